@@ -1,0 +1,68 @@
+package io.pawl.cli;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Which module may see which, and the names that no class has; the CLI sees them all. */
+@AnalyzeClasses(packages = "io.pawl", importOptions = DoNotIncludeTests.class)
+class ModuleRulesTest {
+  @ArchTest
+  static final ArchRule coreSeesOnlyTheJdkAndTwoSmallApis =
+      classes()
+          .that()
+          .resideInAnyPackage("io.pawl", "io.pawl.spi", "io.pawl.memory")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl",
+              "io.pawl.spi",
+              "io.pawl.memory",
+              "java..",
+              "org.jspecify..",
+              "org.slf4j..");
+
+  @ArchTest
+  static final ArchRule theSeamSeesNoStore =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pawl.spi")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.pawl.memory");
+
+  @ArchTest
+  static final ArchRule sqlSeesCoreAndItsClientsButNoOtherStore =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.sql..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl",
+              "io.pawl.spi",
+              "io.pawl.sql..",
+              "java..",
+              "javax.sql..",
+              "org.jspecify..",
+              "org.slf4j..",
+              "org.sqlite..",
+              "tools.jackson.core..");
+
+  @ArchTest
+  static final ArchRule mainCodeSeesNeitherTckNorLab =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.lab..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.pawl.tck..", "io.pawl.lab..");
+
+  @ArchTest
+  static final ArchRule aNameSaysWhatTheClassIs =
+      noClasses().should().haveNameMatching(".*(Manager|Helper|Utils?|Impl)");
+}

@@ -1,0 +1,106 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A lock by name: whoever asks for the same name on the same store excludes each other, in this
+ * process and in all others. Obtained from {@link Pawl#lock}; cheap, thread-safe, holds nothing.
+ *
+ * <p>Every request stands for itself: a thread that holds a lease and asks again waits for itself.
+ * For reentrancy by thread see {@link #asJavaLock}.
+ *
+ * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
+ * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed.
+ */
+public final class DistributedLock {
+
+  private final Engine engine;
+  private final Engine.LineKey key;
+
+  DistributedLock(Engine engine, String name, LockOptions options) {
+    this.engine = engine;
+    this.key = new Engine.LineKey(name, options);
+  }
+
+  /** The lock's name. */
+  public String name() {
+    return key.name();
+  }
+
+  /**
+   * Waits until the lock is held. One round trip when it is free.
+   *
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   */
+  public Lease acquire() throws InterruptedException {
+    return tryAcquire(Durations.LONGEST)
+        .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
+  }
+
+  /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
+  public Optional<Lease> tryAcquire() {
+    Waiter waiter = Waiter.blocking(engine, false);
+    return waiter.awaitUninterruptibly(engine.enter(key, waiter));
+  }
+
+  /**
+   * Waits for the lock for at most {@code wait}; empty when it stayed busy.
+   *
+   * @param wait 0 does not wait; more than 100 years are taken as 100 years
+   * @throws IllegalArgumentException for a negative wait
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   */
+  public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+    long waitNanos = Durations.waitNanos(wait);
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (waitNanos == 0) {
+      return tryAcquire();
+    }
+    Waiter waiter = Waiter.blocking(engine, true);
+    long deadline = engine.time().nanos() + waitNanos;
+    return waiter.await(engine.enter(key, waiter), deadline);
+  }
+
+  /**
+   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the line, and
+   * gives back a lease that was granted at the same moment.
+   *
+   * @throws IllegalArgumentException for a negative wait
+   */
+  public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
+    long waitNanos = Durations.waitNanos(wait);
+    CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
+    Waiter waiter = Waiter.async(engine, waitNanos > 0, future);
+    Line line = engine.enter(key, waiter);
+    Time.Pending timeout =
+        waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
+            ? engine.time().after(waitNanos, () -> waiter.timeOut(line))
+            : () -> {};
+    future.whenComplete(
+        (lease, error) -> {
+          timeout.cancel();
+          waiter.abandon(line);
+        });
+    return future;
+  }
+
+  /**
+   * The same lock as a {@link Lock} of {@code java.util.concurrent}: bound to the thread, reentrant
+   * (across all views of this client for the same name), without conditions. A re-entry costs no
+   * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
+   * lock} throw {@link LeaseLostException}.
+   */
+  public Lock asJavaLock() {
+    return new JavaLock(engine, key);
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedLock[" + name() + " on " + engine.store().describe() + "]";
+  }
+}

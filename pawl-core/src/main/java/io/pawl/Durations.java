@@ -1,0 +1,29 @@
+package io.pawl;
+
+import java.time.Duration;
+
+/** Durations as nanoseconds on a monotonic clock. */
+final class Durations {
+
+  /** 100 years: what "for ever" is clamped to, so that deadlines cannot overflow. */
+  static final Duration LONGEST = Duration.ofDays(36_525);
+
+  private Durations() {}
+
+  /** Nanoseconds, at most {@link #LONGEST}. */
+  static long nanos(Duration duration) {
+    return duration.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : duration.toNanos();
+  }
+
+  /**
+   * A wait as nanoseconds, at most {@link #LONGEST}.
+   *
+   * @throws IllegalArgumentException for a negative one
+   */
+  static long waitNanos(Duration wait) {
+    if (wait.isNegative()) {
+      throw new IllegalArgumentException("wait: " + wait + " is negative; 0 does not wait");
+    }
+    return nanos(wait);
+  }
+}

@@ -1,0 +1,210 @@
+package io.pawl;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the locks of one client share: the store, time, workers, the {@link Renewer}, the lines in
+ * which this client's threads stand, and the claims that are alive. Everything comes from outside,
+ * so that the same engine runs under a virtual clock.
+ *
+ * <p>Threads: callers, one timer (never blocked, never in the store's I/O), workers (users'
+ * callbacks, and the store's I/O where it {@code blocks()}), and whatever the store calls back on.
+ */
+final class Engine {
+
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
+
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+  private final LockStore store;
+  private final PawlOptions options;
+  private final Time time;
+  private final Executor workers;
+  private final RandomGenerator random;
+  private final Renewer renewer = new Renewer(this);
+  private final long patienceNanos;
+  private final String clientId;
+  private final AtomicLong claims = new AtomicLong();
+  private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
+  private final Set<Line> privateLines = ConcurrentHashMap.newKeySet();
+  private final Set<LiveClaim> live = ConcurrentHashMap.newKeySet();
+  private final ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds =
+      new ConcurrentHashMap<>();
+  private volatile boolean closed;
+  private volatile boolean abandoned;
+
+  /** Threads that share a line: those that ask for the same lock in the same way. */
+  record LineKey(String name, LockOptions options) {}
+
+  /**
+   * @param random thread-safe
+   */
+  Engine(
+      LockStore store,
+      PawlOptions options,
+      Time time,
+      Executor workers,
+      RandomGenerator random,
+      String clientId) {
+    this.store = store;
+    this.options = options;
+    this.time = time;
+    this.workers = workers;
+    this.random = random;
+    this.patienceNanos = options.patience().toNanos();
+    this.clientId = clientId;
+  }
+
+  LockStore store() {
+    return store;
+  }
+
+  Time time() {
+    return time;
+  }
+
+  Executor workers() {
+    return workers;
+  }
+
+  RandomGenerator random() {
+    return random;
+  }
+
+  Renewer renewer() {
+    return renewer;
+  }
+
+  LockObserver observer() {
+    return options.observer();
+  }
+
+  long patienceNanos() {
+    return patienceNanos;
+  }
+
+  ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds() {
+    return reentrantHolds;
+  }
+
+  /** Runs what calls the store, on a thread that may block if the store does. */
+  void run(Runnable call) {
+    if (store.blocks()) {
+      workers.execute(call);
+    } else {
+      call.run();
+    }
+  }
+
+  /** Puts {@code waiter} into the line for its lock, a private one where order is strict. */
+  Line enter(LineKey key, Waiter waiter) {
+    while (true) {
+      if (closed) {
+        throw closedException(key.name());
+      }
+      Line line;
+      if (key.options().passes()) {
+        line = lines.computeIfAbsent(key, k -> new Line(this, k));
+      } else {
+        line = new Line(this, key);
+        privateLines.add(line);
+      }
+      if (line.enter(waiter)) {
+        if (closed) {
+          line.close();
+        }
+        return line;
+      }
+    }
+  }
+
+  static IllegalStateException closedException(String lock) {
+    return new IllegalStateException("lock '" + lock + "': the Pawl client is closed");
+  }
+
+  void retire(LineKey key, Line line) {
+    if (!privateLines.remove(line)) {
+      lines.remove(key, line);
+    }
+  }
+
+  LiveClaim claim(LineKey key, LiveClaim.Owner owner, boolean queues, int tokens, String thread) {
+    LockOptions lock = key.options();
+    ClaimId id = new ClaimId(clientId, claims.getAndIncrement());
+    Holder holder =
+        new Holder(ThisProcess.HOST, ThisProcess.PID, thread, options.application(), lock.note());
+    Claim claim =
+        new Claim(key.name(), id, Mode.EXCLUSIVE, lock.lease(), queues, tokens, 0, false, holder);
+    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
+    live.add(alive);
+    return alive;
+  }
+
+  void ended(LiveClaim claim) {
+    live.remove(claim);
+  }
+
+  /** Whether a failed withdrawal is worth another try. */
+  boolean retriesWithdrawals() {
+    return !abandoned;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * Refuses new requests, turns waiters away, tells holders that their leases are lost, and gives
+   * every claim back, for at most 5 s.
+   */
+  void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    lines.values().forEach(Line::close);
+    privateLines.forEach(Line::close);
+    List<CompletableFuture<Void>> ends = live.stream().map(LiveClaim::end).toList();
+    awaitQuietly(CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)));
+    abandoned = true;
+    renewer.close();
+  }
+
+  private static void awaitQuietly(CompletableFuture<Void> all) {
+    boolean interrupted = false;
+    long giveUpAt = System.nanoTime() + CLOSE_PATIENCE.toNanos();
+    while (true) {
+      try {
+        all.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (ExecutionException e) {
+        break; // logged where it failed; those claims run out
+      } catch (TimeoutException e) {
+        log.warn("some claims were not given back within {} and will run out", CLOSE_PATIENCE);
+        break;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,251 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lock held, until a deadline that renewal keeps moving. It belongs to whoever has this object,
+ * not to a thread.
+ *
+ * <p>A lease can be lost while the work goes on: after a pause of the process, a cut network, or an
+ * eviction another may hold the lock. Then {@link #isValid} is false and {@link #onLost} has been
+ * called. Neither can stop a write that is already under way; a resource that refuses tokens
+ * smaller than the largest it has seen can, so pass {@link #token} along with every write.
+ *
+ * <p>Thread-safe.
+ */
+public final class Lease implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Lease.class);
+
+  private enum State {
+    HELD,
+    RELEASED,
+    LOST
+  }
+
+  private final Engine engine;
+  private final Line line;
+  private final LiveClaim claim;
+  private final long token;
+  private final boolean passed;
+  private final long grantedAt;
+
+  /** Held while callbacks run: whoever finds the lease lost waits until they have run. */
+  private final ReentrantLock mutex = new ReentrantLock();
+
+  private volatile State state = State.HELD;
+  private String whyLost = "";
+  private boolean closed;
+  private List<Runnable> callbacks = List.of();
+
+  Lease(Engine engine, Line line, LiveClaim claim, long token, boolean passed) {
+    this.engine = engine;
+    this.line = line;
+    this.claim = claim;
+    this.token = token;
+    this.passed = passed;
+    this.grantedAt = engine.time().nanos();
+  }
+
+  /** The lock's name. */
+  public String lock() {
+    return line.name();
+  }
+
+  /**
+   * The fencing token, 1 to 2<sup>53</sup> − 1: unique for this lock and larger than that of every
+   * earlier lease. Known also after the lease has ended.
+   */
+  public long token() {
+    return token;
+  }
+
+  /**
+   * Whether the lease can be trusted now: not closed, not lost, and before its local deadline. Asks
+   * the clock, never the store. The first call that finds the lease lost returns after the {@link
+   * #onLost} callbacks have run.
+   */
+  public boolean isValid() {
+    State now = state;
+    if (now == State.HELD) {
+      if (claim.isValid(engine.time().nanos())) {
+        return true;
+      }
+      loseByDeadline();
+    } else if (now == State.LOST) {
+      mutex.lock();
+      mutex.unlock();
+    }
+    return false;
+  }
+
+  /** How long the lease stays valid if no renewal succeeds from now on; zero when it has ended. */
+  public Duration remaining() {
+    return state == State.HELD
+        ? Duration.ofNanos(claim.remainingNanos(engine.time().nanos()))
+        : Duration.ZERO;
+  }
+
+  /**
+   * Returns while {@link #isValid}.
+   *
+   * @throws LeaseLostException when the lease was lost
+   * @throws IllegalStateException when it was closed
+   */
+  public void ensureValid() {
+    if (isValid()) {
+      return;
+    }
+    if (state == State.RELEASED) {
+      throw new IllegalStateException("lease of lock '" + lock() + "' has been closed");
+    }
+    throw lostException();
+  }
+
+  /**
+   * Calls {@code callback} once when the lease is lost: no later than its local deadline while this
+   * process runs, and before the first {@link #isValid} answers after a pause; at once if it is
+   * lost already; never after a close in time. Callbacks run one after another on a worker of
+   * Pawl's, or on the thread that found the loss; they should be short, since {@code isValid} waits
+   * for them. What they throw is logged.
+   */
+  public void onLost(Runnable callback) {
+    mutex.lock();
+    try {
+      if (state == State.HELD) {
+        List<Runnable> more = new ArrayList<>(callbacks);
+        more.add(callback);
+        callbacks = more;
+      } else if (state == State.LOST) {
+        callback.run();
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /**
+   * Gives the lock back and returns when the store has confirmed it: one round trip, none if a
+   * thread of this client takes over. Idempotent. A store that cannot be reached is tried again in
+   * the background until the claim has run out there; this method waits for it no longer than the
+   * client's patience.
+   *
+   * @throws LeaseLostException when the lease was lost before; thrown by the first call only
+   */
+  @Override
+  public void close() {
+    awaitConfirmation(finish());
+  }
+
+  /** As {@link #close}, without waiting: a lease that was lost fails the future. */
+  public CompletableFuture<Void> closeAsync() {
+    try {
+      return finish().copy();
+    } catch (LeaseLostException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** Closes without waiting and without complaint: nobody has worked under this lease. */
+  void giveBack() {
+    closeAsync();
+  }
+
+  private CompletableFuture<Void> finish() {
+    mutex.lock();
+    try {
+      if (closed) {
+        return CompletableFuture.completedFuture(null);
+      }
+      closed = true;
+      if (!isValid()) {
+        throw lostException();
+      }
+      state = State.RELEASED;
+    } finally {
+      mutex.unlock();
+    }
+    Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
+    engine.observer().released(lock(), token, held);
+    return line.release(this);
+  }
+
+  private void awaitConfirmation(CompletableFuture<Void> confirmed) {
+    boolean interrupted = false;
+    long giveUpAt = System.nanoTime() + engine.patienceNanos();
+    while (!confirmed.isDone()) {
+      try {
+        confirmed.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (ExecutionException e) {
+        break; // logged where it failed; the claim runs out
+      } catch (TimeoutException e) {
+        log.warn("lock '{}': giving it back goes on in the background", lock());
+        break;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Tells the observer who got it, once it is sure that somebody takes it. */
+  void announce(Duration waited) {
+    engine.observer().acquired(lock(), token, waited, passed);
+  }
+
+  private void loseByDeadline() {
+    String why = claim.whyLost();
+    lose(why);
+    claim.lose(why);
+  }
+
+  /** Tells the holder, unless the lease has ended. */
+  void lose(String why) {
+    mutex.lock();
+    try {
+      if (state != State.HELD) {
+        return;
+      }
+      whyLost = why;
+      state = State.LOST;
+      engine.observer().lost(lock(), token, why);
+      callbacks.forEach(this::runGuarded);
+      callbacks = List.of();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void runGuarded(Runnable callback) {
+    try {
+      callback.run();
+    } catch (RuntimeException e) {
+      log.error("an onLost callback of lock '{}' failed", lock(), e);
+    }
+  }
+
+  private LeaseLostException lostException() {
+    mutex.lock();
+    try {
+      return new LeaseLostException(lock(), token, whyLost);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Lease[lock=" + lock() + ", token=" + token + ", " + state + "]";
+  }
+}

@@ -1,0 +1,389 @@
+package io.pawl;
+
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The local line of one client for one lock: many requests, one claim at the store. The claim is
+ * the line's; its hold is lent to one waiter after another, each with a larger token out of the
+ * range that the store granted.
+ *
+ * <p><b>A run</b> begins when the store grants the claim and ends when the tokens are used up, the
+ * run's time is over, the hold is no longer fresh, or nobody is left. Then the claim is withdrawn,
+ * and those still in line ask for a new one, behind whoever waits elsewhere.
+ *
+ * <p><b>A slice</b> is a part of a run in which speed goes before order. Parking and unparking a
+ * thread costs far more than a pass, so a release inside a slice leaves the hold <em>free</em> and
+ * calls the head of the line; whoever comes first takes it, often the thread that runs already.
+ * After {@link #SLICE_NANOS} a release hands over to the head directly. Nobody is overtaken for
+ * longer than a slice per waiter ahead.
+ *
+ * <p>Strict order is a line of one waiter that nobody else enters.
+ *
+ * <p>Locking: {@code mutex} guards state; the store, the waiters and users' code are called after
+ * it is released.
+ */
+final class Line implements LiveClaim.Owner {
+
+  static final long SLICE_NANOS = 500_000;
+
+  /** How many times more tokens to ask for after a run that used them all. */
+  private static final int WISH_GROWTH = 8;
+
+  /** So that a store that keeps dropping our place is not asked in a tight loop. */
+  private static final long LOST_PLACE_PAUSE_NANOS = 10_000_000;
+
+  private final Engine engine;
+  private final Engine.LineKey key;
+  private final long runNanos;
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+  private boolean retired;
+  private @Nullable LiveClaim claim;
+  private @Nullable Lease lease;
+
+  /** The claim is held and lent to nobody: in a slice, with waiters. */
+  private boolean free;
+
+  private int tokenWish = 1;
+  private long nextToken;
+  private long lastToken;
+  private long runEndsAt;
+  private long sliceEndsAt;
+
+  Line(Engine engine, Engine.LineKey key) {
+    this.engine = engine;
+    this.key = key;
+    this.runNanos = key.options().maxRun().toNanos();
+  }
+
+  String name() {
+    return key.name();
+  }
+
+  /** The failure that keeps this line waiting, if one does. */
+  @Nullable StoreException lastFailure() {
+    mutex.lock();
+    try {
+      return claim == null ? null : claim.lastFailure();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /**
+   * Takes {@code waiter} in: granted or refused at once, or in line with a claim under way. Answers
+   * false where this line is no longer used.
+   */
+  boolean enter(Waiter waiter) {
+    LiveClaim ask = null;
+    boolean decided = true;
+    mutex.lock();
+    try {
+      if (retired) {
+        return false;
+      }
+      long now = engine.time().nanos();
+      if (free && now - sliceEndsAt < 0 && mayPass(now)) {
+        lend(waiter, true);
+      } else if (!waiter.waits() && claim != null) {
+        waiter.refuse();
+      } else {
+        decided = false;
+        waiters.add(waiter);
+        if (claim == null) {
+          ask = replaceClaim();
+        }
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (decided) {
+      waiter.wake();
+    } else if (ask != null && waiter.isAsync()) {
+      engine.run(ask::ask);
+    } else if (ask != null) {
+      ask.ask();
+    }
+    return true;
+  }
+
+  /** A waiter that was nudged looks whether the hold still lies free. */
+  void takeFreeHold(Waiter waiter) {
+    LiveClaim end = null;
+    LiveClaim ask = null;
+    mutex.lock();
+    try {
+      if (!free || !waiters.contains(waiter)) {
+        return;
+      }
+      long now = engine.time().nanos();
+      if (mayPass(now)) {
+        waiters.remove(waiter);
+        sliceEndsAt = now + SLICE_NANOS;
+        lend(waiter, true);
+      } else {
+        end = claim;
+        ask = replaceClaim();
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (end == null) {
+      waiter.wake();
+    } else {
+      endThenAsk(end, ask);
+    }
+  }
+
+  /** Takes {@code waiter} out of line; false where its outcome has been decided already. */
+  boolean leave(Waiter waiter) {
+    LiveClaim end = null;
+    Waiter nudge = null;
+    mutex.lock();
+    try {
+      if (!waiters.remove(waiter)) {
+        return false;
+      }
+      if (waiters.isEmpty() && lease == null) {
+        end = claim;
+        replaceClaim();
+      } else if (free && first().markNudged()) {
+        nudge = first();
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (nudge != null) {
+      nudge.nudge(this);
+    }
+    if (end != null) {
+      endThenAsk(end, null);
+    }
+    return true;
+  }
+
+  /**
+   * A lease is given back; the stage completes when the store knows, at once if it was passed on.
+   */
+  CompletableFuture<Void> release(Lease returned) {
+    Waiter wake = null;
+    Waiter nudge = null;
+    LiveClaim end = null;
+    LiveClaim ask = null;
+    mutex.lock();
+    try {
+      if (lease != returned) {
+        return CompletableFuture.completedFuture(null);
+      }
+      lease = null;
+      long now = engine.time().nanos();
+      if (waiters.isEmpty() || !mayPass(now)) {
+        growTokenWish();
+        end = claim;
+        ask = replaceClaim();
+      } else if (now - sliceEndsAt < 0) {
+        free = true;
+        nudge = first().markNudged() ? first() : null;
+      } else {
+        wake = removeFirst();
+        sliceEndsAt = now + SLICE_NANOS;
+        lend(wake, true);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (wake != null) {
+      wake.wake();
+    }
+    if (nudge != null) {
+      nudge.nudge(this);
+    }
+    return end == null ? CompletableFuture.completedFuture(null) : endThenAsk(end, ask);
+  }
+
+  @Override
+  public void granted(LiveClaim granted) {
+    LiveClaim end = null;
+    Waiter wake = null;
+    mutex.lock();
+    try {
+      Standing.Held tokens = granted.held();
+      if (granted != claim) {
+        end = granted;
+      } else if (waiters.isEmpty()) {
+        end = granted;
+        replaceClaim();
+      } else if (tokens != null) {
+        long now = engine.time().nanos();
+        nextToken = tokens.token();
+        lastToken = tokens.lastToken();
+        runEndsAt = now + runNanos;
+        sliceEndsAt = now + SLICE_NANOS;
+        wake = removeFirst();
+        lend(wake, false);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (wake != null) {
+      wake.wake();
+    }
+    if (end != null) {
+      engine.run(end::end);
+    }
+  }
+
+  @Override
+  public void refused(LiveClaim refused) {
+    LiveClaim ask;
+    List<Waiter> away = new ArrayList<>();
+    mutex.lock();
+    try {
+      if (refused != claim) {
+        return;
+      }
+      waiters.stream().filter(waiter -> !waiter.waits()).forEach(away::add);
+      away.forEach(waiters::remove);
+      away.forEach(Waiter::refuse);
+      ask = replaceClaim();
+    } finally {
+      mutex.unlock();
+    }
+    away.forEach(Waiter::wake);
+    if (ask != null && refused.claim().queues()) {
+      ask.askAfter(LOST_PLACE_PAUSE_NANOS);
+    } else if (ask != null) {
+      engine.run(ask::ask);
+    }
+  }
+
+  @Override
+  public void lost(LiveClaim lost, String why) {
+    LiveClaim ask;
+    Lease lent;
+    mutex.lock();
+    try {
+      if (lost != claim) {
+        return;
+      }
+      lent = lease;
+      lease = null;
+      ask = replaceClaim();
+    } finally {
+      mutex.unlock();
+    }
+    if (lent != null) {
+      engine.workers().execute(() -> lent.lose(why));
+    }
+    if (ask != null) {
+      engine.run(ask::ask);
+    }
+  }
+
+  @Override
+  public void failed(LiveClaim failed, StoreException cause) {
+    List<Waiter> away;
+    mutex.lock();
+    try {
+      if (failed != claim) {
+        return;
+      }
+      away = removeAll(cause);
+      replaceClaim();
+    } finally {
+      mutex.unlock();
+    }
+    away.forEach(Waiter::wake);
+    engine.run(failed::end);
+  }
+
+  /** The client is closing: waiters are turned away, the holder's lease is lost. */
+  void close() {
+    List<Waiter> away;
+    Lease lent;
+    LiveClaim end;
+    mutex.lock();
+    try {
+      away = removeAll(Engine.closedException(name()));
+      lent = lease;
+      lease = null;
+      end = claim;
+      replaceClaim();
+    } finally {
+      mutex.unlock();
+    }
+    away.forEach(Waiter::wake);
+    if (lent != null) {
+      lent.lose("the Pawl client was closed");
+    }
+    if (end != null) {
+      end.end();
+    }
+  }
+
+  private boolean mayPass(long now) {
+    return claim != null && nextToken <= lastToken && now - runEndsAt < 0 && claim.isFresh(now);
+  }
+
+  private void lend(Waiter waiter, boolean passed) {
+    free = false;
+    lease = new Lease(engine, this, Objects.requireNonNull(claim), nextToken++, passed);
+    waiter.grant(lease);
+  }
+
+  /** Lets the claim go, with a new one for those in line, if any; the caller asks for it. */
+  private @Nullable LiveClaim replaceClaim() {
+    free = false;
+    if (waiters.isEmpty()) {
+      claim = null;
+      retired = true;
+      engine.retire(key, this);
+      return null;
+    }
+    Waiter head = first();
+    boolean queues = waiters.stream().anyMatch(Waiter::waits);
+    int tokens = key.options().passes() ? tokenWish : 1;
+    claim = engine.claim(key, this, queues, tokens, head.threadName());
+    return claim;
+  }
+
+  private void growTokenWish() {
+    if (nextToken > lastToken && !waiters.isEmpty()) {
+      tokenWish = Math.min(tokenWish * WISH_GROWTH, key.options().maxPasses() + 1);
+    }
+  }
+
+  private CompletableFuture<Void> endThenAsk(LiveClaim end, @Nullable LiveClaim ask) {
+    CompletableFuture<Void> ended = end.end();
+    if (ask != null) {
+      engine.run(ask::ask);
+    }
+    return ended;
+  }
+
+  private Waiter first() {
+    return waiters.iterator().next();
+  }
+
+  private Waiter removeFirst() {
+    Iterator<Waiter> line = waiters.iterator();
+    Waiter head = line.next();
+    line.remove();
+    return head;
+  }
+
+  private List<Waiter> removeAll(RuntimeException cause) {
+    List<Waiter> all = List.copyOf(waiters);
+    waiters.clear();
+    all.forEach(waiter -> waiter.fail(cause));
+    return all;
+  }
+}

@@ -1,0 +1,74 @@
+package io.pawl;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.Tokens;
+import java.time.Duration;
+
+/**
+ * How a lock is held and handed on. Immutable; each method returns a changed copy.
+ *
+ * <p><b>Local passing</b> (the default): the threads of one client stand in a line of their own,
+ * and only its head asks the store. A release may pass the hold to another of these threads without
+ * a trip, each time with a larger token, for at most {@link #maxPasses} passes and {@link #maxRun}.
+ * Inside such a run a thread that is already running may overtake sleeping ones for up to half a
+ * millisecond. <b>Strict order</b>: every request stands in the store's line by itself, first come,
+ * first served across all clients, and every hand-off is the store's.
+ *
+ * @param lease how long the store keeps the lock for a holder that it does not hear of, 100 ms to 7
+ *     days
+ * @param renewal whether the lease is renewed while it is held; without, it ends after {@code
+ *     lease} and is never passed
+ * @param maxPasses 0 (strict order) to 65,535
+ * @param maxRun how long threads of one client may pass the lock among themselves while others may
+ *     be waiting, up to 1 s
+ * @param note shown to others as part of the holder, may be empty
+ */
+public record LockOptions(
+    Duration lease, boolean renewal, int maxPasses, Duration maxRun, String note) {
+
+  private static final LockOptions DEFAULTS =
+      new LockOptions(
+          Duration.ofSeconds(30), true, Tokens.MAX_PER_CLAIM - 1, Duration.ofMillis(20), "");
+
+  public LockOptions {
+    Claim.checkLease(lease);
+    if (maxPasses < 0 || maxPasses >= Tokens.MAX_PER_CLAIM) {
+      throw new IllegalArgumentException(
+          "passes: " + maxPasses + " is not between 0 and " + (Tokens.MAX_PER_CLAIM - 1));
+    }
+    if (maxRun.isNegative() || maxRun.compareTo(Duration.ofSeconds(1)) > 0) {
+      throw new IllegalArgumentException("longest run: " + maxRun + " is not between 0 and 1 s");
+    }
+  }
+
+  /** A lease of 30 s, renewed every third of it, with local passing for up to 20 ms a run. */
+  public static LockOptions defaults() {
+    return DEFAULTS;
+  }
+
+  public LockOptions lease(Duration length) {
+    return new LockOptions(length, renewal, maxPasses, maxRun, note);
+  }
+
+  public LockOptions renewal(boolean renew) {
+    return new LockOptions(lease, renew, maxPasses, maxRun, note);
+  }
+
+  /** First come, first served across all clients; no local passing. */
+  public LockOptions strictOrder() {
+    return new LockOptions(lease, renewal, 0, Duration.ZERO, note);
+  }
+
+  /** Local passing within these bounds. */
+  public LockOptions localPassing(int passes, Duration run) {
+    return new LockOptions(lease, renewal, passes, run, note);
+  }
+
+  public LockOptions note(String text) {
+    return new LockOptions(lease, renewal, maxPasses, maxRun, text);
+  }
+
+  boolean passes() {
+    return maxPasses > 0 && renewal;
+  }
+}

@@ -1,0 +1,140 @@
+package io.pawl;
+
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreUrl;
+import java.security.SecureRandom;
+import java.util.Random;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A client of one store. Open one per store and process, share it, close it at the end: closing
+ * gives back whatever is held and leaves no thread, timer or connection.
+ *
+ * <p>Thread-safe.
+ */
+public final class Pawl implements AutoCloseable {
+
+  private static final int WORKERS = 16;
+  private static final AtomicInteger clients = new AtomicInteger();
+
+  private final Engine engine;
+  private final SystemTime time;
+  private final ThreadPoolExecutor workers;
+  private final LockStore store;
+  private final boolean ownsStore;
+  private final Thread hook;
+
+  private Pawl(LockStore store, boolean ownsStore, PawlOptions options) {
+    int number = clients.incrementAndGet();
+    this.store = store;
+    this.ownsStore = ownsStore;
+    this.time = new SystemTime("pawl-" + number + "-timer");
+    this.workers = workers("pawl-" + number + "-worker-");
+    SecureRandom secure = new SecureRandom();
+    String clientId =
+        Long.toString(secure.nextLong() >>> 1, 36) + Integer.toString(secure.nextInt() >>> 1, 36);
+    Random random = new Random(secure.nextLong());
+    this.engine = new Engine(store, options, time, workers, random, clientId);
+    this.hook = new Thread(engine::close, "pawl-" + number + "-shutdown");
+    if (options.releaseAtShutdown()) {
+      Runtime.getRuntime().addShutdownHook(hook);
+    }
+  }
+
+  /**
+   * The queue is bounded by what users have under way: each waiter and claim has one task in it.
+   */
+  private static ThreadPoolExecutor workers(String prefix) {
+    AtomicInteger numbers = new AtomicInteger();
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            WORKERS,
+            WORKERS,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> {
+              Thread thread = new Thread(task, prefix + numbers.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  /**
+   * Opens a client on the store at {@code url}, such as {@code sqlite:/var/lib/app/locks.db}.
+   *
+   * @throws IllegalArgumentException for a URL that cannot be right or whose module is missing
+   * @throws StoreException when the store cannot be reached or used
+   */
+  public static Pawl connect(String url) {
+    return connect(url, PawlOptions.defaults());
+  }
+
+  /** As {@link #connect(String)}, with options. */
+  public static Pawl connect(String url, PawlOptions options) {
+    return new Pawl(Stores.open(StoreUrl.parse(url)), true, options);
+  }
+
+  /** Opens a client on the embedded store in the user's state directory; needs {@code pawl-sql}. */
+  public static Pawl open() {
+    return connect(Stores.embeddedUrl());
+  }
+
+  /** A client of a store that stays the caller's: it is not closed with the client. */
+  public static Pawl over(LockStore store) {
+    return over(store, PawlOptions.defaults());
+  }
+
+  /** As {@link #over(LockStore)}, with options. */
+  public static Pawl over(LockStore store, PawlOptions options) {
+    return new Pawl(store, false, options);
+  }
+
+  /**
+   * The lock of this name with default options. No round trip.
+   *
+   * @param name 1 to 512 bytes of UTF-8 without control characters, compared byte for byte
+   * @throws IllegalArgumentException for any other name
+   */
+  public DistributedLock lock(String name) {
+    return lock(name, LockOptions.defaults());
+  }
+
+  /** As {@link #lock(String)}, with options. */
+  public DistributedLock lock(String name, LockOptions options) {
+    return new DistributedLock(engine, io.pawl.spi.LockName.check(name), options);
+  }
+
+  /**
+   * Turns waiters away ({@link IllegalStateException}), tells holders that their leases are lost,
+   * gives every claim back, and ends all threads. Waits at most 5 s for the store. Idempotent.
+   */
+  @Override
+  public void close() {
+    engine.close();
+    time.close();
+    workers.shutdown();
+    removeHook();
+    if (ownsStore) {
+      store.close();
+    }
+  }
+
+  private void removeHook() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException jvmIsShuttingDown) {
+      // the hook runs, or has run: there is nothing left to remove
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Pawl[" + store.describe() + "]";
+  }
+}

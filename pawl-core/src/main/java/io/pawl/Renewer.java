@@ -1,0 +1,214 @@
+package io.pawl;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps all claims of one client alive with one timer: those that are due go to the store together,
+ * in batches of {@link LockStore#renewBatch}. A batch that is not full takes along the claims whose
+ * turn comes next, so that claims taken at different times soon travel together. A batch that fails
+ * delays no other, and a claim that fails alone is tried again alone. No exception ends the round.
+ *
+ * <p>A claim waits here for one thing at a time: its next renewal, its next attempt after a
+ * failure, or the moment at which it is lost.
+ */
+final class Renewer {
+
+  private static final Logger log = LoggerFactory.getLogger(Renewer.class);
+
+  private final Engine engine;
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final TreeSet<LiveClaim> byDue = new TreeSet<>();
+  private Time.@Nullable Pending round;
+  private long roundAt;
+  private boolean closed;
+
+  Renewer(Engine engine) {
+    this.engine = engine;
+  }
+
+  /** Looks at {@code claim} at {@code dueNanos}, instead of whenever it was watched for. */
+  void watch(LiveClaim claim, long dueNanos) {
+    watch(claim, dueNanos, false);
+  }
+
+  /** As {@link #watch}, or up to half a period sooner in company of others. */
+  void renewBy(LiveClaim claim, long dueNanos) {
+    watch(claim, dueNanos, true);
+  }
+
+  private void watch(LiveClaim claim, long dueNanos, boolean mayBeSooner) {
+    mutex.lock();
+    try {
+      if (claim.watched) {
+        byDue.remove(claim);
+      }
+      claim.watched = true;
+      claim.dueNanos = dueNanos;
+      claim.mayBeSooner = mayBeSooner;
+      byDue.add(claim);
+      armNoLaterThan(dueNanos);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /**
+   * Drops {@code claim}. A round that was armed for it stays armed, since locks come and go far
+   * more often than they are renewed.
+   */
+  void forget(LiveClaim claim) {
+    mutex.lock();
+    try {
+      if (claim.watched) {
+        byDue.remove(claim);
+        claim.watched = false;
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  void close() {
+    mutex.lock();
+    try {
+      closed = true;
+      byDue.clear();
+      if (round != null) {
+        round.cancel();
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void armNoLaterThan(long dueNanos) {
+    if (closed || (round != null && roundAt - dueNanos <= 0)) {
+      return;
+    }
+    if (round != null) {
+      round.cancel();
+    }
+    roundAt = dueNanos;
+    round = engine.time().after(Math.max(0, dueNanos - engine.time().nanos()), this::round);
+  }
+
+  private void round() {
+    try {
+      long now = engine.time().nanos();
+      List<LiveClaim> renew = new ArrayList<>();
+      for (LiveClaim claim : takeDue(now)) {
+        perform(claim, now, renew);
+      }
+      int unfilled = renew.size() % engine.store().renewBatch();
+      if (unfilled > 0) {
+        for (LiveClaim claim : takeSoonDue(now, engine.store().renewBatch() - unfilled)) {
+          perform(claim, now, renew);
+        }
+      }
+      send(renew);
+    } catch (RuntimeException e) {
+      log.error("a round of renewals failed; the next one follows", e);
+    } finally {
+      rearm();
+    }
+  }
+
+  private void perform(LiveClaim claim, long now, List<LiveClaim> renew) {
+    switch (claim.duty(now)) {
+      case RENEW -> renew.add(claim);
+      case ASK -> engine.run(claim::ask);
+      case LOSE -> engine.workers().execute(() -> claim.lose(claim.whyLost()));
+      case NOTHING -> {}
+    }
+  }
+
+  private List<LiveClaim> takeDue(long now) {
+    List<LiveClaim> due = new ArrayList<>();
+    mutex.lock();
+    try {
+      round = null;
+      while (!byDue.isEmpty() && byDue.first().dueNanos - now <= 0) {
+        LiveClaim first = byDue.first();
+        byDue.remove(first);
+        first.watched = false;
+        due.add(first);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return due;
+  }
+
+  private List<LiveClaim> takeSoonDue(long now, int atMost) {
+    List<LiveClaim> soon = new ArrayList<>();
+    mutex.lock();
+    try {
+      Iterator<LiveClaim> next = byDue.iterator();
+      while (soon.size() < atMost && next.hasNext()) {
+        LiveClaim claim = next.next();
+        if (claim.dueNanos - now > claim.periodNanos() / 2) {
+          break;
+        }
+        if (claim.mayBeSooner) {
+          next.remove();
+          claim.watched = false;
+          soon.add(claim);
+        }
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return soon;
+  }
+
+  private void rearm() {
+    mutex.lock();
+    try {
+      if (!byDue.isEmpty()) {
+        armNoLaterThan(byDue.first().dueNanos);
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void send(List<LiveClaim> renew) {
+    int size = engine.store().renewBatch();
+    for (int from = 0; from < renew.size(); from += size) {
+      List<LiveClaim> batch = renew.subList(from, Math.min(renew.size(), from + size));
+      engine.run(() -> sendBatch(batch));
+    }
+  }
+
+  private void sendBatch(List<LiveClaim> batch) {
+    List<Claim> claims = batch.stream().map(LiveClaim::claim).toList();
+    long sentAt = engine.time().nanos();
+    CompletionStage<Map<ClaimId, Standing>> answer;
+    try {
+      answer = engine.store().renew(claims);
+    } catch (RuntimeException e) {
+      answer = CompletableFuture.failedFuture(e);
+    }
+    answer.whenComplete(
+        (standings, error) -> {
+          for (LiveClaim claim : batch) {
+            Standing standing = standings == null ? null : standings.get(claim.claim().id());
+            claim.renewed(sentAt, standing, error);
+          }
+        });
+  }
+}

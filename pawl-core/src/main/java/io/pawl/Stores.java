@@ -1,0 +1,61 @@
+package io.pawl;
+
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
+import io.pawl.spi.StoreUrl;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+
+/** Finds the store for a URL among the modules on the class path. */
+public final class Stores {
+
+  private static final Map<String, String> MODULES =
+      new TreeMap<>(Map.of("sqlite", "pawl-sql and org.xerial:sqlite-jdbc"));
+
+  private Stores() {}
+
+  /**
+   * Opens the store at {@code url}; the caller closes it.
+   *
+   * @throws IllegalArgumentException where no module on the class path knows the scheme
+   * @throws StoreException when the store cannot be reached or used
+   */
+  public static LockStore open(StoreUrl url) {
+    for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+      if (provider.schemes().contains(url.scheme())) {
+        return provider.open(url);
+      }
+    }
+    String module = MODULES.get(url.scheme());
+    if (module != null) {
+      throw new IllegalArgumentException(
+          "store URL '" + url + "': add " + module + " to the class path");
+    }
+    throw new IllegalArgumentException(
+        "store URL '" + url + "': scheme '" + url.scheme() + "' is unknown; known are " + MODULES);
+  }
+
+  /** The URL of the embedded store in the user's state directory. */
+  public static String embeddedUrl() {
+    return "sqlite:" + stateDirectory().resolve("pawl").resolve("locks.db");
+  }
+
+  private static Path stateDirectory() {
+    String os = System.getProperty("os.name", "");
+    Path home = Path.of(System.getProperty("user.home", "."));
+    String windows = System.getenv("LOCALAPPDATA");
+    String xdg = System.getenv("XDG_STATE_HOME");
+    if (xdg != null && Path.of(xdg).isAbsolute()) {
+      return Path.of(xdg);
+    }
+    if (os.startsWith("Windows") && windows != null) {
+      return Path.of(windows);
+    }
+    if (os.startsWith("Mac")) {
+      return home.resolve("Library").resolve("Application Support");
+    }
+    return home.resolve(".local").resolve("state");
+  }
+}

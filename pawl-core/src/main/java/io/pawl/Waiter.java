@@ -1,0 +1,243 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request for a lock, standing in a {@link Line} of this client: a thread that parks, or a
+ * future. It ends exactly once: with a lease, refused, failed, or by leaving the line.
+ */
+final class Waiter {
+
+  private static final Object REFUSED = new Object();
+
+  private final Engine engine;
+  private final boolean waits;
+  private final String threadName;
+  private final @Nullable Thread thread;
+  private final @Nullable CompletableFuture<Optional<Lease>> future;
+  private final long enteredAt;
+
+  /**
+   * A {@link Lease}, {@link #REFUSED} or a {@link RuntimeException}; set under the line's mutex.
+   */
+  private volatile @Nullable Object outcome;
+
+  /** Set by {@link #nudge}, cleared by the waiter when it looks. */
+  private volatile boolean nudged;
+
+  private Waiter(
+      Engine engine, boolean waits, @Nullable CompletableFuture<Optional<Lease>> future) {
+    this.engine = engine;
+    this.waits = waits;
+    this.future = future;
+    Thread current = Thread.currentThread();
+    this.thread = future == null ? current : null;
+    this.threadName = current.getName();
+    this.enteredAt = engine.time().nanos();
+  }
+
+  /** The current thread is going to {@link #await}. */
+  static Waiter blocking(Engine engine, boolean waits) {
+    return new Waiter(engine, waits, null);
+  }
+
+  /** {@code future} is completed on a worker. */
+  static Waiter async(Engine engine, boolean waits, CompletableFuture<Optional<Lease>> future) {
+    return new Waiter(engine, waits, future);
+  }
+
+  boolean waits() {
+    return waits;
+  }
+
+  boolean isAsync() {
+    return future != null;
+  }
+
+  String threadName() {
+    return threadName;
+  }
+
+  boolean isDone() {
+    return outcome != null;
+  }
+
+  void grant(Lease lease) {
+    outcome = lease;
+  }
+
+  void refuse() {
+    outcome = REFUSED;
+  }
+
+  void fail(RuntimeException cause) {
+    outcome = cause;
+  }
+
+  /** Tells the waiter its outcome; called without locks held. */
+  void wake() {
+    if (thread != null) {
+      if (thread != Thread.currentThread()) {
+        LockSupport.unpark(thread);
+      }
+    } else {
+      engine.workers().execute(this::completeFuture);
+    }
+  }
+
+  private void completeFuture() {
+    CompletableFuture<Optional<Lease>> promise = Objects.requireNonNull(future);
+    Object result = outcome;
+    if (result instanceof RuntimeException cause) {
+      promise.completeExceptionally(cause);
+    } else if (result instanceof Lease lease) {
+      lease.announce(age());
+      if (!promise.complete(Optional.of(lease))) {
+        lease.giveBack();
+      }
+    } else {
+      promise.complete(Optional.empty());
+    }
+  }
+
+  /**
+   * Calls the head of the line to take the hold that lies free, unless a running thread is faster.
+   * Answers whether it had not been called already.
+   */
+  boolean markNudged() {
+    boolean first = !nudged;
+    nudged = true;
+    return first;
+  }
+
+  void nudge(Line line) {
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    } else {
+      engine.workers().execute(() -> lookAgain(line));
+    }
+  }
+
+  private void lookAgain(Line line) {
+    nudged = false;
+    line.takeFreeHold(this);
+  }
+
+  /**
+   * Waits for the outcome.
+   *
+   * @param deadline on the engine's clock; a waiter that does not wait ignores it
+   * @return the lease, or empty: refused, or timed out while the store was well
+   * @throws InterruptedException after leaving the line, and giving back a grant that raced
+   */
+  Optional<Lease> await(Line line, long deadline) throws InterruptedException {
+    while (true) {
+      Object result = outcome;
+      if (result != null) {
+        return unwrapped(line, result);
+      }
+      if (nudged) {
+        lookAgain(line);
+      } else if (waits && Thread.interrupted()) {
+        if (!line.leave(this) && outcome instanceof Lease raced) {
+          raced.giveBack();
+        }
+        engine.observer().notAcquired(line.name(), age());
+        throw new InterruptedException();
+      } else if (waits && engine.time().nanos() - deadline >= 0) {
+        StoreException struggling = line.lastFailure();
+        if (line.leave(this)) {
+          return timedOut(line, struggling);
+        }
+      } else {
+        park(deadline);
+      }
+    }
+  }
+
+  /** As {@link #await} without a deadline, and keeping interrupts for later. */
+  Optional<Lease> awaitUninterruptibly(Line line) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        Object result = outcome;
+        if (result != null) {
+          return unwrapped(line, result);
+        }
+        interrupted |= Thread.interrupted();
+        if (nudged) {
+          lookAgain(line);
+        } else {
+          LockSupport.park(this);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** An asynchronous waiter's time is over. */
+  void timeOut(Line line) {
+    StoreException struggling = line.lastFailure();
+    if (!line.leave(this)) {
+      return;
+    }
+    if (struggling == null) {
+      refuse();
+    } else {
+      fail(stillFailing(struggling));
+    }
+    wake();
+  }
+
+  /** The user cancelled the future, or completed it himself. */
+  void abandon(Line line) {
+    if (line.leave(this)) {
+      engine.observer().notAcquired(line.name(), age());
+    }
+  }
+
+  private Optional<Lease> unwrapped(Line line, Object result) {
+    if (result instanceof Lease lease) {
+      lease.announce(age());
+      return Optional.of(lease);
+    }
+    engine.observer().notAcquired(line.name(), age());
+    if (result instanceof RuntimeException cause) {
+      throw cause;
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Lease> timedOut(Line line, @Nullable StoreException struggling) {
+    engine.observer().notAcquired(line.name(), age());
+    if (struggling != null) {
+      throw stillFailing(struggling);
+    }
+    return Optional.empty();
+  }
+
+  private static StoreException stillFailing(StoreException cause) {
+    return new StoreUnavailableException(
+        "the wait ended while the store was failing: " + cause.getMessage(), cause);
+  }
+
+  private void park(long deadline) {
+    if (waits) {
+      LockSupport.parkNanos(this, deadline - engine.time().nanos());
+    } else {
+      LockSupport.park(this);
+    }
+  }
+
+  private Duration age() {
+    return Duration.ofNanos(engine.time().nanos() - enteredAt);
+  }
+}

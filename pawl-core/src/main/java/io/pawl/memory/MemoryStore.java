@@ -1,0 +1,165 @@
+package io.pawl.memory;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockState;
+import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * The {@link GrantRule} on a map, for tests and for locks within one process. Clients that share an
+ * instance exclude each other. Forgets idle locks, and lets the tokens of whatever is asked for
+ * next start above all that were ever forgotten.
+ */
+public final class MemoryStore implements LockStore, Inspectable {
+
+  private final LongSupplier nanoClock;
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final TreeMap<String, Slot> locks = new TreeMap<>();
+  private long forgottenTokens;
+
+  /** A lock, and the bells of those who wait for it. */
+  private record Slot(LockState state, Map<ClaimId, Bell> bells) {}
+
+  /** A store on the system's monotonic clock. */
+  public MemoryStore() {
+    this(System::nanoTime);
+  }
+
+  /**
+   * @param nanoClock monotonic nanoseconds, for simulations
+   */
+  public MemoryStore(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    return decide(
+        claim.lock(),
+        slot -> {
+          Standing standing = GrantRule.attempt(slot.state, claim, now());
+          if (standing instanceof Standing.Waiting) {
+            slot.bells.put(claim.id(), bell);
+          }
+          return standing;
+        });
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    Map<ClaimId, Standing> standings = new HashMap<>();
+    for (Claim claim : claims) {
+      decide(
+          claim.lock(),
+          slot -> standings.put(claim.id(), GrantRule.renew(slot.state, claim.id(), now())));
+    }
+    return CompletableFuture.completedFuture(standings);
+  }
+
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    return decide(
+        claim.lock(),
+        slot -> {
+          GrantRule.withdraw(slot.state, claim, now());
+          return null;
+        });
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    return decide(lock, slot -> GrantRule.evict(slot.state, token, now()));
+  }
+
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    mutex.lock();
+    try {
+      return CompletableFuture.completedFuture(
+          locks.values().stream().limit(limit).map(this::view).toList());
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    mutex.lock();
+    try {
+      return CompletableFuture.completedFuture(
+          Optional.ofNullable(locks.get(lock)).map(this::view));
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private LockView view(Slot slot) {
+    return slot.state.view(System.currentTimeMillis() - now());
+  }
+
+  private <T> CompletionStage<T> decide(String lock, Function<Slot, T> verb) {
+    T answer;
+    List<Runnable> rings = new ArrayList<>();
+    mutex.lock();
+    try {
+      Slot slot = locks.computeIfAbsent(lock, this::newSlot);
+      answer = verb.apply(slot);
+      collectRings(slot, rings);
+      if (slot.state.isIdle()) {
+        locks.remove(lock);
+        forgottenTokens = Math.max(forgottenTokens, slot.state.lastToken());
+      }
+    } finally {
+      mutex.unlock();
+    }
+    rings.forEach(Runnable::run);
+    return CompletableFuture.completedFuture(answer);
+  }
+
+  private Slot newSlot(String lock) {
+    return new Slot(new LockState(lock, forgottenTokens), new HashMap<>());
+  }
+
+  private static void collectRings(Slot slot, List<Runnable> rings) {
+    for (Entry granted : slot.state.takeGrants()) {
+      Bell bell = slot.bells.remove(granted.id());
+      if (bell != null) {
+        Standing held = new Standing.Held(granted.token(), granted.lastToken());
+        rings.add(() -> bell.ring(held));
+      }
+    }
+    if (slot.bells.size() > slot.state.waiters().size()) {
+      slot.bells.keySet().removeIf(id -> !slot.state.isWaiting(id));
+    }
+  }
+
+  private long now() {
+    return nanoClock.getAsLong() / 1_000_000;
+  }
+
+  @Override
+  public String describe() {
+    return "memory";
+  }
+
+  /** Nothing to close: what is held stays held for other clients of this instance. */
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,76 @@
+package io.pawl.spi;
+
+import java.time.Duration;
+
+/**
+ * One holder's single-use request for a lock, waiting or held. Immutable; the store keeps its
+ * {@link Standing}.
+ *
+ * @param lock the lock's name, checked by {@link LockName}
+ * @param id the claim's own identity
+ * @param mode how it excludes others
+ * @param lease how long the store keeps it without hearing of it, held or waiting: {@link
+ *     #MIN_LEASE} to {@link #MAX_LEASE}, whole milliseconds
+ * @param queues whether it takes a place in line when the lock is busy, or is answered {@link
+ *     Standing.Gone}
+ * @param tokens how many fencing tokens it would like, 1 to {@link Tokens#MAX_PER_CLAIM}; a store
+ *     may grant fewer, at least 1
+ * @param tokenFloor every token granted to it is larger than this; 0 where nothing is known
+ * @param unsettled an attempt of this claim was sent and never answered, so that it may still reach
+ *     the store: its withdrawal must be remembered
+ * @param holder who asks, for people
+ */
+public record Claim(
+    String lock,
+    ClaimId id,
+    Mode mode,
+    Duration lease,
+    boolean queues,
+    int tokens,
+    long tokenFloor,
+    boolean unsettled,
+    Holder holder) {
+
+  /** The shortest lease, 100 ms. */
+  public static final Duration MIN_LEASE = Duration.ofMillis(100);
+
+  /** The longest lease, 7 days. */
+  public static final Duration MAX_LEASE = Duration.ofDays(7);
+
+  public Claim {
+    LockName.check(lock);
+    checkLease(lease);
+    if (tokens < 1 || tokens > Tokens.MAX_PER_CLAIM) {
+      throw new IllegalArgumentException(
+          "tokens of a claim: " + tokens + " is not between 1 and " + Tokens.MAX_PER_CLAIM);
+    }
+    if (tokenFloor < 0 || tokenFloor > Tokens.MAX) {
+      throw new IllegalArgumentException(
+          "token floor of a claim: " + tokenFloor + " is not between 0 and 2^53 - 1");
+    }
+  }
+
+  /**
+   * Returns {@code lease}.
+   *
+   * @throws IllegalArgumentException outside {@link #MIN_LEASE} to {@link #MAX_LEASE}
+   */
+  public static Duration checkLease(Duration lease) {
+    if (lease.compareTo(MIN_LEASE) < 0 || lease.compareTo(MAX_LEASE) > 0) {
+      throw new IllegalArgumentException(
+          "lease: " + lease + " is not between 100 ms and 7 days; renewal keeps a short one alive");
+    }
+    return lease;
+  }
+
+  public long leaseMillis() {
+    return lease.toMillis();
+  }
+
+  /** The same claim, marked {@link #unsettled}. */
+  public Claim asUnsettled() {
+    return unsettled
+        ? this
+        : new Claim(lock, id, mode, lease, queues, tokens, tokenFloor, true, holder);
+  }
+}

@@ -1,0 +1,46 @@
+package io.pawl.spi;
+
+import java.util.regex.Pattern;
+
+/**
+ * The identity of one claim, never used again: which client asked, and that client's running
+ * number. A store rings a client's waiters through the {@code client} part and makes every retry
+ * harmless through the whole.
+ *
+ * @param client 1 to 64 letters, digits, {@code _} or {@code -}, random enough to be unique
+ * @param number at least 0, counted up by the client
+ */
+public record ClaimId(String client, long number) implements Comparable<ClaimId> {
+
+  private static final Pattern CLIENT = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
+  public ClaimId {
+    if (!CLIENT.matcher(client).matches()) {
+      throw new IllegalArgumentException(
+          "client of a claim id: '" + client + "' is not 1 to 64 letters, digits, '_' or '-'");
+    }
+    if (number < 0) {
+      throw new IllegalArgumentException("number of a claim id: " + number + " is negative");
+    }
+  }
+
+  /** Reads what {@link #toString} wrote. */
+  public static ClaimId parse(String text) {
+    int dot = text.lastIndexOf('.');
+    if (dot < 1) {
+      throw new IllegalArgumentException("claim id: '" + text + "' is not <client>.<number>");
+    }
+    return new ClaimId(text.substring(0, dot), Long.parseLong(text.substring(dot + 1)));
+  }
+
+  @Override
+  public int compareTo(ClaimId other) {
+    int byClient = client.compareTo(other.client);
+    return byClient != 0 ? byClient : Long.compare(number, other.number);
+  }
+
+  @Override
+  public String toString() {
+    return client + '.' + number;
+  }
+}

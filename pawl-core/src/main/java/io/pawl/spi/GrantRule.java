@@ -1,0 +1,173 @@
+package io.pawl.spi;
+
+import io.pawl.spi.LockState.Entry;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * Who holds, who waits, and who is granted next, given the time: the rule that every store with a
+ * clock of its own obeys. A pure function of state, request and time; memory and SQL run it, Redis
+ * restates it in Lua and a differential test holds the two together.
+ *
+ * <p>Each verb first <em>settles</em> the state: claims whose lease has run out are dropped, then
+ * the line is served from its head. The line is first come, first served; the head is granted as
+ * soon as its mode fits beside the holders, and so is the one after it. Hence a release lets a
+ * whole run of shared claims in at once, and nobody overtakes a writer that waits.
+ *
+ * <p>A claim granted from the line keeps the deadline of its last sign of life. A waiter that died
+ * therefore delays the others by its own lease at most, and a waiter that lives knows its deadline
+ * without asking.
+ */
+public final class GrantRule {
+
+  /** How many claims may stand in line for one lock; beyond it they are told to ask again. */
+  public static final int MAX_WAITERS = 10_000;
+
+  /** How many withdrawn claims a lock remembers; the oldest is forgotten first. */
+  public static final int MAX_WITHDRAWN = 1_000;
+
+  /** How late an attempt may arrive after its withdrawal and still be refused, at least. */
+  public static final long WITHDRAWN_KEPT_MILLIS = 60_000;
+
+  /** How soon a claim asks again for which the line had no place. */
+  static final long LINE_FULL_ASK_AGAIN_MILLIS = 100;
+
+  private GrantRule() {}
+
+  /** {@link LockStore#attempt}. */
+  public static Standing attempt(LockState state, Claim claim, long now) {
+    settle(state, now);
+    Standing standing = renew(state, claim.id(), now);
+    if (standing != Standing.GONE || state.withdrawn.containsKey(claim.id())) {
+      return standing;
+    }
+    Entry entry = entryOf(claim, now);
+    if (state.waiters.isEmpty() && fits(state, entry)) {
+      return grant(state, entry, now).held();
+    }
+    if (!claim.queues()) {
+      return Standing.GONE;
+    }
+    if (state.waiters.size() >= MAX_WAITERS) {
+      return new Standing.Waiting(Duration.ofMillis(LINE_FULL_ASK_AGAIN_MILLIS));
+    }
+    state.queue(entry);
+    return waiting(state, now);
+  }
+
+  /** {@link LockStore#renew} for one claim. */
+  public static Standing renew(LockState state, ClaimId id, long now) {
+    settle(state, now);
+    Entry holder = state.holders.computeIfPresent(id, (key, entry) -> renewed(entry, now));
+    if (holder != null) {
+      return holder.held();
+    }
+    Entry waiter = state.waiters.computeIfPresent(id, (key, entry) -> renewed(entry, now));
+    return waiter != null ? waiting(state, now) : Standing.GONE;
+  }
+
+  /** {@link LockStore#withdraw}. */
+  public static void withdraw(LockState state, Claim claim, long now) {
+    settle(state, now);
+    state.holders.remove(claim.id());
+    state.waiters.remove(claim.id());
+    if (claim.unsettled()) {
+      state.remember(claim.id(), now + Math.max(claim.leaseMillis(), WITHDRAWN_KEPT_MILLIS));
+      forgetOldestBeyondBound(state);
+    }
+    serveLine(state, now);
+  }
+
+  /** {@link Inspectable#evict}. */
+  public static boolean evict(LockState state, long token, long now) {
+    settle(state, now);
+    boolean evicted =
+        state.holders.values().removeIf(e -> e.token() <= token && token <= e.lastToken());
+    serveLine(state, now);
+    return evicted;
+  }
+
+  /** Drops what has run out by {@code now} and grants what can be granted. */
+  public static void settle(LockState state, long now) {
+    if (state.dropEnded(now)) {
+      serveLine(state, now);
+    }
+  }
+
+  private static void serveLine(LockState state, long now) {
+    Iterator<Map.Entry<ClaimId, Entry>> line = state.waiters.entrySet().iterator();
+    while (line.hasNext()) {
+      Entry head = line.next().getValue();
+      if (!fits(state, head)) {
+        return;
+      }
+      line.remove();
+      state.noteGrant(grant(state, head, now));
+    }
+  }
+
+  private static Entry grant(LockState state, Entry entry, long now) {
+    long above = Math.max(state.lastToken, entry.tokenFloor());
+    Entry granted = entry.granted(Tokens.next(state.lock, above, entry.tokens()), now);
+    state.lastToken = granted.lastToken();
+    state.hold(granted);
+    return granted;
+  }
+
+  private static boolean fits(LockState state, Entry entry) {
+    if (state.holders.isEmpty()) {
+      return true;
+    }
+    if (entry.mode() instanceof Mode.Exclusive) {
+      return false;
+    }
+    if (entry.mode() instanceof Mode.Shared) {
+      return state.holders.values().stream().allMatch(h -> h.mode() instanceof Mode.Shared);
+    }
+    Mode.Permits permits = (Mode.Permits) entry.mode();
+    int used = 0;
+    for (Entry holder : state.holders.values()) {
+      if (!(holder.mode() instanceof Mode.Permits taken)
+          || taken.capacity() != permits.capacity()) {
+        return false;
+      }
+      used += taken.wanted();
+    }
+    return used + permits.wanted() <= permits.capacity();
+  }
+
+  private static Standing waiting(LockState state, long now) {
+    long next = Long.MAX_VALUE;
+    for (Entry holder : state.holders.values()) {
+      next = Math.min(next, holder.until());
+    }
+    return new Standing.Waiting(Duration.ofMillis(next - now));
+  }
+
+  private static Entry renewed(Entry entry, long now) {
+    return entry.keptUntil(Math.max(entry.until(), now + entry.leaseMillis()));
+  }
+
+  private static Entry entryOf(Claim claim, long now) {
+    return new Entry(
+        claim.id(),
+        claim.mode(),
+        claim.leaseMillis(),
+        claim.tokens(),
+        claim.tokenFloor(),
+        claim.holder(),
+        now,
+        now + claim.leaseMillis(),
+        0,
+        0);
+  }
+
+  private static void forgetOldestBeyondBound(LockState state) {
+    if (state.withdrawn.size() > MAX_WITHDRAWN) {
+      Iterator<ClaimId> oldest = state.withdrawn.keySet().iterator();
+      oldest.next();
+      oldest.remove();
+    }
+  }
+}

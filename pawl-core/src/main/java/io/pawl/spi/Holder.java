@@ -1,0 +1,45 @@
+package io.pawl.spi;
+
+/**
+ * Who a claim belongs to, for people: what {@code list}, the console and error messages show. Never
+ * used to decide anything.
+ *
+ * @param host the machine's name
+ * @param pid the process
+ * @param thread the thread that asked
+ * @param application the name of the program, may be empty
+ * @param note free text, may be empty
+ */
+public record Holder(String host, long pid, String thread, String application, String note) {
+
+  /** Fields longer than this are cut: 256 characters. */
+  public static final int MAX_LENGTH = 256;
+
+  public Holder {
+    host = cut(host);
+    thread = cut(thread);
+    application = cut(application);
+    note = cut(note);
+  }
+
+  private static String cut(String text) {
+    String head = text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH);
+    for (int i = 0; i < head.length(); i++) {
+      if (Character.isISOControl(head.charAt(i))) {
+        return head.replaceAll("\\p{Cntrl}", " ");
+      }
+    }
+    return head;
+  }
+
+  /** For messages: {@code app 'note' (host, pid 12, main)}. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder(application);
+    if (!note.isEmpty()) {
+      text.append(text.isEmpty() ? "'" : " '").append(note).append('\'');
+    }
+    text.append(text.isEmpty() ? "(" : " (").append(host).append(", pid ").append(pid);
+    return text.append(", ").append(thread).append(')').toString();
+  }
+}

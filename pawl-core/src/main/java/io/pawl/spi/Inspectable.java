@@ -1,0 +1,51 @@
+package io.pawl.spi;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** A store that can say what is in it. For people and tools; no lock is ever decided by it. */
+public interface Inspectable {
+
+  /** A lock as it stands: holders in the order of their grants, waiters in line. */
+  record LockView(String name, long lastToken, List<ClaimView> holders, List<ClaimView> waiters) {
+    public LockView {
+      holders = List.copyOf(holders);
+      waiters = List.copyOf(waiters);
+    }
+  }
+
+  /**
+   * A claim as it stands.
+   *
+   * @param token the first token of a held claim, 0 for a waiting one
+   * @param lastToken the last token of a held claim, 0 for a waiting one
+   * @param since when it was granted, or stood in line
+   * @param until when it runs out unless renewed
+   */
+  record ClaimView(
+      ClaimId id,
+      Mode mode,
+      long token,
+      long lastToken,
+      Instant since,
+      Instant until,
+      Holder holder) {}
+
+  /**
+   * Locks that are held or waited for, ordered by name.
+   *
+   * @param limit at most so many, at least 1
+   */
+  CompletionStage<List<LockView>> list(int limit);
+
+  /** One lock, held or not; empty where the store has never heard of it. */
+  CompletionStage<Optional<LockView>> show(String lock);
+
+  /**
+   * Ends the hold that has {@code token}, as if it had run out; its holder learns at its next
+   * renewal. Answers whether there was one.
+   */
+  CompletionStage<Boolean> evict(String lock, long token);
+}

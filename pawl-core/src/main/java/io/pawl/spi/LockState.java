@@ -1,0 +1,191 @@
+package io.pawl.spi;
+
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All that a store with a clock of its own knows of one lock: who holds, who waits in which order,
+ * the last token, and the claims that were withdrawn before they arrived. {@link GrantRule} alone
+ * changes it. Times are milliseconds on the store's clock. Not thread-safe.
+ */
+public final class LockState {
+
+  /**
+   * A claim in the state.
+   *
+   * @param since when it was granted, or stood in line
+   * @param until when it is gone unless renewed
+   * @param token the first token of a held claim, 0 for a waiting one
+   * @param lastToken the last token of a held claim, 0 for a waiting one
+   */
+  public record Entry(
+      ClaimId id,
+      Mode mode,
+      long leaseMillis,
+      int tokens,
+      long tokenFloor,
+      Holder holder,
+      long since,
+      long until,
+      long token,
+      long lastToken) {
+
+    Entry keptUntil(long newUntil) {
+      return new Entry(
+          id, mode, leaseMillis, tokens, tokenFloor, holder, since, newUntil, token, lastToken);
+    }
+
+    Entry granted(Standing.Held held, long now) {
+      return new Entry(
+          id,
+          mode,
+          leaseMillis,
+          tokens,
+          tokenFloor,
+          holder,
+          now,
+          until,
+          held.token(),
+          held.lastToken());
+    }
+
+    ClaimView view(long epochOffsetMillis) {
+      Instant from = Instant.ofEpochMilli(since + epochOffsetMillis);
+      Instant to = Instant.ofEpochMilli(until + epochOffsetMillis);
+      return new ClaimView(id, mode, token, lastToken, from, to, holder);
+    }
+
+    Standing.Held held() {
+      return new Standing.Held(token, lastToken);
+    }
+  }
+
+  final String lock;
+  long lastToken;
+  final LinkedHashMap<ClaimId, Entry> holders = new LinkedHashMap<>();
+  final LinkedHashMap<ClaimId, Entry> waiters = new LinkedHashMap<>();
+  final LinkedHashMap<ClaimId, Long> withdrawn = new LinkedHashMap<>();
+  private List<Entry> grants = new ArrayList<>();
+
+  /** Nothing runs out before this: spares the rule a scan of 10,000 waiters at every verb. */
+  private long nothingEndsBefore = Long.MAX_VALUE;
+
+  /** A lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
+  public LockState(String lock, long lastToken) {
+    this.lock = lock;
+    this.lastToken = lastToken;
+  }
+
+  /** A lock as it was stored, each list in order. */
+  public LockState(
+      String lock,
+      long lastToken,
+      Collection<Entry> holders,
+      Collection<Entry> waiters,
+      Map<ClaimId, Long> withdrawn) {
+    this(lock, lastToken);
+    holders.forEach(this::hold);
+    waiters.forEach(this::queue);
+    withdrawn.forEach(this::remember);
+  }
+
+  public String lock() {
+    return lock;
+  }
+
+  public long lastToken() {
+    return lastToken;
+  }
+
+  /** Held claims in the order of their grants. */
+  public Collection<Entry> holders() {
+    return Collections.unmodifiableCollection(holders.values());
+  }
+
+  /** Waiting claims, the next first. */
+  public Collection<Entry> waiters() {
+    return Collections.unmodifiableCollection(waiters.values());
+  }
+
+  /** Claims that must not be granted should they still arrive, with the time to forget them. */
+  public Map<ClaimId, Long> withdrawn() {
+    return Collections.unmodifiableMap(withdrawn);
+  }
+
+  public boolean isWaiting(ClaimId id) {
+    return waiters.containsKey(id);
+  }
+
+  /**
+   * For people.
+   *
+   * @param epochOffsetMillis what to add to the store's clock to get milliseconds since 1970
+   */
+  public LockView view(long epochOffsetMillis) {
+    return new LockView(
+        lock,
+        lastToken,
+        holders.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList(),
+        waiters.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList());
+  }
+
+  /** Nothing but the last token is worth keeping. */
+  public boolean isIdle() {
+    return holders.isEmpty() && waiters.isEmpty() && withdrawn.isEmpty();
+  }
+
+  /** The waiting claims that were granted since this was last asked: ring their bells. */
+  public List<Entry> takeGrants() {
+    if (grants.isEmpty()) {
+      return List.of();
+    }
+    List<Entry> taken = grants;
+    grants = new ArrayList<>();
+    return taken;
+  }
+
+  void hold(Entry entry) {
+    holders.put(entry.id(), entry);
+    endsAt(entry.until());
+  }
+
+  void queue(Entry entry) {
+    waiters.put(entry.id(), entry);
+    endsAt(entry.until());
+  }
+
+  void remember(ClaimId id, long until) {
+    withdrawn.put(id, until);
+    endsAt(until);
+  }
+
+  /** Removes what has run out and says whether a holder or waiter was among it. */
+  boolean dropEnded(long now) {
+    if (now < nothingEndsBefore) {
+      return false;
+    }
+    boolean dropped = holders.values().removeIf(entry -> entry.until() <= now);
+    dropped |= waiters.values().removeIf(entry -> entry.until() <= now);
+    withdrawn.values().removeIf(until -> until <= now);
+    nothingEndsBefore = Long.MAX_VALUE;
+    holders.values().forEach(entry -> endsAt(entry.until()));
+    waiters.values().forEach(entry -> endsAt(entry.until()));
+    withdrawn.values().forEach(this::endsAt);
+    return dropped;
+  }
+
+  private void endsAt(long time) {
+    nothingEndsBefore = Math.min(nothingEndsBefore, time);
+  }
+
+  void noteGrant(Entry entry) {
+    grants.add(entry);
+  }
+}

@@ -1,0 +1,68 @@
+package io.pawl.spi;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The one seam between the engine and a service that decides: three verbs on a claim. Holding and
+ * standing in line are one thing, so that ending either is one verb and keeping either alive is
+ * one.
+ *
+ * <p>What every store owes (the TCK's {@code LockStoreContract} checks it):
+ *
+ * <ul>
+ *   <li>At any moment, by the store's own clock, the held claims of a lock are compatible by their
+ *       {@link Mode}.
+ *   <li>A claim that the store has not heard of for its lease is gone; one that it answered is kept
+ *       at least its lease from the moment at which the request was sent.
+ *   <li>Tokens of a lock only grow; see {@link Standing.Held}.
+ *   <li>Every stage completes within the store's own stated timeout, with a {@link
+ *       io.pawl.StoreException} where it failed. {@link io.pawl.StoreUnavailableException} means
+ *       that the outcome is unknown and the same call may be repeated.
+ * </ul>
+ *
+ * <p>Thread-safe. Requests of one client for one lock take effect in the order in which they were
+ * made, unless one failed.
+ */
+public interface LockStore extends AutoCloseable {
+
+  /**
+   * Takes the lock, or a place in line. Repeating it is harmless: a claim that is held or waiting
+   * is kept alive and its standing told. After a {@link #withdraw} of an {@linkplain
+   * Claim#unsettled unsettled} claim a late attempt is answered {@link Standing.Gone}.
+   *
+   * @param bell rung when a waiting claim is granted
+   */
+  CompletionStage<Standing> attempt(Claim claim, Bell bell);
+
+  /**
+   * Keeps claims alive for another lease each, held and waiting alike, and tells how each stands.
+   * One trip for as many as {@link #renewBatch}. A claim that fails alone is left out of the
+   * answer; the stage fails only when nothing is known of any.
+   */
+  CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims);
+
+  /** Ends the hold or the wait. Idempotent and final; unknown claims are no error. */
+  CompletionStage<Void> withdraw(Claim claim);
+
+  /** How many claims one {@link #renew} may carry. */
+  default int renewBatch() {
+    return 500;
+  }
+
+  /**
+   * Whether the verbs may do their I/O on the calling thread. The engine then calls them from its
+   * workers, or from a thread that would wait for the answer anyway.
+   */
+  default boolean blocks() {
+    return false;
+  }
+
+  /** Where claims go, for messages: never with a password. */
+  String describe();
+
+  /** Closes connections and threads of the store's own. Claims still alive run out. */
+  @Override
+  void close();
+}

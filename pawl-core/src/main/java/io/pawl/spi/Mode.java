@@ -1,0 +1,61 @@
+package io.pawl.spi;
+
+/** How a claim excludes others. */
+public sealed interface Mode {
+
+  /** Alone. */
+  record Exclusive() implements Mode {
+    @Override
+    public String toString() {
+      return "exclusive";
+    }
+  }
+
+  /** Together with other shared claims, never beside an exclusive one. */
+  record Shared() implements Mode {
+    @Override
+    public String toString() {
+      return "shared";
+    }
+  }
+
+  /**
+   * Some of a fixed number of permits.
+   *
+   * @param wanted 1 to {@code capacity}
+   * @param capacity how many permits the lock has in all, at least 1
+   */
+  record Permits(int wanted, int capacity) implements Mode {
+    public Permits {
+      if (capacity < 1 || wanted < 1 || wanted > capacity) {
+        throw new IllegalArgumentException(
+            "permits: " + wanted + " of " + capacity + " is not between 1 and the capacity");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return wanted + "/" + capacity;
+    }
+  }
+
+  Mode EXCLUSIVE = new Exclusive();
+  Mode SHARED = new Shared();
+
+  /** Reads what {@code toString} wrote: {@code exclusive}, {@code shared} or {@code 2/5}. */
+  static Mode parse(String text) {
+    if (text.equals("exclusive")) {
+      return EXCLUSIVE;
+    }
+    if (text.equals("shared")) {
+      return SHARED;
+    }
+    int slash = text.indexOf('/');
+    if (slash < 1) {
+      throw new IllegalArgumentException(
+          "mode: '" + text + "' is none of exclusive, shared, <wanted>/<capacity>");
+    }
+    return new Permits(
+        Integer.parseInt(text.substring(0, slash)), Integer.parseInt(text.substring(slash + 1)));
+  }
+}
