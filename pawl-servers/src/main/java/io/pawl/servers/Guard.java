@@ -1,0 +1,88 @@
+package io.pawl.servers;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A shell beside a server that kills it and removes its folder when this JVM is gone, however it
+ * went: the shell reads the server's pid from a pipe that only the JVM holds open.
+ */
+final class Guard {
+  private static final String SCRIPT =
+      """
+      trap '' INT HUP TERM
+      pid=
+      while read -r line; do
+        [ "$line" != dismissed ] || exit 0
+        pid=${line#none}
+      done
+      [ -z "$pid" ] || kill -9 "$pid" $(cat /proc/"$pid"/task/*/children) 2>/dev/null
+      rm -rf "$1"
+      """;
+  private static final Set<Guard> onDuty = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(Guard::leaveNothing, "pawl-servers-stop"));
+  }
+
+  private final Process shell;
+
+  private Guard(Process shell) {
+    this.shell = shell;
+  }
+
+  /** Posts a guard over a server that will keep its data in {@code folder}. */
+  static Guard over(Path folder) {
+    try {
+      Guard guard =
+          new Guard(
+              new ProcessBuilder("sh", "-c", SCRIPT, "pawl-guard", folder.toString())
+                  .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                  .redirectError(ProcessBuilder.Redirect.DISCARD)
+                  .start());
+      onDuty.add(guard);
+      return guard;
+    } catch (IOException e) {
+      throw new ServerException("cannot start a shell", e);
+    }
+  }
+
+  void watch(long pid) {
+    tell(Long.toString(pid));
+  }
+
+  void watchNothing() {
+    tell("none");
+  }
+
+  void dismiss() {
+    if (onDuty.remove(this)) {
+      tell("dismissed");
+    }
+  }
+
+  private synchronized void tell(String line) {
+    try {
+      OutputStream ears = shell.getOutputStream();
+      ears.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+      ears.flush();
+    } catch (IOException e) {
+      throw new ServerException("a guard has died", e);
+    }
+  }
+
+  private static void leaveNothing() {
+    for (Guard guard : onDuty) {
+      try {
+        guard.shell.getOutputStream().close();
+        guard.shell.waitFor();
+      } catch (IOException | InterruptedException e) {
+        // The pipe closes with the JVM all the same.
+      }
+    }
+  }
+}

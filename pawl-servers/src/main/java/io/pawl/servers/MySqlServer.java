@@ -1,0 +1,156 @@
+package io.pawl.servers;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** A MySQL or MariaDB server with its own durable defaults. */
+public final class MySqlServer extends ServerProcess {
+  /** The database that is there from the start, and the user who may do everything. */
+  public static final String DATABASE = "pawl";
+
+  public static final String USER = "pawl";
+  public static final String PASSWORD = "pawl-secret";
+
+  private static final int GREETING_MILLIS = 1_000;
+  private static final int PROTOCOL = 10;
+
+  /** Run at every start, before the first connection is accepted. */
+  private static final List<String> INIT =
+      List.of(
+          "CREATE DATABASE IF NOT EXISTS " + DATABASE + ";",
+          "CREATE USER IF NOT EXISTS '" + USER + "'@'%' IDENTIFIED BY '" + PASSWORD + "';",
+          "GRANT ALL ON *.* TO '" + USER + "'@'%' WITH GRANT OPTION;");
+
+  /** What MariaDB's mysql database is made of, in this order. */
+  private static final List<String> MARIADB_TABLES =
+      List.of(
+          "mariadb_system_tables.sql",
+          "mariadb_performance_tables.sql",
+          "mariadb_system_tables_data.sql",
+          "mariadb_sys_schema.sql");
+
+  /** Which program plays the server. */
+  public enum Flavour {
+    MYSQL,
+    MARIADB;
+
+    String program() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private final Flavour flavour;
+  private final Path program;
+  private final List<String> options;
+
+  private MySqlServer(Flavour flavour, List<String> options) {
+    super(flavour.program());
+    this.flavour = flavour;
+    this.options = options;
+    try {
+      this.program = ServerProgram.of(flavour.program());
+      Files.write(initFile(), INIT);
+      makeSystemTables();
+      launch();
+    } catch (IOException e) {
+      close();
+      throw new ServerException("cannot set up " + this, e);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** Starts a server with further options, such as {@code --innodb-lock-wait-timeout=1}. */
+  public static MySqlServer start(Flavour flavour, String... options) {
+    return new MySqlServer(flavour, List.of(options));
+  }
+
+  /** Of {@link #DATABASE}, without user and password. */
+  public String jdbcUrl() {
+    return "jdbc:" + flavour.program() + "://" + host() + ":" + port() + "/" + DATABASE;
+  }
+
+  @Override
+  List<String> command() {
+    List<String> command = common();
+    command.add("--port=" + port());
+    command.add("--bind-address=" + host());
+    command.add("--socket=" + folder().resolve("server.sock"));
+    command.add("--pid-file=" + pidFile());
+    command.add("--init-file=" + initFile());
+    command.add("--skip-name-resolve");
+    if (flavour == Flavour.MYSQL) {
+      command.add("--mysqlx=0");
+    }
+    command.addAll(options);
+    return command;
+  }
+
+  @Override
+  boolean answers() throws IOException {
+    if (Files.notExists(pidFile()) || !Files.readString(pidFile()).strip().equals("" + pid())) {
+      return false;
+    }
+    try (Socket socket = new Socket(host(), port())) {
+      socket.setSoTimeout(GREETING_MILLIS);
+      byte[] greeting = socket.getInputStream().readNBytes(5);
+      return greeting.length == 5 && greeting[4] == PROTOCOL;
+    }
+  }
+
+  private void makeSystemTables() throws IOException {
+    List<String> command = common();
+    if (flavour == Flavour.MYSQL) {
+      command.add("--initialize-insecure");
+      prepare(command, NO_INPUT);
+      return;
+    }
+    Files.createDirectories(data());
+    StringBuilder sql = new StringBuilder("CREATE DATABASE mysql;\nUSE mysql;\n");
+    sql.append("SET @auth_root_socket=NULL;\n");
+    for (String file : MARIADB_TABLES) {
+      try (InputStream tables = Files.newInputStream(share().resolve(file))) {
+        sql.append(new String(tables.readAllBytes(), UTF_8)).append('\n');
+      }
+    }
+    Path bootstrap = Files.writeString(folder().resolve("bootstrap.sql"), sql);
+    command.add("--bootstrap");
+    prepare(command, bootstrap);
+  }
+
+  private List<String> common() {
+    List<String> command = new ArrayList<>(List.of(program.toString(), "--no-defaults"));
+    command.add("--user=" + System.getProperty("user.name"));
+    command.add("--datadir=" + data());
+    command.add("--lc-messages-dir=" + share());
+    command.add("--character-sets-dir=" + share().resolve("charsets"));
+    command.add(flavour == Flavour.MYSQL ? "--secure-file-priv=NULL" : "--skip-log-bin");
+    return command;
+  }
+
+  /** Beside the program: usr/sbin/mysqld has usr/share/mysql. */
+  private Path share() {
+    return program.resolveSibling("../share").resolve(flavour.program()).normalize();
+  }
+
+  private Path data() {
+    return folder().resolve("data");
+  }
+
+  private Path pidFile() {
+    return folder().resolve("server.pid");
+  }
+
+  private Path initFile() {
+    return folder().resolve("init.sql");
+  }
+}

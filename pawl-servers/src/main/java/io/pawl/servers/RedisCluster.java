@@ -1,0 +1,108 @@
+package io.pawl.servers;
+
+import io.pawl.servers.RedisServer.Flavour;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A cluster of three primaries that share the slots evenly, in the order of {@link #nodes()}. */
+public final class RedisCluster implements AutoCloseable {
+  private static final int NODES = 3;
+  private static final int SLOTS = 16_384;
+
+  private final List<RedisServer> nodes = new ArrayList<>();
+  private final List<Port> busPorts = new ArrayList<>();
+
+  private RedisCluster() {}
+
+  public static RedisCluster start(Flavour flavour) {
+    RedisCluster cluster = new RedisCluster();
+    try {
+      for (int i = 0; i < NODES; i++) {
+        cluster.addNode(flavour);
+      }
+      cluster.join();
+      return cluster;
+    } catch (RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private void addNode(Flavour flavour) {
+    Port bus = Port.reserve();
+    busPorts.add(bus);
+    nodes.add(
+        RedisServer.setup()
+            .flavour(flavour)
+            .clusterNode()
+            .setting("cluster-port", Integer.toString(bus.number()))
+            .start());
+  }
+
+  private void join() {
+    RedisServer first = nodes.get(0);
+    for (int i = 0; i < NODES; i++) {
+      RedisServer node = nodes.get(i);
+      node.call("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
+      node.call(
+          "CLUSTER",
+          "ADDSLOTSRANGE",
+          Integer.toString(i * SLOTS / NODES),
+          Integer.toString((i + 1) * SLOTS / NODES - 1));
+      if (node != first) {
+        first.call(
+            "CLUSTER",
+            "MEET",
+            node.host(),
+            Integer.toString(node.port()),
+            Integer.toString(busPorts.get(i).number()));
+      }
+    }
+    awaitHealthy();
+  }
+
+  public List<RedisServer> nodes() {
+    return List.copyOf(nodes);
+  }
+
+  /** The slot of a key, by the part between braces if it has one. */
+  public int slotOf(String key) {
+    return Integer.parseInt(nodes.get(0).text("CLUSTER", "KEYSLOT", key));
+  }
+
+  /** The node that serves {@code slot}. */
+  public RedisServer ownerOf(int slot) {
+    return nodes.get(0).list("CLUSTER", "SLOTS").stream()
+        .map(range -> (List<?>) range)
+        .filter(range -> (long) range.get(0) <= slot && slot <= (long) range.get(1))
+        .map(range -> ((List<?>) range.get(2)).get(1))
+        .flatMap(port -> nodes.stream().filter(node -> node.port() == (long) port))
+        .findFirst()
+        .orElseThrow(() -> new ServerException("no node serves slot " + slot));
+  }
+
+  /** A move of {@code slot} from its owner, to be taken step by step. */
+  public SlotMove moveSlot(int slot, RedisServer to) {
+    return new SlotMove(this, slot, ownerOf(slot), to);
+  }
+
+  /** Returns once every node sees every other one and all slots served. */
+  public void awaitHealthy() {
+    Await.until(
+        () ->
+            nodes.stream()
+                .map(node -> node.text("CLUSTER", "INFO"))
+                .allMatch(
+                    info ->
+                        info.contains("cluster_state:ok")
+                            && info.contains("cluster_known_nodes:" + NODES)
+                            && info.contains("cluster_slots_ok:" + SLOTS)),
+        () -> "the cluster was not healthy");
+  }
+
+  @Override
+  public void close() {
+    nodes.forEach(RedisServer::close);
+    busPorts.forEach(Port::close);
+  }
+}

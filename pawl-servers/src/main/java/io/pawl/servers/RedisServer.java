@@ -1,0 +1,274 @@
+package io.pawl.servers;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** A Redis or Valkey server: {@code RedisServer.setup().password("secret").start()}. */
+public final class RedisServer extends ServerProcess {
+  /** Which program plays the server. */
+  public enum Flavour {
+    REDIS,
+    VALKEY;
+
+    String program() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private final Path program;
+  private final boolean sentinel;
+  private final @Nullable String password;
+  private final @Nullable Certificates certificates;
+
+  private RedisServer(Setup setup) {
+    super(setup.sentinel ? "sentinel" : setup.flavour.program());
+    try {
+      this.program = ServerProgram.of(setup.flavour.program());
+      this.sentinel = setup.sentinel;
+      this.password = setup.password;
+      this.certificates = setup.tls ? Certificates.in(folder()) : null;
+      Files.write(configFile(), config(setup));
+    } catch (IOException e) {
+      close();
+      throw new ServerException("cannot configure " + this, e);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** A plain server: in memory, without a password. */
+  public static RedisServer start() {
+    return setup().start();
+  }
+
+  public static Setup setup() {
+    return new Setup();
+  }
+
+  /** What the server is to be, before it starts; in memory and without a password unless said. */
+  public static final class Setup {
+    private final List<String> lines = new ArrayList<>();
+    private Flavour flavour = Flavour.REDIS;
+    private boolean sentinel;
+    private boolean persistent;
+    private boolean tls;
+    private boolean cluster;
+    private @Nullable String password;
+    private @Nullable RedisServer primary;
+
+    private Setup() {}
+
+    public Setup flavour(Flavour flavour) {
+      this.flavour = flavour;
+      return this;
+    }
+
+    /** Each write is on disk before it is acknowledged. */
+    public Setup persistent() {
+      persistent = true;
+      return this;
+    }
+
+    /** Of the default user. */
+    public Setup password(String password) {
+      this.password = password;
+      return this;
+    }
+
+    /** A further user; for instance with the rules {@code "~*", "&*", "+@all", "-flushall"}. */
+    public Setup user(String name, String password, String... rules) {
+      List<String> words = new ArrayList<>(List.of("user", name, "on", ">" + password));
+      words.addAll(List.of(rules));
+      lines.add(line(words));
+      return this;
+    }
+
+    /** Serves TLS alone; clients need {@link RedisServer#certificates()}. */
+    public Setup tls() {
+      tls = true;
+      return this;
+    }
+
+    /** A replica of {@code primary}, with its password; both with TLS or both without. */
+    public Setup replicaOf(RedisServer primary) {
+      this.primary = primary;
+      return this;
+    }
+
+    /** A node of a cluster, without slots so far; {@link RedisCluster} starts whole ones. */
+    public Setup clusterNode() {
+      cluster = true;
+      return this;
+    }
+
+    /** Any other line of the configuration file. */
+    public Setup setting(String name, String... values) {
+      List<String> words = new ArrayList<>(List.of(name));
+      words.addAll(List.of(values));
+      lines.add(line(words));
+      return this;
+    }
+
+    Setup sentinel() {
+      sentinel = true;
+      return this;
+    }
+
+    /** Starts the server and returns once it serves, a replica once it is in step. */
+    public RedisServer start() {
+      RedisServer server = new RedisServer(this);
+      try {
+        server.launch();
+        if (primary != null) {
+          Await.until(
+              () -> server.text("INFO", "replication").contains("master_link_status:up"),
+              () -> server + " was not in step with " + primary);
+        }
+        return server;
+      } catch (RuntimeException e) {
+        server.close();
+        throw e;
+      }
+    }
+  }
+
+  /** What a client of a server with TLS must trust. */
+  public Certificates certificates() {
+    if (certificates == null) {
+      throw new IllegalStateException(this + " was set up without TLS");
+    }
+    return certificates;
+  }
+
+  /** What a client of the default user connects to, password included. */
+  public String url() {
+    String user =
+        password == null ? "" : ":" + URLEncoder.encode(password, UTF_8).replace("+", "%20") + "@";
+    return (certificates == null ? "redis://" : "rediss://") + user + host() + ":" + port();
+  }
+
+  /** A new connection, as the default user. */
+  public RespConnection connect() throws IOException {
+    RespConnection connection =
+        certificates == null
+            ? RespConnection.open(host(), port())
+            : RespConnection.open(host(), port(), certificates.sslContext());
+    if (password != null) {
+      try {
+        connection.call("AUTH", password);
+      } catch (RespException | UncheckedIOException e) {
+        connection.close();
+        throw e;
+      }
+    }
+    return connection;
+  }
+
+  /** The reply to one command, given as the default user on a connection of its own. */
+  public @Nullable Object call(String... command) {
+    try (RespConnection connection = connect()) {
+      return connection.call(command);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** As {@link #call}, for a reply that is text or a number. */
+  public String text(String... command) {
+    return String.valueOf(call(command));
+  }
+
+  /** As {@link #call}, for a reply that is a list, an empty one if there is none. */
+  public List<?> list(String... command) {
+    return call(command) instanceof List<?> list ? list : List.of();
+  }
+
+  @Override
+  List<String> command() {
+    List<String> command = new ArrayList<>(List.of(program.toString(), configFile().toString()));
+    if (sentinel) {
+      command.add("--sentinel");
+    }
+    return command;
+  }
+
+  @Override
+  boolean answers() throws IOException {
+    try (RespConnection connection = connect()) {
+      connection.call("PING");
+      // On our port, but is it us?
+      String info = String.valueOf(connection.call("INFO", "server"));
+      return info.contains("process_id:" + pid() + "\r\n");
+    } catch (RespException e) {
+      return e.code().startsWith("NO") || e.code().equals("WRONGPASS"); // it serves, though not us
+    }
+  }
+
+  private Path configFile() {
+    return folder().resolve("server.conf");
+  }
+
+  private List<String> config(Setup setup) {
+    List<String> config = new ArrayList<>();
+    config.add("bind " + host());
+    config.add("dir " + folder());
+    config.add((certificates == null ? "port " : "port 0\ntls-port ") + port());
+    if (certificates != null) {
+      config.add("tls-cert-file " + certificates.certificatePem());
+      config.add("tls-key-file " + certificates.keyPem());
+      config.add("tls-ca-cert-file " + certificates.certificatePem());
+      config.add("tls-auth-clients no");
+    }
+    if (!sentinel) {
+      config.add("save \"\"");
+      config.add("appendonly " + (setup.persistent ? "yes" : "no"));
+      config.add("appendfsync always");
+      config.add("repl-diskless-sync-delay 0");
+    }
+    if (password != null) {
+      config.add(line(List.of("requirepass", password)));
+    }
+    if (setup.cluster) {
+      config.add("cluster-enabled yes");
+      config.add("cluster-node-timeout 2000");
+    }
+    if (setup.primary != null) {
+      config.addAll(replication(setup.primary));
+    }
+    config.addAll(setup.lines);
+    return config;
+  }
+
+  private List<String> replication(RedisServer primary) {
+    List<String> lines = new ArrayList<>();
+    lines.add("replicaof " + primary.host() + " " + primary.port());
+    if (primary.password != null) {
+      lines.add(line(List.of("masterauth", primary.password)));
+    }
+    if (primary.certificates != null) {
+      lines.add("tls-replication yes");
+      lines.add("tls-ca-cert-file " + primary.certificates.certificatePem());
+    }
+    return lines;
+  }
+
+  /** One line of configuration, its words quoted so that each stays one. */
+  private static String line(List<String> words) {
+    StringBuilder line = new StringBuilder();
+    for (String word : words) {
+      String escaped = word.replace("\\", "\\\\").replace("\"", "\\\"");
+      line.append(line.isEmpty() ? "" : " ").append('"').append(escaped).append('"');
+    }
+    return line.toString();
+  }
+}

@@ -1,0 +1,14 @@
+package io.pawl.servers;
+
+/** A server could not be had, started or controlled; the message says why and what to do. */
+public final class ServerException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  ServerException(String message) {
+    super(message);
+  }
+
+  ServerException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,99 @@
+package io.pawl.servers;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DatabaseServersTest {
+  @ParameterizedTest
+  @EnumSource
+  void mySqlServesAgainAfterEachEnd(MySqlServer.Flavour flavour) throws IOException {
+    String version = flavour == MySqlServer.Flavour.MYSQL ? "9." : "11.8.";
+    try (MySqlServer server = MySqlServer.start(flavour, "--max-connections=20")) {
+      assertThat(greeting(server)).startsWith(version);
+      assertThat(server.jdbcUrl()).endsWith(":" + server.port() + "/pawl");
+      assertEachEnd(server);
+      assertThat(greeting(server)).startsWith(version);
+    }
+  }
+
+  @Test
+  void postgresServesAgainAfterEachEnd() throws IOException {
+    try (PostgresServer server = PostgresServer.start("max_connections=20")) {
+      assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
+      assertEachEnd(server);
+      assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
+    }
+  }
+
+  @Test
+  void etcdKeepsItsDataThroughEachEnd() throws IOException, InterruptedException {
+    try (EtcdServer server = EtcdServer.start()) {
+      post(server, "put", "{\"key\":\"a2V5\",\"value\":\"dmFsdWU=\"}");
+      assertEachEnd(server);
+      assertThat(post(server, "range", "{\"key\":\"a2V5\"}")).contains("\"dmFsdWU=\"");
+    }
+  }
+
+  private static void assertEachEnd(ServerProcess server) throws IOException {
+    server.pause();
+    try (Socket socket = new Socket(server.host(), server.port())) {
+      socket.setSoTimeout(50);
+      assertThatThrownBy(() -> socket.getInputStream().read())
+          .isInstanceOf(SocketTimeoutException.class);
+    }
+    server.resume();
+    server.kill();
+    assertThatThrownBy(() -> new Socket(server.host(), server.port()).close())
+        .isInstanceOf(ConnectException.class);
+    server.restart();
+    server.stop();
+    assertThat(server.isAlive()).isFalse();
+    server.restart();
+  }
+
+  /** The version in the first packet of a MySQL server. */
+  private static String greeting(MySqlServer server) throws IOException {
+    try (Socket socket = new Socket(server.host(), server.port())) {
+      byte[] packet = socket.getInputStream().readNBytes(15);
+      return new String(packet, 5, 10, US_ASCII);
+    }
+  }
+
+  /** How a PostgreSQL server wants a user to prove who it is. */
+  private static String authenticationRequest(PostgresServer server) throws IOException {
+    byte[] parameters = ("user\0" + PostgresServer.USER + "\0\0").getBytes(US_ASCII);
+    ByteBuffer startup = ByteBuffer.allocate(8 + parameters.length);
+    startup.putInt(startup.capacity()).putInt(3 << 16).put(parameters);
+    try (Socket socket = new Socket(server.host(), server.port())) {
+      socket.getOutputStream().write(startup.array());
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      assertThat(in.read()).isEqualTo('R');
+      byte[] body = in.readNBytes(in.readInt() - 4);
+      return new String(body, 4, body.length - 6, US_ASCII);
+    }
+  }
+
+  private static String post(EtcdServer server, String verb, String body)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.endpoint() + "/v3/kv/" + verb))
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build();
+    return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).body();
+  }
+}

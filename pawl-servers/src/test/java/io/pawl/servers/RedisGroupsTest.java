@@ -1,0 +1,57 @@
+package io.pawl.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.servers.RedisServer.Flavour;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class RedisGroupsTest {
+  @ParameterizedTest
+  @EnumSource
+  void sentinelsPromoteTheReplicaOfAKilledPrimary(Flavour flavour) {
+    try (RedisSentinels group = RedisSentinels.start(flavour, Duration.ofSeconds(2))) {
+      assertThat(group.primaryPorts()).containsOnly(group.primary().port());
+      group.primary().kill();
+      group.awaitPrimary(group.replica());
+      assertThat(group.replica().call("SET", "k", "v")).isEqualTo("OK");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void slotMovesStepByStep(Flavour flavour) {
+    try (RedisCluster cluster = RedisCluster.start(flavour)) {
+      int slot = cluster.slotOf("{pawl}a");
+      assertThat(cluster.slotOf("{pawl}b")).isEqualTo(slot);
+      RedisServer from = cluster.ownerOf(slot);
+      RedisServer to =
+          cluster.nodes().stream().filter(node -> node != from).findAny().orElseThrow();
+      from.call("SET", "{pawl}a", "1");
+      from.call("SET", "{pawl}b", "2");
+      assertThatThrownBy(() -> to.call("GET", "{pawl}a"))
+          .hasMessage("MOVED " + slot + " " + at(from));
+
+      SlotMove move = cluster.moveSlot(slot, to).begin();
+      assertThat(move.from()).isSameAs(from);
+      assertThat(from.call("GET", "{pawl}a")).isEqualTo("1");
+      assertThatThrownBy(() -> from.call("GET", "{pawl}c"))
+          .hasMessage("ASK " + slot + " " + at(to));
+      assertThat(move.moveKeys(1)).isEqualTo(1);
+      assertThatThrownBy(() -> from.call("MGET", "{pawl}a", "{pawl}b"))
+          .hasMessageStartingWith("TRYAGAIN");
+
+      move.finish();
+      assertThat(cluster.ownerOf(slot)).isSameAs(to);
+      assertThat(to.text("MGET", "{pawl}a", "{pawl}b")).isEqualTo("[1, 2]");
+      assertThatThrownBy(() -> from.call("GET", "{pawl}a"))
+          .hasMessage("MOVED " + slot + " " + at(to));
+    }
+  }
+
+  private static String at(RedisServer node) {
+    return node.host() + ":" + node.port();
+  }
+}

@@ -1,0 +1,47 @@
+package io.pawl.sql;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.LongSupplier;
+
+/**
+ * A clock that all processes of a host share, so that setting the wall clock changes nothing.
+ *
+ * <p>On Linux {@link System#nanoTime} reads the kernel's monotonic clock, whose origin is the boot:
+ * the same for every JVM, in containers too. The processes agree, in the file, on what to add to it
+ * to get milliseconds since 1970, and on the boot for which that holds. Elsewhere the origin of
+ * {@code nanoTime} is not known to be shared, and the wall clock is used.
+ *
+ * @param boot which boot of the host {@code millis} counts from
+ */
+record HostClock(String boot, LongSupplier source) {
+
+  private static final String WALL = "wall clock";
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+  static HostClock ofThisHost() {
+    if (!Files.isReadable(BOOT_ID)) {
+      return new HostClock(WALL, System::currentTimeMillis);
+    }
+    try {
+      return new HostClock(Files.readString(BOOT_ID).strip(), () -> System.nanoTime() / 1_000_000);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  boolean isMonotonic() {
+    return !boot.equals(WALL);
+  }
+
+  long millis() {
+    return source.getAsLong();
+  }
+
+  /** What to add to {@link #millis} to get milliseconds since 1970, by today's wall clock. */
+  long epochOffsetMillis() {
+    return System.currentTimeMillis() - millis();
+  }
+}

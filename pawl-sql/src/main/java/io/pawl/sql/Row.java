@@ -1,0 +1,227 @@
+package io.pawl.sql;
+
+import io.pawl.StoreException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.LockState;
+import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.Mode;
+import java.io.StringWriter;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * A lock as it is stored: one row, whose columns a person can read. The columns hold JSON with
+ * times in ISO 8601, and are never interpreted by the database.
+ */
+record Row(String name, long lastToken, String holders, String waiters, String withdrawn) {
+
+  private static final String NONE = "[]";
+  private static final JsonFactory JSON = new JsonFactory();
+
+  /** Every column, for {@link #read}. */
+  static final String SELECT =
+      "SELECT name, last_token, holders, waiters, withdrawn FROM pawl_lock";
+
+  static Row read(ResultSet columns) throws SQLException {
+    return new Row(
+        columns.getString(1),
+        columns.getLong(2),
+        columns.getString(3),
+        columns.getString(4),
+        columns.getString(5));
+  }
+
+  /** Sets the parameters of {@link Dialect#upsert}. */
+  void bind(PreparedStatement upsert) throws SQLException {
+    upsert.setString(1, name);
+    upsert.setLong(2, lastToken);
+    upsert.setString(3, holders);
+    upsert.setString(4, waiters);
+    upsert.setString(5, withdrawn);
+  }
+
+  /** The row of a lock that the table does not know yet. */
+  static Row unknown(String name) {
+    return new Row(name, 0, NONE, NONE, NONE);
+  }
+
+  static Row of(LockState state) {
+    return new Row(
+        state.lock(),
+        state.lastToken(),
+        write(state.holders()),
+        write(state.waiters()),
+        write(state.withdrawn()));
+  }
+
+  /**
+   * The state that this row holds.
+   *
+   * @param now the store's time; no entry lasts longer than its lease from here, should the clock
+   *     have been set back
+   */
+  LockState state(long now) {
+    try {
+      return new LockState(
+          name, lastToken, readEntries(holders, now), readEntries(waiters, now), readWithdrawn());
+    } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
+      throw new StoreException(
+          "lock '"
+              + name
+              + "': its row in table pawl_lock cannot be read ("
+              + e.getMessage()
+              + "); was it edited? Set holders, waiters and withdrawn to []",
+          e);
+    }
+  }
+
+  private static String write(Collection<Entry> entries) {
+    if (entries.isEmpty()) {
+      return NONE;
+    }
+    StringWriter text = new StringWriter(256);
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartArray();
+      for (Entry entry : entries) {
+        write(json, entry);
+      }
+      json.writeEndArray();
+    }
+    return text.toString();
+  }
+
+  private static void write(JsonGenerator json, Entry entry) {
+    json.writeStartObject();
+    if (entry.token() > 0) {
+      json.writeNumberProperty("token", entry.token());
+      json.writeNumberProperty("lastToken", entry.lastToken());
+    }
+    json.writeStringProperty("mode", entry.mode().toString());
+    json.writeStringProperty("since", Instant.ofEpochMilli(entry.since()).toString());
+    json.writeStringProperty("until", Instant.ofEpochMilli(entry.until()).toString());
+    json.writeStringProperty("host", entry.holder().host());
+    json.writeNumberProperty("pid", entry.holder().pid());
+    json.writeStringProperty("thread", entry.holder().thread());
+    json.writeStringProperty("application", entry.holder().application());
+    json.writeStringProperty("note", entry.holder().note());
+    json.writeStringProperty("claim", entry.id().toString());
+    json.writeNumberProperty("leaseMillis", entry.leaseMillis());
+    json.writeNumberProperty("tokens", entry.tokens());
+    json.writeNumberProperty("tokenFloor", entry.tokenFloor());
+    json.writeEndObject();
+  }
+
+  private static String write(Map<ClaimId, Long> withdrawn) {
+    if (withdrawn.isEmpty()) {
+      return NONE;
+    }
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartArray();
+      withdrawn.forEach(
+          (id, until) -> {
+            json.writeStartObject();
+            json.writeStringProperty("claim", id.toString());
+            json.writeStringProperty("until", Instant.ofEpochMilli(until).toString());
+            json.writeEndObject();
+          });
+      json.writeEndArray();
+    }
+    return text.toString();
+  }
+
+  private static List<Entry> readEntries(String text, long now) {
+    if (text.equals(NONE)) {
+      return List.of();
+    }
+    List<Entry> entries = new ArrayList<>();
+    for (Map<String, String> fields : readObjects(text)) {
+      long leaseMillis = number(fields, "leaseMillis");
+      Holder holder =
+          new Holder(
+              text(fields, "host"),
+              number(fields, "pid"),
+              text(fields, "thread"),
+              text(fields, "application"),
+              text(fields, "note"));
+      entries.add(
+          new Entry(
+              ClaimId.parse(text(fields, "claim")),
+              Mode.parse(text(fields, "mode")),
+              leaseMillis,
+              (int) number(fields, "tokens"),
+              number(fields, "tokenFloor"),
+              holder,
+              time(fields, "since"),
+              Math.min(time(fields, "until"), now + leaseMillis),
+              Long.parseLong(fields.getOrDefault("token", "0")),
+              Long.parseLong(fields.getOrDefault("lastToken", "0"))));
+    }
+    return entries;
+  }
+
+  private Map<ClaimId, Long> readWithdrawn() {
+    if (withdrawn.equals(NONE)) {
+      return Map.of();
+    }
+    Map<ClaimId, Long> times = new LinkedHashMap<>();
+    for (Map<String, String> fields : readObjects(withdrawn)) {
+      times.put(ClaimId.parse(text(fields, "claim")), time(fields, "until"));
+    }
+    return times;
+  }
+
+  private static List<Map<String, String>> readObjects(String text) {
+    List<Map<String, String>> objects = new ArrayList<>();
+    try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), text)) {
+      expect(json, JsonToken.START_ARRAY);
+      while (json.nextToken() != JsonToken.END_ARRAY) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (String key = json.nextName(); key != null; key = json.nextName()) {
+          json.nextToken();
+          fields.put(key, json.getString());
+        }
+        objects.add(fields);
+      }
+    }
+    return objects;
+  }
+
+  private static void expect(JsonParser json, JsonToken token) {
+    if (json.nextToken() != token) {
+      throw new IllegalArgumentException("not a JSON array");
+    }
+  }
+
+  private static String text(Map<String, String> fields, String key) {
+    String value = fields.get(key);
+    if (value == null) {
+      throw new IllegalArgumentException("'" + key + "' is missing");
+    }
+    return value;
+  }
+
+  private static long number(Map<String, String> fields, String key) {
+    return Long.parseLong(text(fields, key));
+  }
+
+  private static long time(Map<String, String> fields, String key) {
+    return Instant.parse(text(fields, key)).toEpochMilli();
+  }
+}

@@ -1,0 +1,211 @@
+package io.pawl.sql;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockState;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in a SQL database: one row per lock, decided by core's {@link GrantRule} inside short
+ * transactions that serve many requests at once (see {@link Combiner}), by the database's clock.
+ * Rows are never deleted, so tokens grow for ever.
+ */
+final class SqlStore implements LockStore, Inspectable, Diagnosable {
+
+  private static final AtomicInteger stores = new AtomicInteger();
+
+  private final Dialect dialect;
+  private final Waiters waiters;
+  private final Combiner combiner;
+
+  private SqlStore(Dialect dialect) {
+    String name = "pawl-sql-" + stores.incrementAndGet();
+    this.dialect = dialect;
+    this.waiters = new Waiters(dialect, name + "-poll");
+    this.combiner = new Combiner(dialect, waiters::ring, name + "-combiner");
+  }
+
+  /** Connects, and creates or checks the tables. */
+  static SqlStore open(Dialect dialect) {
+    SqlStore store = new SqlStore(dialect);
+    try {
+      store.combiner.open();
+    } catch (RuntimeException e) {
+      store.close();
+      throw e;
+    }
+    return store;
+  }
+
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    if (claim.queues()) {
+      waiters.add(claim, bell);
+    }
+    return decide(claim.lock(), (state, now) -> GrantRule.attempt(state, claim, now))
+        .whenComplete(
+            (standing, failure) -> {
+              if (standing instanceof Standing.Waiting) {
+                waiters.watch(claim.id());
+              } else {
+                waiters.remove(claim.id());
+              }
+            });
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    List<Claim> all = List.copyOf(claims);
+    List<String> locks = all.stream().map(Claim::lock).distinct().toList();
+    CompletableFuture<Map<ClaimId, Standing>> answer =
+        combiner.submit(
+            new Request<Map<ClaimId, Standing>>() {
+              @Override
+              List<String> locks() {
+                return locks;
+              }
+
+              @Override
+              Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
+                Map<ClaimId, Standing> standings = new HashMap<>();
+                for (Claim claim : all) {
+                  LockState state = states.get(claim.lock());
+                  standings.put(
+                      claim.id(), GrantRule.renew(Objects.requireNonNull(state), claim.id(), now));
+                }
+                return standings;
+              }
+            });
+    return answer.whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+  }
+
+  private void forgetThoseNotWaiting(@Nullable Map<ClaimId, Standing> standings) {
+    if (standings != null) {
+      standings.forEach(
+          (id, standing) -> {
+            if (!(standing instanceof Standing.Waiting)) {
+              waiters.remove(id);
+            }
+          });
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    waiters.remove(claim.id());
+    return decide(
+        claim.lock(),
+        (state, now) -> {
+          GrantRule.withdraw(state, claim, now);
+          return null;
+        });
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    return decide(lock, (state, now) -> GrantRule.evict(state, token, now));
+  }
+
+  private <T> CompletableFuture<T> decide(String lock, BiFunction<LockState, Long, T> verb) {
+    List<String> locks = List.of(lock);
+    return combiner.submit(
+        new Request<T>() {
+          @Override
+          List<String> locks() {
+            return locks;
+          }
+
+          @Override
+          T decide(SortedMap<String, LockState> states, long now) {
+            return verb.apply(Objects.requireNonNull(states.get(lock)), now);
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    return views(Row.SELECT + " WHERE holders <> '[]' OR waiters <> '[]' ORDER BY name", "", limit);
+  }
+
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    return views(Row.SELECT + " WHERE name = ?", lock, 1)
+        .thenApply(found -> found.stream().findFirst());
+  }
+
+  private CompletableFuture<List<LockView>> views(String query, String parameter, int limit) {
+    List<LockView> views = new ArrayList<>();
+    try (Connection reader = dialect.openReader();
+        PreparedStatement select = reader.prepareStatement(query)) {
+      if (!parameter.isEmpty()) {
+        select.setString(1, parameter);
+      }
+      long now = dialect.now(reader);
+      try (ResultSet rows = select.executeQuery()) {
+        while (views.size() < limit && rows.next()) {
+          LockState state = Row.read(rows).state(now);
+          GrantRule.settle(state, now);
+          if (!parameter.isEmpty() || !state.isIdle()) {
+            views.add(state.view(0));
+          }
+        }
+      }
+      return CompletableFuture.completedFuture(views);
+    } catch (SQLException e) {
+      return CompletableFuture.failedFuture(dialect.explain(e));
+    }
+  }
+
+  @Override
+  public List<Finding> diagnose() {
+    try (Connection reader = dialect.openReader()) {
+      return dialect.diagnose(reader);
+    } catch (SQLException e) {
+      throw dialect.explain(e);
+    }
+  }
+
+  /** JDBC blocks. */
+  @Override
+  public boolean blocks() {
+    return true;
+  }
+
+  @Override
+  public int renewBatch() {
+    return Combiner.MAX_BATCH;
+  }
+
+  @Override
+  public String describe() {
+    return dialect.describe();
+  }
+
+  @Override
+  public void close() {
+    waiters.close();
+    combiner.close();
+  }
+}

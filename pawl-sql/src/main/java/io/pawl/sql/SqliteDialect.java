@@ -1,0 +1,220 @@
+package io.pawl.sql;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
+
+/**
+ * SQLite: one file, many processes of one host. Write-ahead log, every commit synced to disk. The
+ * clock is the host's own, see {@link HostClock}.
+ */
+final class SqliteDialect implements Dialect {
+
+  /** Marks the file as ours: "Pawl" in ASCII. */
+  private static final int APPLICATION_ID = 0x5061776c;
+
+  private static final int SCHEMA_VERSION = 1;
+
+  private final Path file;
+  private final HostClock clock = HostClock.ofThisHost();
+  private volatile long offsetMillis;
+
+  SqliteDialect(Path file) {
+    this.file = file;
+  }
+
+  @Override
+  public String describe() {
+    return "sqlite:" + file;
+  }
+
+  @Override
+  public Connection openWriter() throws SQLException {
+    SQLiteConfig config = config();
+    config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
+    Connection connection = config.createConnection("jdbc:sqlite:" + file);
+    connection.setAutoCommit(false);
+    return connection;
+  }
+
+  @Override
+  public Connection openReader() throws SQLException {
+    return config().createConnection("jdbc:sqlite:" + file);
+  }
+
+  /** Busy is answered at once: the store waits, with pauses short enough to get a turn. */
+  private static SQLiteConfig config() {
+    SQLiteConfig config = new SQLiteConfig();
+    config.setJournalMode(SQLiteConfig.JournalMode.WAL);
+    config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
+    config.setBusyTimeout(0);
+    return config;
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      int version = askInt(statement, "PRAGMA user_version");
+      int application = askInt(statement, "PRAGMA application_id");
+      boolean empty = askInt(statement, "SELECT count(*) FROM sqlite_master") == 0;
+      if (!empty && application != APPLICATION_ID) {
+        throw new StoreConfigurationException(
+            describe() + ": is a SQLite database of another application; name a file of its own");
+      }
+      if (version > SCHEMA_VERSION) {
+        throw new StoreConfigurationException(
+            describe()
+                + ": was written by a newer Pawl (schema "
+                + version
+                + ", this one knows "
+                + SCHEMA_VERSION
+                + "); upgrade");
+      }
+      if (version < SCHEMA_VERSION) {
+        for (String ddl : schema().split(";\\s*\n")) {
+          statement.executeUpdate(ddl);
+        }
+        statement.executeUpdate("PRAGMA application_id = " + APPLICATION_ID);
+        statement.executeUpdate("PRAGMA user_version = " + SCHEMA_VERSION);
+      }
+    }
+    offsetMillis = agreedOffset(writer);
+  }
+
+  private static int askInt(Statement statement, String query) throws SQLException {
+    try (ResultSet answer = statement.executeQuery(query)) {
+      return answer.getInt(1);
+    }
+  }
+
+  static String schema() {
+    String name = "schema/sqlite.sql";
+    try (InputStream file = SqliteDialect.class.getResourceAsStream(name)) {
+      byte[] ddl = Objects.requireNonNull(file, name).readAllBytes();
+      return new String(ddl, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The offset that the first process of this boot wrote down. */
+  private long agreedOffset(Connection writer) throws SQLException {
+    try (PreparedStatement select =
+        writer.prepareStatement("SELECT offset_millis FROM pawl_clock WHERE boot = ?")) {
+      select.setString(1, clock.boot());
+      try (ResultSet row = select.executeQuery()) {
+        if (row.next()) {
+          return row.getLong(1);
+        }
+      }
+    }
+    long offset = clock.epochOffsetMillis();
+    try (Statement delete = writer.createStatement();
+        PreparedStatement insert =
+            writer.prepareStatement("INSERT INTO pawl_clock (boot, offset_millis) VALUES (?, ?)")) {
+      delete.executeUpdate("DELETE FROM pawl_clock");
+      insert.setString(1, clock.boot());
+      insert.setLong(2, offset);
+      insert.executeUpdate();
+    }
+    return offset;
+  }
+
+  @Override
+  public long now(Connection connection) {
+    return clock.millis() + offsetMillis;
+  }
+
+  @Override
+  public String upsert() {
+    return "INSERT INTO pawl_lock (name, last_token, holders, waiters, withdrawn)"
+        + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+        + " last_token = excluded.last_token, holders = excluded.holders,"
+        + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
+  }
+
+  @Override
+  public long changes(Connection reader) throws SQLException {
+    try (Statement statement = reader.createStatement();
+        ResultSet version = statement.executeQuery("PRAGMA data_version")) {
+      return version.getLong(1);
+    }
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    if (!(failure instanceof SQLiteException known)) {
+      return Failure.OTHER;
+    }
+    SQLiteErrorCode code = known.getResultCode();
+    return switch (code.code & 0xff) {
+      case 5, 6 -> Failure.CONFLICT; // BUSY, LOCKED
+      case 3, 8, 14, 23 -> Failure.DENIED; // PERM, READONLY, CANTOPEN, AUTH
+      case 11, 26 -> Failure.UNUSABLE; // CORRUPT, NOTADB
+      case 10 -> Failure.UNAVAILABLE; // IOERR
+      default -> Failure.OTHER; // FULL among them
+    };
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    List<Finding> findings = new ArrayList<>();
+    try (Statement statement = reader.createStatement()) {
+      findings.add(
+          ok("SQLite " + askText(statement, "SELECT sqlite_version()") + ", file " + file));
+      findings.add(
+          expect(
+              "journal mode",
+              "wal",
+              askText(statement, "PRAGMA journal_mode"),
+              "let no other program change it; delete the file while nothing uses it"));
+      findings.add(
+          expect(
+              "integrity",
+              "ok",
+              askText(statement, "PRAGMA quick_check(1)"),
+              "the file is damaged: delete it while nothing uses it; tokens start anew"));
+      findings.add(ok(askInt(statement, "SELECT count(*) FROM pawl_lock") + " lock names known"));
+    }
+    findings.add(
+        clock.isMonotonic()
+            ? ok("clock: the host's monotonic one; setting the wall clock changes nothing")
+            : new Finding(
+                Level.WARNING,
+                "clock: the host's wall clock",
+                "do not set it by hand while locks are held"));
+    return findings;
+  }
+
+  private static Finding ok(String what) {
+    return new Finding(Level.OK, what, "");
+  }
+
+  private static Finding expect(String what, String expected, String found, String fix) {
+    return found.equals(expected)
+        ? ok(what + ": " + found)
+        : new Finding(Level.PROBLEM, what + ": " + found + ", not " + expected, fix);
+  }
+
+  private static String askText(Statement statement, String query) throws SQLException {
+    try (ResultSet answer = statement.executeQuery(query)) {
+      return answer.getString(1);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package io.pawl.sql;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.Stores;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
+import io.pawl.spi.StoreUrl;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Set;
+
+/** Opens {@code sqlite:/path/to/file}. The file is created, its directory is not. */
+public final class SqliteProvider implements StoreProvider {
+
+  /** SQLite's locks and shared memory do not work across machines. */
+  private static final Set<String> NETWORK_FILE_SYSTEMS =
+      Set.of(
+          "nfs",
+          "nfs4",
+          "cifs",
+          "smb",
+          "smb2",
+          "smb3",
+          "smbfs",
+          "afs",
+          "ncpfs",
+          "9p",
+          "v9fs",
+          "ceph",
+          "fuse.ceph",
+          "glusterfs",
+          "fuse.glusterfs",
+          "fuse.sshfs",
+          "fuse.s3fs",
+          "lustre",
+          "gpfs",
+          "beegfs",
+          "ocfs2",
+          "gfs2",
+          "virtiofs",
+          "vboxsf",
+          "drvfs",
+          "webdav",
+          "davfs",
+          "fuse.davfs2");
+
+  private static final byte[] MAGIC = "SQLite format 3\0".getBytes(StandardCharsets.US_ASCII);
+
+  @Override
+  public Set<String> schemes() {
+    return Set.of("sqlite", "jdbc:sqlite");
+  }
+
+  @Override
+  public LockStore open(StoreUrl url) {
+    Path file = path(url);
+    try {
+      if (url.toString().equals(Stores.embeddedUrl())) {
+        Files.createDirectories(file.getParent());
+      }
+      checkFile(url, file);
+    } catch (IOException e) {
+      throw new StoreDeniedException("store '" + url + "': cannot be examined: " + e, e);
+    }
+    return SqlStore.open(new SqliteDialect(file));
+  }
+
+  private static Path path(StoreUrl url) {
+    String rest = url.rest().startsWith("//") ? url.rest().substring(2) : url.rest();
+    if (rest.isEmpty() || rest.startsWith(":") || rest.contains("?") || rest.contains("#")) {
+      throw new IllegalArgumentException(
+          "store URL '" + url + "': write sqlite:/path/to/file, without parameters");
+    }
+    try {
+      return Path.of(rest).toAbsolutePath().normalize();
+    } catch (InvalidPathException e) {
+      throw new IllegalArgumentException("store URL '" + url + "': " + e.getMessage(), e);
+    }
+  }
+
+  private static void checkFile(StoreUrl url, Path file) throws IOException {
+    Path directory = file.getParent();
+    if (directory == null || Files.isDirectory(file)) {
+      throw new StoreConfigurationException("store '" + url + "': is a directory; name a file");
+    }
+    if (!Files.isDirectory(directory)) {
+      throw new StoreConfigurationException(
+          "store '" + url + "': directory " + directory + " does not exist; create it");
+    }
+    String type = Files.getFileStore(directory).type().toLowerCase(Locale.ROOT);
+    if (NETWORK_FILE_SYSTEMS.contains(type)) {
+      throw new StoreConfigurationException(
+          "store '"
+              + url
+              + "': "
+              + directory
+              + " is on a network file system ("
+              + type
+              + "), where SQLite cannot exclude; name a local file, or use a server");
+    }
+    if (!Files.exists(file)) {
+      if (!Files.isWritable(directory)) {
+        throw new StoreDeniedException(
+            "store '" + url + "': this account may not create files in " + directory);
+      }
+      return;
+    }
+    if (!Files.isReadable(file) || !Files.isWritable(file)) {
+      throw new StoreDeniedException(
+          "store '" + url + "': this account may not read and write the file");
+    }
+    try (InputStream content = Files.newInputStream(file)) {
+      byte[] head = content.readNBytes(MAGIC.length);
+      if (head.length > 0 && !Arrays.equals(head, MAGIC)) {
+        throw new StoreConfigurationException(
+            "store '" + url + "': is not a SQLite database; name another file");
+      }
+    }
+  }
+}
