@@ -35,6 +35,7 @@ final class Engine {
 
   private final LockStore store;
   private final PawlOptions options;
+  private final LockObserver observer;
   private final Time time;
   private final Executor workers;
   private final RandomGenerator random;
@@ -65,6 +66,7 @@ final class Engine {
       String clientId) {
     this.store = store;
     this.options = options;
+    this.observer = new GuardedObserver(options.observer());
     this.time = time;
     this.workers = workers;
     this.random = random;
@@ -93,7 +95,7 @@ final class Engine {
   }
 
   LockObserver observer() {
-    return options.observer();
+    return observer;
   }
 
   long patienceNanos() {

@@ -40,6 +40,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** Taken off every lease beside the drift: 2 ms. */
   static final long MARGIN_NANOS = 2_000_000;
 
+  /** A waiter asks at least this often, and so is served this late when its bell was lost: 2 s. */
+  static final long LONGEST_SILENCE_NANOS = 2_000_000_000L;
+
   private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
   private static final long FIRST_RETRY_NANOS = 20_000_000;
   private static final long LAST_RETRY_NANOS = 1_000_000_000;
@@ -126,7 +129,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /** Held, and before the local deadline: no round trip. */
   boolean isValid(long now) {
-    return held != null && now < deadline;
+    return held != null && now - deadline < 0;
   }
 
   /** Nanoseconds to the local deadline, 0 where it is not held. */
@@ -249,7 +252,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (standing instanceof Standing.Waiting waiting) {
       status = Status.WAITING;
       coveredFrom = Math.max(coveredFrom, sentAt);
-      long renewBy = coveredFrom + jittered(periodNanos);
+      long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
+      long renewBy = coveredFrom + jittered(silence);
       long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
       long askAt = engine.time().nanos() + pause;
       if (askAt - renewBy < 0) {
@@ -284,7 +288,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     long now = engine.time().nanos();
     coveredFrom = Math.max(coveredFrom, sentAt);
     deadline = coveredFrom + validNanos;
-    if (now >= deadline) {
+    if (now - deadline >= 0) {
       return () -> {
         end();
         if (claim.queues()) {
@@ -369,7 +373,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         case WAITING:
           return startRenewal();
         case HELD:
-          if (now >= lossAt()) {
+          if (now - lossAt() >= 0) {
             return Duty.LOSE;
           }
           engine.renewer().watch(this, lossAt());

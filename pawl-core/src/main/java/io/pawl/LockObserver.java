@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * Told what happens to locks, for metrics and tracing. Every method does nothing unless overridden;
- * each is called on the thread where it happened, must return quickly and must not throw.
+ * each is called on the thread where it happened and must return quickly. What it throws is logged.
  */
 public interface LockObserver {
 

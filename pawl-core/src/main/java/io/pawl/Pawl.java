@@ -60,7 +60,8 @@ public final class Pawl implements AutoCloseable {
               Thread thread = new Thread(task, prefix + numbers.incrementAndGet());
               thread.setDaemon(true);
               return thread;
-            });
+            },
+            new ThreadPoolExecutor.DiscardPolicy()); // once it is shut down
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }
