@@ -171,12 +171,15 @@ final class Combiner implements AutoCloseable {
   private <T> T inTransaction(Work<T> work) {
     long giveUpAt = System.nanoTime() + PATIENCE_NANOS;
     while (true) {
+      boolean begun = false;
       try {
+        dialect.begin(connection());
+        begun = true;
         T result = work.run();
-        connection().commit();
+        dialect.commit(connection());
         return result;
       } catch (SQLException e) {
-        rollBack();
+        rollBack(begun);
         Dialect.Failure failure = dialect.classify(e);
         if (failure != Dialect.Failure.CONFLICT) {
           disconnect();
@@ -188,7 +191,7 @@ final class Combiner implements AutoCloseable {
         LockSupport.parkNanos(
             ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
       } catch (RuntimeException e) {
-        rollBack();
+        rollBack(begun);
         throw e;
       }
     }
@@ -224,13 +227,13 @@ final class Combiner implements AutoCloseable {
     return prepared;
   }
 
-  private void rollBack() {
+  private void rollBack(boolean begun) {
     Connection open = connection;
-    if (open == null) {
+    if (open == null || !begun) {
       return;
     }
     try {
-      open.rollback();
+      dialect.rollBack(open);
     } catch (SQLException e) {
       log.debug("rolling back failed, the connection is given up", e);
       disconnect();

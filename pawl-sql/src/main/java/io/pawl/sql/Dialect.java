@@ -29,11 +29,18 @@ interface Dialect {
   /** Where it is, without password. */
   String describe();
 
-  /** A connection for transactions: autocommit off, write lock taken by the first statement. */
+  /** A connection for transactions. */
   Connection openWriter() throws SQLException;
 
-  /** A connection for reading: autocommit on. */
+  /** A connection for reading. */
   Connection openReader() throws SQLException;
+
+  /** Begins a transaction that will write. */
+  void begin(Connection writer) throws SQLException;
+
+  void commit(Connection writer) throws SQLException;
+
+  void rollBack(Connection writer) throws SQLException;
 
   /** Creates or checks the tables; run once, in a transaction of {@link #openWriter}. */
   void prepare(Connection writer) throws SQLException;

@@ -14,34 +14,38 @@ import java.util.function.LongSupplier;
  * to get milliseconds since 1970, and on the boot for which that holds. Elsewhere the origin of
  * {@code nanoTime} is not known to be shared, and the wall clock is used.
  *
- * @param boot which boot of the host {@code millis} counts from
+ * @param boot which boot of the host {@code monotonic} counts from
+ * @param monotonic milliseconds that all processes of the host agree on
+ * @param wall milliseconds since 1970, as somebody set them
  */
-record HostClock(String boot, LongSupplier source) {
+record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) {
 
-  private static final String WALL = "wall clock";
+  private static final String NO_BOOT = "wall clock";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   static HostClock ofThisHost() {
+    LongSupplier wall = System::currentTimeMillis;
     if (!Files.isReadable(BOOT_ID)) {
-      return new HostClock(WALL, System::currentTimeMillis);
+      return new HostClock(NO_BOOT, wall, wall);
     }
     try {
-      return new HostClock(Files.readString(BOOT_ID).strip(), () -> System.nanoTime() / 1_000_000);
+      String boot = Files.readString(BOOT_ID).strip();
+      return new HostClock(boot, () -> System.nanoTime() / 1_000_000, wall);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   boolean isMonotonic() {
-    return !boot.equals(WALL);
+    return !boot.equals(NO_BOOT);
   }
 
   long millis() {
-    return source.getAsLong();
+    return monotonic.getAsLong();
   }
 
   /** What to add to {@link #millis} to get milliseconds since 1970, by today's wall clock. */
   long epochOffsetMillis() {
-    return System.currentTimeMillis() - millis();
+    return wall.getAsLong() - millis();
   }
 }

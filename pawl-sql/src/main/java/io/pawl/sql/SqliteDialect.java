@@ -24,7 +24,7 @@ import org.sqlite.SQLiteException;
  * SQLite: one file, many processes of one host. Write-ahead log, every commit synced to disk. The
  * clock is the host's own, see {@link HostClock}.
  */
-final class SqliteDialect implements Dialect {
+class SqliteDialect implements Dialect {
 
   /** Marks the file as ours: "Pawl" in ASCII. */
   private static final int APPLICATION_ID = 0x5061776c;
@@ -32,11 +32,16 @@ final class SqliteDialect implements Dialect {
   private static final int SCHEMA_VERSION = 1;
 
   private final Path file;
-  private final HostClock clock = HostClock.ofThisHost();
+  private final HostClock clock;
   private volatile long offsetMillis;
 
   SqliteDialect(Path file) {
+    this(file, HostClock.ofThisHost());
+  }
+
+  SqliteDialect(Path file, HostClock clock) {
     this.file = file;
+    this.clock = clock;
   }
 
   @Override
@@ -46,47 +51,77 @@ final class SqliteDialect implements Dialect {
 
   @Override
   public Connection openWriter() throws SQLException {
-    SQLiteConfig config = config();
-    config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
-    Connection connection = config.createConnection("jdbc:sqlite:" + file);
-    connection.setAutoCommit(false);
-    return connection;
+    Connection connection = connect();
+    try (Statement statement = connection.createStatement()) {
+      refuseForeign(statement);
+      statement.execute("PRAGMA journal_mode = WAL");
+      statement.execute("PRAGMA synchronous = FULL");
+      return connection;
+    } catch (SQLException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
   }
 
   @Override
   public Connection openReader() throws SQLException {
-    return config().createConnection("jdbc:sqlite:" + file);
+    return connect();
   }
 
-  /** Busy is answered at once: the store waits, with pauses short enough to get a turn. */
-  private static SQLiteConfig config() {
+  /**
+   * Autocommit stays on and transactions are begun by hand, since the driver begins the next one as
+   * soon as one has ended. Busy is answered at once: the store waits by itself, with pauses short
+   * enough to get a turn.
+   */
+  private Connection connect() throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
-    config.setJournalMode(SQLiteConfig.JournalMode.WAL);
-    config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
     config.setBusyTimeout(0);
-    return config;
+    return config.createConnection("jdbc:sqlite:" + file);
+  }
+
+  @Override
+  public void begin(Connection writer) throws SQLException {
+    execute(writer, "BEGIN IMMEDIATE");
+  }
+
+  @Override
+  public void commit(Connection writer) throws SQLException {
+    execute(writer, "COMMIT");
+  }
+
+  @Override
+  public void rollBack(Connection writer) throws SQLException {
+    execute(writer, "ROLLBACK");
+  }
+
+  private static void execute(Connection writer, String sql) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private void refuseForeign(Statement statement) throws SQLException {
+    boolean empty = askInt(statement, "SELECT count(*) FROM sqlite_master") == 0;
+    if (!empty && askInt(statement, "PRAGMA application_id") != APPLICATION_ID) {
+      throw new StoreConfigurationException(
+          describe() + ": is a SQLite database of another application; name a file of its own");
+    }
+    int version = askInt(statement, "PRAGMA user_version");
+    if (version > SCHEMA_VERSION) {
+      throw new StoreConfigurationException(
+          describe()
+              + ": was written by a newer Pawl (schema "
+              + version
+              + ", this one knows "
+              + SCHEMA_VERSION
+              + "); upgrade");
+    }
   }
 
   @Override
   public void prepare(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
-      int version = askInt(statement, "PRAGMA user_version");
-      int application = askInt(statement, "PRAGMA application_id");
-      boolean empty = askInt(statement, "SELECT count(*) FROM sqlite_master") == 0;
-      if (!empty && application != APPLICATION_ID) {
-        throw new StoreConfigurationException(
-            describe() + ": is a SQLite database of another application; name a file of its own");
-      }
-      if (version > SCHEMA_VERSION) {
-        throw new StoreConfigurationException(
-            describe()
-                + ": was written by a newer Pawl (schema "
-                + version
-                + ", this one knows "
-                + SCHEMA_VERSION
-                + "); upgrade");
-      }
-      if (version < SCHEMA_VERSION) {
+      if (askInt(statement, "PRAGMA user_version") < SCHEMA_VERSION) {
         for (String ddl : schema().split(";\\s*\n")) {
           statement.executeUpdate(ddl);
         }

@@ -1,0 +1,158 @@
+package io.pawl.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.StoreConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What happens to files that are not what they should be: a clear error, and no change. */
+class SqliteFileTest {
+
+  @TempDir Path folder;
+
+  @Test
+  void aFileThatIsNotADatabaseIsRefusedAndLeftAlone() throws IOException {
+    Path notes = Files.writeString(folder.resolve("notes.txt"), "do not lose this line of text");
+    assertThatThrownBy(() -> open(notes))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("notes.txt")
+        .hasMessageContaining("not a SQLite database");
+    assertThat(notes).hasContent("do not lose this line of text");
+  }
+
+  @Test
+  void aDatabaseOfAnotherApplicationIsRefusedAndLeftAlone() throws Exception {
+    Path foreign = folder.resolve("foreign.db");
+    execute(foreign, "CREATE TABLE customer (id INTEGER)");
+    byte[] before = Files.readAllBytes(foreign);
+    assertThatThrownBy(() -> open(foreign))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("another application");
+    assertThat(foreign).hasBinaryContent(before);
+    assertThat(folder).isDirectoryNotContaining("glob:**-wal");
+  }
+
+  @Test
+  void aFileOfANewerPawlIsRefused() throws Exception {
+    Path file = folder.resolve("locks.db");
+    open(file).close();
+    execute(file, "PRAGMA user_version = 99");
+    assertThatThrownBy(() -> open(file))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("newer Pawl")
+        .hasMessageContaining("99");
+  }
+
+  @Test
+  void aTruncatedDatabaseIsRefused() throws Exception {
+    Path file = folder.resolve("locks.db");
+    try (Pawl pawl = open(file)) {
+      pawl.lock("x").acquire().close();
+    }
+    byte[] whole = Files.readAllBytes(file);
+    Files.write(file, java.util.Arrays.copyOf(whole, 2_000));
+    assertThatThrownBy(
+            () -> {
+              try (Pawl pawl = open(file)) {
+                pawl.lock("x").acquire();
+              }
+            })
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("locks.db");
+  }
+
+  @Test
+  void aFolderIsRefused() {
+    assertThatThrownBy(() -> open(folder))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("name a file");
+  }
+
+  @Test
+  void aMissingFolderIsNamedAndNotCreated() {
+    Path missing = folder.resolve("missing");
+    assertThatThrownBy(() -> open(missing.resolve("locks.db")))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining(missing.toString())
+        .hasMessageContaining("does not exist");
+    assertThat(missing).doesNotExist();
+  }
+
+  @Test
+  void parametersAndInMemoryNamesAreRefused() {
+    for (String url :
+        new String[] {"sqlite:", "sqlite::memory:", "sqlite:/tmp/x.db?cache=shared"}) {
+      assertThatThrownBy(() -> Pawl.connect(url))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("sqlite:/path/to/file");
+    }
+  }
+
+  @Test
+  void anEmptyFileBecomesAStore() throws Exception {
+    Path file = Files.createFile(folder.resolve("empty.db"));
+    try (Pawl pawl = open(file);
+        Lease lease = pawl.lock("x").acquire()) {
+      assertThat(lease.token()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theRowOfALockIsReadableByAPerson() throws Exception {
+    Path file = folder.resolve("locks.db");
+    try (Pawl pawl = open(file);
+        Lease lease = pawl.lock("orders:42").acquire()) {
+      String holders = ask(file, "SELECT holders FROM pawl_lock WHERE name = 'orders:42'");
+      assertThat(holders)
+          .contains("\"token\":" + lease.token())
+          .contains("\"mode\":\"exclusive\"")
+          .containsPattern("\"until\":\"20\\d\\d-\\d\\d-\\d\\dT")
+          .contains("\"pid\":" + ProcessHandle.current().pid());
+    }
+    assertThat(ask(file, "SELECT holders FROM pawl_lock")).isEqualTo("[]");
+  }
+
+  @Test
+  void aRowThatWasEditedByHandIsNamedAndOtherLocksGoOn() throws Exception {
+    Path file = folder.resolve("locks.db");
+    try (Pawl pawl = open(file)) {
+      pawl.lock("broken").acquire().close();
+      execute(file, "UPDATE pawl_lock SET holders = 'me' WHERE name = 'broken'");
+      assertThatThrownBy(() -> pawl.lock("broken").tryAcquire())
+          .hasMessageContaining("'broken'")
+          .hasMessageContaining("pawl_lock");
+      try (Lease lease = pawl.lock("sound").acquire()) {
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  private static Pawl open(Path file) {
+    return Pawl.connect("sqlite:" + file);
+  }
+
+  static void execute(Path file, String sql) throws SQLException {
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  static String ask(Path file, String query) throws SQLException {
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement()) {
+      return statement.executeQuery(query).getString(1);
+    }
+  }
+}
