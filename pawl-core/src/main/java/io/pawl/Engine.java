@@ -6,8 +6,6 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.time.Duration;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -44,15 +42,24 @@ final class Engine {
   private final String clientId;
   private final AtomicLong claims = new AtomicLong();
   private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
-  private final Set<Line> privateLines = ConcurrentHashMap.newKeySet();
-  private final Set<LiveClaim> live = ConcurrentHashMap.newKeySet();
+  private final AtomicLong strictLines = new AtomicLong();
+  private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds =
       new ConcurrentHashMap<>();
   private volatile boolean closed;
   private volatile boolean abandoned;
 
-  /** Threads that share a line: those that ask for the same lock in the same way. */
-  record LineKey(String name, LockOptions options) {}
+  /**
+   * Threads that share a line: those that ask for the same lock in the same way.
+   *
+   * @param number 0 for all who pass the lock among themselves, one of its own for a strict request
+   */
+  record LineKey(String name, LockOptions options, long number) {
+
+    LineKey(String name, LockOptions options) {
+      this(name, options, 0);
+    }
+  }
 
   /**
    * @param random thread-safe
@@ -121,13 +128,7 @@ final class Engine {
       if (closed) {
         throw closedException(key.name());
       }
-      Line line;
-      if (key.options().passes()) {
-        line = lines.computeIfAbsent(key, k -> new Line(this, k));
-      } else {
-        line = new Line(this, key);
-        privateLines.add(line);
-      }
+      Line line = lines.computeIfAbsent(lineFor(key), own -> new Line(this, own));
       if (line.enter(waiter)) {
         if (closed) {
           line.close();
@@ -137,14 +138,18 @@ final class Engine {
     }
   }
 
+  private LineKey lineFor(LineKey key) {
+    return key.options().passes()
+        ? key
+        : new LineKey(key.name(), key.options(), strictLines.incrementAndGet());
+  }
+
   static IllegalStateException closedException(String lock) {
     return new IllegalStateException("lock '" + lock + "': the Pawl client is closed");
   }
 
   void retire(LineKey key, Line line) {
-    if (!privateLines.remove(line)) {
-      lines.remove(key, line);
-    }
+    lines.remove(key, line);
   }
 
   LiveClaim claim(LineKey key, LiveClaim.Owner owner, boolean queues, int tokens, String thread) {
@@ -155,12 +160,12 @@ final class Engine {
     Claim claim =
         new Claim(key.name(), id, Mode.EXCLUSIVE, lock.lease(), queues, tokens, 0, false, holder);
     LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
-    live.add(alive);
+    live.put(id, alive);
     return alive;
   }
 
   void ended(LiveClaim claim) {
-    live.remove(claim);
+    live.remove(claim.claim().id());
   }
 
   /** Whether a failed withdrawal is worth another try. */
@@ -172,6 +177,11 @@ final class Engine {
     return closed;
   }
 
+  /** Nobody stands in line, nothing is held, and nothing is on its way to the store. */
+  boolean isIdle() {
+    return lines.isEmpty() && live.isEmpty() && renewer.isIdle();
+  }
+
   /**
    * Refuses new requests, turns waiters away, tells holders that their leases are lost, and gives
    * every claim back, for at most 5 s.
@@ -180,11 +190,20 @@ final class Engine {
     if (closed) {
       return;
     }
+    awaitQuietly(endAll());
+    abandon();
+  }
+
+  /** The part of {@link #close} that does not wait; the stage completes when the store knows. */
+  CompletableFuture<Void> endAll() {
     closed = true;
     lines.values().forEach(Line::close);
-    privateLines.forEach(Line::close);
-    List<CompletableFuture<Void>> ends = live.stream().map(LiveClaim::end).toList();
-    awaitQuietly(CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)));
+    return CompletableFuture.allOf(
+        live.values().stream().map(LiveClaim::end).toArray(CompletableFuture[]::new));
+  }
+
+  /** The part of {@link #close} after the wait: what was not given back by now runs out. */
+  void abandon() {
     abandoned = true;
     renewer.close();
   }

@@ -82,6 +82,15 @@ final class Renewer {
     }
   }
 
+  boolean isIdle() {
+    mutex.lock();
+    try {
+      return byDue.isEmpty();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   void close() {
     mutex.lock();
     try {

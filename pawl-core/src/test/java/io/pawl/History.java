@@ -1,0 +1,153 @@
+package io.pawl;
+
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** What happened in one simulated world, checked against the promises as it happens. */
+final class History {
+
+  private final EventQueue queue;
+  private final List<SimulatedLease> leases = new ArrayList<>();
+  private final Map<String, Long> lastGranted = new HashMap<>();
+  private final Map<ClaimId, Standing.Held> granted = new HashMap<>();
+  private final Map<String, Long> lastDelivered = new HashMap<>();
+  private final Map<String, Set<Long>> delivered = new HashMap<>();
+  private final Map<String, Long> register = new HashMap<>();
+  private @Nullable String violation;
+  private int losses;
+
+  History(EventQueue queue) {
+    this.queue = queue;
+  }
+
+  void violation(String what) {
+    if (violation == null) {
+      violation = "at " + queue.now() / 1_000 + " us: " + what;
+    }
+  }
+
+  /** The first promise that was broken. */
+  @Nullable String violation() {
+    return violation;
+  }
+
+  int delivered() {
+    return delivered.values().stream().mapToInt(Set::size).sum();
+  }
+
+  int losses() {
+    return losses;
+  }
+
+  /** P2, as the store grants. */
+  void stands(Claim claim, Standing standing) {
+    if (!(standing instanceof Standing.Held held) || held.equals(granted.get(claim.id()))) {
+      return;
+    }
+    long last = lastGranted.getOrDefault(claim.lock(), 0L);
+    if (held.token() <= last) {
+      violation("P2: " + claim.lock() + " granted " + held + " after token " + last);
+    }
+    lastGranted.put(claim.lock(), held.lastToken());
+    granted.put(claim.id(), held);
+  }
+
+  /** An answer that was lost on its way. */
+  void unheard(@Nullable Object answer) {
+    queue.trace(answer == null ? 0 : 1);
+  }
+
+  /** P4: nobody else's hold ends. */
+  void withdraws(MemoryStore store, Claim claim, Runnable verb) {
+    store.evict(claim.lock(), 0).toCompletableFuture().join();
+    Set<ClaimId> before = holders(store, claim.lock());
+    before.remove(claim.id());
+    verb.run();
+    before.removeAll(holders(store, claim.lock()));
+    if (!before.isEmpty()) {
+      violation("P4: withdrawing " + claim.id() + " ended " + before);
+    }
+  }
+
+  private static Set<ClaimId> holders(MemoryStore store, String lock) {
+    Set<ClaimId> ids = new HashSet<>();
+    store
+        .show(lock)
+        .toCompletableFuture()
+        .join()
+        .map(LockView::holders)
+        .orElse(List.of())
+        .forEach((ClaimView holder) -> ids.add(holder.id()));
+    return ids;
+  }
+
+  /** A user was handed {@code lease}. P2, as the users see it. */
+  SimulatedLease delivered(Lease lease, SimulatedProcess process, SimulatedTime time) {
+    String lock = lease.lock();
+    queue.trace(lease.token());
+    if (!delivered.computeIfAbsent(lock, k -> new HashSet<>()).add(lease.token())) {
+      violation("P2: " + lock + " token " + lease.token() + " was handed out twice");
+    }
+    if (!lease.remaining().isZero()) {
+      long last = lastDelivered.getOrDefault(lock, 0L);
+      if (lease.token() <= last) {
+        violation("P2: " + lock + " token " + lease.token() + " is valid after " + last);
+      }
+      lastDelivered.put(lock, Math.max(last, lease.token()));
+    }
+    SimulatedLease seen = new SimulatedLease(this, lease, process, time);
+    leases.add(seen);
+    return seen;
+  }
+
+  /** P3: a write to a resource that refuses tokens smaller than the largest it has seen. */
+  void write(Lease lease, boolean valid) {
+    long largest = register.getOrDefault(lease.lock(), 0L);
+    if (lease.token() >= largest) {
+      register.put(lease.lock(), lease.token());
+    } else if (valid) {
+      violation("P3: a valid holder's token " + lease.token() + " is behind " + largest);
+    }
+  }
+
+  void lost() {
+    losses++;
+  }
+
+  /** P1 and P5, after every event. */
+  void check() {
+    for (int i = 0; i < leases.size(); i++) {
+      SimulatedLease one = leases.get(i);
+      one.check(queue.now());
+      for (int j = i + 1; j < leases.size() && one.claimsValidity(); j++) {
+        SimulatedLease other = leases.get(j);
+        if (other.claimsValidity() && other.lock().equals(one.lock())) {
+          violation("P1: valid at once: " + one + " and " + other);
+        }
+      }
+    }
+    leases.removeIf(SimulatedLease::isOver);
+  }
+
+  /** Whether a user holds this lock, by its own account. */
+  boolean someoneHolds(String lock) {
+    return leases.stream().anyMatch(l -> l.claimsValidity() && l.lock().equals(lock));
+  }
+
+  boolean isLost(CompletableFuture<?> closed) {
+    return closed.isCompletedExceptionally()
+        && closed.handle((nothing, error) -> error instanceof LeaseLostException).join();
+  }
+}

@@ -1,0 +1,152 @@
+package io.pawl;
+
+import io.pawl.SimulatedProcess.Context;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+
+/** A program that uses locks at random: asks, holds, writes, gives up, closes, pauses, dies. */
+final class SimulatedClient {
+
+  /** One call of {@code tryAcquireAsync}. */
+  record Request(
+      SimulatedClient client,
+      String lock,
+      long askedAt,
+      boolean patient,
+      CompletableFuture<Optional<Lease>> future) {
+
+    boolean isLive() {
+      return !future.isDone() && !client.process.isCrashed();
+    }
+  }
+
+  private final Simulation world;
+  private final Random random;
+  private final SimulatedProcess process;
+  private final SimulatedTime time;
+  private final Engine engine;
+  private final LockOptions options;
+  private final List<Request> requests = new ArrayList<>();
+  private final List<SimulatedLease> open = new ArrayList<>();
+  private boolean closing;
+  private boolean closed;
+
+  SimulatedClient(Simulation world, SimulatedProcess process, SimulatedTime time, Engine engine) {
+    this.world = world;
+    this.random = world.random();
+    this.process = process;
+    this.time = time;
+    this.engine = engine;
+    LockOptions chosen = LockOptions.defaults().lease(Duration.ofNanos(world.leaseNanos()));
+    chosen = random.nextInt(3) == 0 ? chosen.strictOrder() : chosen;
+    this.options = random.nextInt(5) == 0 ? chosen.renewal(false) : chosen;
+  }
+
+  List<Request> requests() {
+    return requests;
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  boolean isCrashed() {
+    return process.isCrashed();
+  }
+
+  /** Does {@code count} things, one after another. */
+  void live(int count) {
+    if (count == 0) {
+      return;
+    }
+    process.run(
+        between(0, world.leaseNanos() / 2),
+        Context.USER,
+        () -> {
+          doSomething();
+          live(count - 1);
+        });
+  }
+
+  private void doSomething() {
+    int choice = random.nextInt(20);
+    if (choice < 14 || !world.faults().active()) {
+      acquire();
+    } else if (choice < 17) {
+      process.pause(between(0, 3 * world.leaseNanos()));
+    } else if (choice == 17) {
+      world.faults().outage();
+    } else if (random.nextInt(8) == 0) {
+      process.crash();
+    } else if (random.nextInt(8) == 0) {
+      close();
+    }
+  }
+
+  private void acquire() {
+    if (closing) {
+      return;
+    }
+    String lock = world.someLock();
+    long wait = random.nextInt(3) * between(0, 2 * world.leaseNanos());
+    boolean patient = random.nextInt(3) == 0;
+    Duration longest = patient ? Duration.ofDays(1) : Duration.ofNanos(wait);
+    CompletableFuture<Optional<Lease>> future =
+        new DistributedLock(engine, lock, options).tryAcquireAsync(longest);
+    requests.add(new Request(this, lock, world.now(), patient, future));
+    future.thenAccept(lease -> lease.ifPresent(this::hold));
+    if (random.nextInt(6) == 0) {
+      process.run(between(0, world.leaseNanos()), Context.USER, () -> future.cancel(false));
+    }
+  }
+
+  private void hold(Lease lease) {
+    SimulatedLease held = world.history().delivered(lease, process, time);
+    open.add(held);
+    long length =
+        random.nextInt(8) == 0
+            ? between(0, 3 * world.leaseNanos())
+            : between(0, world.leaseNanos() / 10);
+    for (int i = random.nextInt(4); i > 0; i--) {
+      process.run(between(0, length), Context.USER, held::write);
+    }
+    process.run(length, Context.USER, () -> giveBack(held));
+  }
+
+  private void giveBack(SimulatedLease held) {
+    held.close();
+    open.remove(held);
+  }
+
+  void close() {
+    if (closing) {
+      return;
+    }
+    closing = true;
+    process.run(0, Context.WORKER, this::endAll);
+  }
+
+  private void endAll() {
+    CompletableFuture<Void> ended = engine.endAll();
+    Runnable finish =
+        () -> {
+          engine.abandon();
+          closed = true;
+        };
+    ended.whenComplete((nothing, error) -> process.run(0, Context.USER, finish));
+    process.run(5_000_000_000L, Context.TIMER, finish);
+  }
+
+  /** P8 for the engine. */
+  boolean leftNothing() {
+    return process.isCrashed() || (closed && engine.isIdle());
+  }
+
+  private long between(long least, long most) {
+    return least + (long) (random.nextDouble() * (most - least));
+  }
+}

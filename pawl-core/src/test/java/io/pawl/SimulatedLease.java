@@ -1,0 +1,107 @@
+package io.pawl;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A lease in a user's hands, with what that user was told about it: promise P5. */
+final class SimulatedLease {
+
+  private final History history;
+  private final Lease lease;
+  private final SimulatedProcess process;
+  private final SimulatedTime time;
+  private long deadline;
+  private int losses;
+  private boolean closed;
+  private boolean closedInTime;
+
+  SimulatedLease(History history, Lease lease, SimulatedProcess process, SimulatedTime time) {
+    this.history = history;
+    this.lease = lease;
+    this.process = process;
+    this.time = time;
+    this.deadline = time.nanos();
+    noteDeadline();
+    lease.onLost(this::lost);
+  }
+
+  String lock() {
+    return lease.lock();
+  }
+
+  Lease lease() {
+    return lease;
+  }
+
+  boolean claimsValidity() {
+    return !closed && !lease.remaining().isZero();
+  }
+
+  boolean isOver() {
+    return process.isCrashed() ? !claimsValidity() : closed;
+  }
+
+  /** Asks as a user would. */
+  boolean isValid() {
+    boolean valid = lease.isValid();
+    if (!valid && !closed && losses == 0) {
+      history.violation("P5: " + this + " is not valid and nobody was told");
+    }
+    return valid;
+  }
+
+  void write() {
+    history.write(lease, isValid());
+  }
+
+  void close() {
+    if (closed) {
+      return;
+    }
+    CompletableFuture<Void> result = lease.closeAsync();
+    closedInTime = !history.isLost(result);
+    closed = true;
+    if (closedInTime == losses > 0) {
+      history.violation("P5: " + this + " closed, in time " + closedInTime + ", told " + losses);
+    }
+  }
+
+  private void lost() {
+    losses++;
+    history.lost();
+    if (losses > 1) {
+      history.violation("P5: " + this + " was told " + losses + " times of its loss");
+    }
+    if (closedInTime) {
+      history.violation("P5: " + this + " was told of a loss after its close");
+    }
+    if (deadlinePassedWhileRunning()) {
+      history.violation("P5: " + this + " was told of its loss after its deadline");
+    }
+  }
+
+  private boolean deadlinePassedWhileRunning() {
+    return time.nanos() > deadline && time.worldTimeOf(deadline) > process.pausedUntil();
+  }
+
+  /** After every event. */
+  void check(long worldNow) {
+    if (closed || process.isCrashed() || worldNow < process.pausedUntil()) {
+      return;
+    }
+    noteDeadline();
+    if (losses == 0 && deadlinePassedWhileRunning()) {
+      history.violation("P5: " + this + " passed its deadline and nobody was told");
+    }
+  }
+
+  private void noteDeadline() {
+    if (!lease.remaining().isZero()) {
+      deadline = time.nanos() + lease.remaining().toNanos();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return lease + " for " + lease.remaining();
+  }
+}

@@ -1,0 +1,177 @@
+package io.pawl;
+
+import io.pawl.SimulatedProcess.Context;
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Inspectable.LockView;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One world made from one seed: clients with drifting clocks and bad connections use a few locks of
+ * one store, first with faults, then without; at last all close.
+ */
+final class Simulation {
+
+  /** How a world ended. */
+  record Outcome(@Nullable String violation, long traceHash, long events, int leases, int losses) {}
+
+  private static final long MILLI = 1_000_000;
+  private static final long[] LEASES_MILLIS = {100, 100, 250, 1_000, 5_000, 30_000};
+
+  /** Lost places and failures are tried again after at most a second each, jittered. */
+  private static final long RETRY_NANOS = 1_200 * MILLI;
+
+  private final Random random;
+  private final EventQueue queue;
+  private final History history;
+  private final MemoryStore store;
+  private final long leaseNanos;
+  private final Faults faults;
+  private final int locks;
+  private final List<SimulatedClient> clients = new ArrayList<>();
+  private final Map<String, Long> freeSince = new HashMap<>();
+
+  private Simulation(long seed) {
+    random = new Random(seed);
+    queue = new EventQueue(random);
+    history = new History(queue);
+    store = new MemoryStore(queue::now);
+    leaseNanos = LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length)] * MILLI;
+    faults = new Faults(random, queue, leaseNanos, (2 + random.nextInt(6)) * leaseNanos);
+    locks = 1 + random.nextInt(3);
+    boolean blocks = random.nextInt(3) == 0;
+    int count = 2 + random.nextInt(3);
+    for (int i = 0; i < count; i++) {
+      clients.add(client("c" + i, blocks));
+    }
+  }
+
+  static Outcome run(long seed) {
+    return new Simulation(seed).run();
+  }
+
+  private SimulatedClient client(String id, boolean blocks) {
+    SimulatedProcess process = new SimulatedProcess(queue);
+    double rate = 0.9902 + 0.0198 * random.nextDouble();
+    SimulatedTime time = new SimulatedTime(queue, process, random.nextInt(), rate);
+    SimulatedStore far = new SimulatedStore(queue, process, store, faults, history, blocks);
+    Executor workers = task -> process.run(0, Context.WORKER, task);
+    PawlOptions options =
+        PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
+    Engine engine = new Engine(far, options, time, workers, random, id);
+    return new SimulatedClient(this, process, time, engine);
+  }
+
+  private Outcome run() {
+    clients.forEach(client -> client.live(3 + random.nextInt(10)));
+    runUntil(faults.quietFrom());
+    runUntil(faults.quietFrom() + afterFaults());
+    List<SimulatedClient.Request> waiting =
+        clients.stream().flatMap(c -> c.requests().stream()).filter(r -> r.isLive()).toList();
+    if (!waiting.isEmpty()) {
+      history.violation("P6: still waiting: " + waiting);
+    }
+    clients.forEach(SimulatedClient::close);
+    runUntil(queue.now() + 2 * leaseNanos + 60_000 * MILLI);
+    checkNothingIsLeft();
+    return new Outcome(
+        history.violation(),
+        queue.traceHash(),
+        queue.executed(),
+        history.delivered(),
+        history.losses());
+  }
+
+  /**
+   * P6: long enough for all that is dead to run out, for a lost bell to be made up for, and for
+   * everyone to have held.
+   */
+  private long afterFaults() {
+    int requests = 4 * 13;
+    return 4 * leaseNanos
+        + 2 * RETRY_NANOS
+        + requests * (3 * leaseNanos + 8 * faults.timeoutNanos());
+  }
+
+  private void runUntil(long end) {
+    while (history.violation() == null && queue.step(end)) {
+      history.check();
+      checkNobodySleepsBesideAFreeLock();
+    }
+  }
+
+  /**
+   * P6: with no fault left, a lock that nobody holds is granted to whoever waits within a few round
+   * trips, a pause after a lost place, and the retry of what failed last.
+   */
+  private void checkNobodySleepsBesideAFreeLock() {
+    long now = queue.now();
+    if (now < faults.quietFrom() + 4 * leaseNanos + RETRY_NANOS) {
+      return;
+    }
+    for (int i = 0; i < locks; i++) {
+      String lock = "lock" + i;
+      boolean wanted =
+          clients.stream()
+              .flatMap(client -> client.requests().stream())
+              .anyMatch(r -> r.isLive() && r.patient() && r.lock().equals(lock));
+      if (!wanted || history.someoneHolds(lock)) {
+        freeSince.remove(lock);
+      } else if (now - freeSince.computeIfAbsent(lock, k -> now) > longestIdle()) {
+        history.violation("P6: " + lock + " is free beside a waiter since " + freeSince.get(lock));
+      }
+    }
+  }
+
+  private long longestIdle() {
+    return 8 * faults.roundTripNanos() + 100 * MILLI;
+  }
+
+  /** P8. Views settle nothing by themselves, an eviction of no token does. */
+  private void checkNothingIsLeft() {
+    if (history.violation() != null) {
+      return;
+    }
+    for (int i = 0; i < locks; i++) {
+      store.evict("lock" + i, 0).toCompletableFuture().join();
+    }
+    for (LockView lock : store.list(100).toCompletableFuture().join()) {
+      if (!lock.holders().isEmpty() || !lock.waiters().isEmpty()) {
+        history.violation("P8: the store still has " + lock);
+      }
+    }
+    clients.stream()
+        .filter(client -> !client.leftNothing())
+        .forEach(client -> history.violation("P8: an engine still has lines or claims"));
+  }
+
+  Random random() {
+    return random;
+  }
+
+  History history() {
+    return history;
+  }
+
+  Faults faults() {
+    return faults;
+  }
+
+  long leaseNanos() {
+    return leaseNanos;
+  }
+
+  long now() {
+    return queue.now();
+  }
+
+  String someLock() {
+    return "lock" + random.nextInt(locks);
+  }
+}
