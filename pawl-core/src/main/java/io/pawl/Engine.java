@@ -199,7 +199,7 @@ final class Engine {
     closed = true;
     lines.values().forEach(Line::close);
     return CompletableFuture.allOf(
-        live.values().stream().map(LiveClaim::end).toArray(CompletableFuture[]::new));
+        live.values().stream().map(LiveClaim::endSoon).toArray(CompletableFuture[]::new));
   }
 
   /** The part of {@link #close} after the wait: what was not given back by now runs out. */

@@ -143,13 +143,13 @@ public final class Lease implements AutoCloseable {
    */
   @Override
   public void close() {
-    awaitConfirmation(finish());
+    awaitConfirmation(finish(true));
   }
 
   /** As {@link #close}, without waiting: a lease that was lost fails the future. */
   public CompletableFuture<Void> closeAsync() {
     try {
-      return finish().copy();
+      return finish(false).copy();
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -160,7 +160,7 @@ public final class Lease implements AutoCloseable {
     closeAsync();
   }
 
-  private CompletableFuture<Void> finish() {
+  private CompletableFuture<Void> finish(boolean mayBlock) {
     mutex.lock();
     try {
       if (closed) {
@@ -176,7 +176,7 @@ public final class Lease implements AutoCloseable {
     }
     Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
     engine.observer().released(lock(), token, held);
-    return line.release(this);
+    return line.release(this, mayBlock);
   }
 
   private void awaitConfirmation(CompletableFuture<Void> confirmed) {

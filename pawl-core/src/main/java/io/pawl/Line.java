@@ -139,7 +139,7 @@ final class Line implements LiveClaim.Owner {
     if (end == null) {
       waiter.wake();
     } else {
-      endThenAsk(end, ask);
+      endThenAsk(end, ask, !waiter.isAsync());
     }
   }
 
@@ -165,15 +165,17 @@ final class Line implements LiveClaim.Owner {
       nudge.nudge(this);
     }
     if (end != null) {
-      endThenAsk(end, null);
+      endThenAsk(end, null, !waiter.isAsync());
     }
     return true;
   }
 
   /**
    * A lease is given back; the stage completes when the store knows, at once if it was passed on.
+   *
+   * @param mayBlock whether the calling thread would wait for the store anyway
    */
-  CompletableFuture<Void> release(Lease returned) {
+  CompletableFuture<Void> release(Lease returned, boolean mayBlock) {
     Waiter wake = null;
     Waiter nudge = null;
     LiveClaim end = null;
@@ -206,7 +208,7 @@ final class Line implements LiveClaim.Owner {
     if (nudge != null) {
       nudge.nudge(this);
     }
-    return end == null ? CompletableFuture.completedFuture(null) : endThenAsk(end, ask);
+    return end == null ? CompletableFuture.completedFuture(null) : endThenAsk(end, ask, mayBlock);
   }
 
   @Override
@@ -237,7 +239,7 @@ final class Line implements LiveClaim.Owner {
       wake.wake();
     }
     if (end != null) {
-      engine.run(end::end);
+      end.endSoon();
     }
   }
 
@@ -302,7 +304,7 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     away.forEach(Waiter::wake);
-    engine.run(failed::end);
+    failed.endSoon();
   }
 
   /** The client is closing: waiters are turned away, the holder's lease is lost. */
@@ -325,7 +327,7 @@ final class Line implements LiveClaim.Owner {
       lent.lose("the Pawl client was closed");
     }
     if (end != null) {
-      end.end();
+      end.endSoon();
     }
   }
 
@@ -361,8 +363,9 @@ final class Line implements LiveClaim.Owner {
     }
   }
 
-  private CompletableFuture<Void> endThenAsk(LiveClaim end, @Nullable LiveClaim ask) {
-    CompletableFuture<Void> ended = end.end();
+  private CompletableFuture<Void> endThenAsk(
+      LiveClaim end, @Nullable LiveClaim ask, boolean mayBlock) {
+    CompletableFuture<Void> ended = mayBlock ? end.end() : end.endSoon();
     if (ask != null) {
       engine.run(ask::ask);
     }

@@ -6,6 +6,7 @@ import io.pawl.spi.Standing;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -263,9 +264,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       }
       return () -> {};
     }
-    Runnable finish = doubtful ? this::end : endLocally();
+    Runnable finish = doubtful ? withdrawing() : endLocally();
     return () -> {
-      finish.run();
+      engine.run(finish);
       owner.refused(this);
     };
   }
@@ -289,8 +290,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     coveredFrom = Math.max(coveredFrom, sentAt);
     deadline = coveredFrom + validNanos;
     if (now - deadline >= 0) {
+      Runnable finish = withdrawing();
       return () -> {
-        end();
+        engine.run(finish);
         if (claim.queues()) {
           owner.refused(this);
         } else {
@@ -425,27 +427,38 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     Runnable finish = withdrawing();
     return () -> {
       owner.lost(this, why);
-      finish.run();
+      engine.run(finish);
     };
   }
 
   /**
-   * Gives the hold or the place in line back. Idempotent. The stage completes when the store has
-   * confirmed it, or exceptionally when it could not be told before the claim ran out there anyway.
+   * Gives the hold or the place in line back, on the calling thread where the store {@code
+   * blocks()}. Idempotent. The stage completes when the store has confirmed it, or exceptionally
+   * when it could not be told before the claim ran out there anyway.
    */
   CompletableFuture<Void> end() {
+    end(Runnable::run);
+    return withdrawn;
+  }
+
+  /** As {@link #end}, for a calling thread that must not block. */
+  CompletableFuture<Void> endSoon() {
+    end(engine::run);
+    return withdrawn;
+  }
+
+  private void end(Executor thread) {
     Runnable finish;
     mutex.lock();
     try {
       if (status == Status.ENDED) {
-        return withdrawn;
+        return;
       }
       finish = withdrawing();
     } finally {
       mutex.unlock();
     }
-    finish.run();
-    return withdrawn;
+    thread.execute(finish);
   }
 
   private Runnable endLocally() {
