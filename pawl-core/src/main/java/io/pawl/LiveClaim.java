@@ -189,6 +189,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       }
       if (standing == null) {
         doubtful = true;
+        if (status == Status.HELD) {
+          return;
+        }
         report = failing(asStoreException(error));
       } else {
         report = stands(standing, sentAt);
