@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Unknown outcomes.</b> A failed attempt may have been applied, or may still be on its way.
  * It is repeated under the same id, which is harmless; and from then on the claim is
  * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
+ * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in line that
+ * has run out since, whose grant the last sign of life does not cover.
  *
  * <p>Locking: {@code mutex} is held for state only, never while the store or the owner is called.
  * The owner may hear of a loss before it hears of the grant, and ignores claims that it has let go.
@@ -97,7 +99,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private final ReentrantLock mutex = new ReentrantLock();
   private Status status = Status.ASKING;
-  private boolean asked;
+  private int attempts;
   private int unanswered;
   private boolean doubtful;
   private boolean renewing;
@@ -162,8 +164,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         return;
       }
       sentAt = engine.time().nanos();
-      if (!asked) {
-        asked = true;
+      if (attempts++ == 0) {
         coveredFrom = sentAt;
       }
       unanswered++;
@@ -207,7 +208,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     Runnable report;
     mutex.lock();
     try {
-      if (!(standing instanceof Standing.Held) || status == Status.ENDED || !asked) {
+      if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
+        return;
+      }
+      if (attempts > 1) {
+        if (status != Status.HELD) {
+          engine.renewer().watch(this, engine.time().nanos());
+        }
         return;
       }
       report = stands(standing, coveredFrom);
@@ -471,7 +478,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private Runnable withdrawing() {
     markEnded();
-    if (!asked) {
+    if (attempts == 0) {
       return this::confirmEnd;
     }
     Claim gone = doubtful || unanswered > 0 ? claim.asUnsettled() : claim;
