@@ -255,7 +255,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
     }
     if (status == Status.HELD) {
-      if (standing instanceof Standing.Waiting && sentAt < grantedAt) {
+      if (standing instanceof Standing.Waiting && sentAt <= grantedAt) {
         return covered(sentAt);
       }
       return ending("the store no longer knows it: it ran out or was evicted");

@@ -25,8 +25,15 @@ final class History {
   private final Map<String, Long> lastDelivered = new HashMap<>();
   private final Map<String, Set<Long>> delivered = new HashMap<>();
   private final Map<String, Long> register = new HashMap<>();
+  private final List<Eviction> evictions = new ArrayList<>();
   private @Nullable String violation;
   private int losses;
+
+  private record Eviction(String lock, long token, long lastToken) {
+    boolean ends(Lease lease) {
+      return lease.lock().equals(lock) && token <= lease.token() && lease.token() <= lastToken;
+    }
+  }
 
   History(EventQueue queue) {
     this.queue = queue;
@@ -100,16 +107,26 @@ final class History {
     if (!delivered.computeIfAbsent(lock, k -> new HashSet<>()).add(lease.token())) {
       violation("P2: " + lock + " token " + lease.token() + " was handed out twice");
     }
-    if (!lease.remaining().isZero()) {
+    SimulatedLease seen = new SimulatedLease(this, lease, process, time);
+    if (evictions.stream().anyMatch(eviction -> eviction.ends(lease))) {
+      seen.evict();
+    }
+    if (seen.claimsValidity()) {
       long last = lastDelivered.getOrDefault(lock, 0L);
       if (lease.token() <= last) {
         violation("P2: " + lock + " token " + lease.token() + " is valid after " + last);
       }
       lastDelivered.put(lock, Math.max(last, lease.token()));
     }
-    SimulatedLease seen = new SimulatedLease(this, lease, process, time);
     leases.add(seen);
     return seen;
+  }
+
+  /** An operator takes these tokens away. */
+  void evicted(String lock, long token, long lastToken) {
+    Eviction eviction = new Eviction(lock, token, lastToken);
+    evictions.add(eviction);
+    leases.stream().filter(seen -> eviction.ends(seen.lease())).forEach(SimulatedLease::evict);
   }
 
   /** P3: a write to a resource that refuses tokens smaller than the largest it has seen. */

@@ -80,6 +80,8 @@ final class SimulatedClient {
       process.pause(between(0, 3 * world.leaseNanos()));
     } else if (choice == 17) {
       world.faults().outage();
+    } else if (choice == 18) {
+      world.evictSomeone();
     } else if (random.nextInt(8) == 0) {
       process.crash();
     } else if (random.nextInt(8) == 0) {

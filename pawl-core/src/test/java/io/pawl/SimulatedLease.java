@@ -13,6 +13,7 @@ final class SimulatedLease {
   private int losses;
   private boolean closed;
   private boolean closedInTime;
+  private boolean evicted;
 
   SimulatedLease(History history, Lease lease, SimulatedProcess process, SimulatedTime time) {
     this.history = history;
@@ -32,8 +33,13 @@ final class SimulatedLease {
     return lease;
   }
 
+  /** An operator took it away: it may be trusted wrongly until its next renewal. */
+  void evict() {
+    evicted = true;
+  }
+
   boolean claimsValidity() {
-    return !closed && !lease.remaining().isZero();
+    return !closed && !evicted && !lease.remaining().isZero();
   }
 
   boolean isOver() {
@@ -50,7 +56,7 @@ final class SimulatedLease {
   }
 
   void write() {
-    history.write(lease, isValid());
+    history.write(lease, isValid() && !evicted);
   }
 
   void close() {

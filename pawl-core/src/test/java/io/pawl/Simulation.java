@@ -151,6 +151,21 @@ final class Simulation {
         .forEach(client -> history.violation("P8: an engine still has lines or claims"));
   }
 
+  /** An operator ends a hold by hand. */
+  void evictSomeone() {
+    String lock = someLock();
+    store
+        .show(lock)
+        .toCompletableFuture()
+        .join()
+        .flatMap(view -> view.holders().stream().findAny())
+        .ifPresent(
+            holder -> {
+              history.evicted(lock, holder.token(), holder.lastToken());
+              store.evict(lock, holder.token()).toCompletableFuture().join();
+            });
+  }
+
   Random random() {
     return random;
   }
