@@ -38,7 +38,7 @@ final class Simulation {
   private final Map<String, Long> freeSince = new HashMap<>();
 
   private Simulation(long seed) {
-    random = new Random(seed);
+    random = new Random(seed * 0x9E3779B97F4A7C15L);
     queue = new EventQueue(random);
     history = new History(queue);
     store = new MemoryStore(queue::now);

@@ -1,0 +1,27 @@
+package io.pawl.spi;
+
+import java.time.Duration;
+
+/** Claims to test with. */
+final class Claims {
+
+  static final Holder SOMEONE = new Holder("host", 1, "thread", "", "");
+
+  private Claims() {}
+
+  static Claim exclusive(long number) {
+    return of(number, Mode.EXCLUSIVE);
+  }
+
+  /** Queues, with a lease of one second and one token. */
+  static Claim of(long number, Mode mode) {
+    return of(number, mode, 1_000, true, 1, 0);
+  }
+
+  static Claim of(
+      long number, Mode mode, long leaseMillis, boolean queues, int tokens, long tokenFloor) {
+    Duration lease = Duration.ofMillis(leaseMillis);
+    ClaimId id = new ClaimId("client", number);
+    return new Claim("lock", id, mode, lease, queues, tokens, tokenFloor, false, SOMEONE);
+  }
+}

@@ -1,0 +1,176 @@
+package io.pawl.spi;
+
+import static io.pawl.spi.Claims.exclusive;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.StoreException;
+import io.pawl.spi.LockState.Entry;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** The grant rule by example. Leases last one second unless said otherwise. */
+class GrantRuleTest {
+
+  private final LockState lock = new LockState("lock", 0);
+
+  @Test
+  void aFreeLockIsGrantedAtOnceWithTheNextToken() {
+    assertThat(GrantRule.attempt(lock, exclusive(1), 0)).isEqualTo(new Standing.Held(1, 1));
+    assertThat(lock.takeGrants()).isEmpty();
+  }
+
+  @Test
+  void whoeverFindsItHeldWaitsAndIsToldWhenToAskAgain() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(2), 400)).isEqualTo(waitingMillis(600));
+  }
+
+  @Test
+  void whoeverDoesNotQueueIsRefusedAndForgotten() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    Claim impatient = Claims.of(2, Mode.EXCLUSIVE, 1_000, false, 1, 0);
+    assertThat(GrantRule.attempt(lock, impatient, 0)).isEqualTo(Standing.GONE);
+    assertThat(lock.waiters()).isEmpty();
+  }
+
+  @Test
+  void aWithdrawalGrantsToTheNextInLineAndRingsItsBell() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, exclusive(2), 1);
+    GrantRule.attempt(lock, exclusive(3), 2);
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    assertThat(lock.takeGrants())
+        .extracting(Entry::id, Entry::token)
+        .containsExactly(org.assertj.core.groups.Tuple.tuple(exclusive(2).id(), 2L));
+  }
+
+  @Test
+  void withdrawingTwiceLeavesTheNextHolderAlone() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, exclusive(2), 1);
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    GrantRule.withdraw(lock, exclusive(1), 11);
+    assertThat(GrantRule.renew(lock, exclusive(2).id(), 12)).isEqualTo(new Standing.Held(2, 2));
+  }
+
+  @Test
+  void aGrantFromTheLineIsKeptFromTheWaitersLastSignOfLife() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, exclusive(2), 100);
+    GrantRule.withdraw(lock, exclusive(1), 900);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(1_100L);
+  }
+
+  @Test
+  void aCrashedHolderDelaysOthersByItsLease() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, exclusive(2), 500);
+    assertThat(GrantRule.renew(lock, exclusive(2).id(), 999)).isEqualTo(waitingMillis(1));
+    assertThat(GrantRule.renew(lock, exclusive(2).id(), 1_000)).isEqualTo(new Standing.Held(2, 2));
+  }
+
+  @Test
+  void aRunOfReadersIsLetInTogetherAndNobodyOvertakesTheWriter() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, Claims.of(2, Mode.SHARED), 0);
+    GrantRule.attempt(lock, Claims.of(3, Mode.SHARED), 0);
+    GrantRule.attempt(lock, exclusive(4), 0);
+    GrantRule.attempt(lock, Claims.of(5, Mode.SHARED), 0);
+    GrantRule.withdraw(lock, exclusive(1), 0);
+    assertThat(lock.holders()).extracting(e -> e.id().number()).containsExactly(2L, 3L);
+    assertThat(lock.waiters()).extracting(e -> e.id().number()).containsExactly(4L, 5L);
+  }
+
+  @Test
+  void permitsAreNeverHandedOutBeyondTheCapacity() {
+    GrantRule.attempt(lock, Claims.of(1, new Mode.Permits(2, 3)), 0);
+    Standing tooMany = GrantRule.attempt(lock, Claims.of(2, new Mode.Permits(2, 3)), 0);
+    Standing behind = GrantRule.attempt(lock, Claims.of(3, new Mode.Permits(1, 3)), 0);
+    assertThat(tooMany).isInstanceOf(Standing.Waiting.class);
+    assertThat(behind).isInstanceOf(Standing.Waiting.class);
+  }
+
+  @Test
+  void permitsOfAnotherCapacityAreKeptApart() {
+    GrantRule.attempt(lock, Claims.of(1, new Mode.Permits(1, 3)), 0);
+    Standing other = GrantRule.attempt(lock, Claims.of(2, new Mode.Permits(1, 4)), 0);
+    assertThat(other).isInstanceOf(Standing.Waiting.class);
+  }
+
+  @Test
+  void anUnsettledClaimThatArrivesAfterItsWithdrawalIsRefused() {
+    GrantRule.withdraw(lock, exclusive(1).asUnsettled(), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(1), 59_999)).isEqualTo(Standing.GONE);
+    assertThat(lock.isIdle()).isFalse();
+  }
+
+  @Test
+  void whatWasWithdrawnIsForgottenAfterAMinute() {
+    GrantRule.withdraw(lock, exclusive(1).asUnsettled(), 0);
+    GrantRule.settle(lock, GrantRule.WITHDRAWN_KEPT_MILLIS);
+    assertThat(lock.isIdle()).isTrue();
+  }
+
+  @Test
+  void theOldestWithdrawalIsForgottenBeyondTheBound() {
+    for (int i = 0; i <= GrantRule.MAX_WITHDRAWN; i++) {
+      GrantRule.withdraw(lock, exclusive(i).asUnsettled(), i);
+    }
+    assertThat(lock.withdrawn())
+        .hasSize(GrantRule.MAX_WITHDRAWN)
+        .doesNotContainKey(exclusive(0).id())
+        .containsKey(exclusive(1).id());
+  }
+
+  @Test
+  void aFullLineTakesNobodyInAndSaysWhenToAskAgain() {
+    for (int i = 0; i <= GrantRule.MAX_WAITERS; i++) {
+      GrantRule.attempt(lock, exclusive(i), 0);
+    }
+    assertThat(GrantRule.attempt(lock, exclusive(999_999), 0)).isEqualTo(waitingMillis(100));
+    assertThat(lock.waiters()).hasSize(GrantRule.MAX_WAITERS);
+    assertThat(GrantRule.attempt(lock, exclusive(5), 0)).isEqualTo(waitingMillis(1_000));
+  }
+
+  @Test
+  void everyTokenOfARangeIsAboveTheFloorAndTheNextGrantIsAboveTheRange() {
+    Claim floored = Claims.of(1, Mode.EXCLUSIVE, 1_000, true, 5, 100);
+    assertThat(GrantRule.attempt(lock, floored, 0)).isEqualTo(new Standing.Held(101, 105));
+    GrantRule.withdraw(lock, floored, 1);
+    assertThat(GrantRule.attempt(lock, exclusive(2), 1)).isEqualTo(new Standing.Held(106, 106));
+  }
+
+  @Test
+  void evictionByAnyTokenOfTheHoldEndsItAndGrantsToTheNext() {
+    GrantRule.attempt(lock, Claims.of(1, Mode.EXCLUSIVE, 1_000, true, 5, 0), 0);
+    GrantRule.attempt(lock, exclusive(2), 0);
+    assertThat(GrantRule.evict(lock, 6, 1)).isFalse();
+    assertThat(GrantRule.evict(lock, 3, 1)).isTrue();
+    assertThat(GrantRule.renew(lock, exclusive(1).id(), 2)).isEqualTo(Standing.GONE);
+    assertThat(GrantRule.renew(lock, exclusive(2).id(), 2)).isEqualTo(new Standing.Held(6, 6));
+  }
+
+  @Test
+  void aClockThatGoesBackShortensNoHold() {
+    GrantRule.attempt(lock, exclusive(1), 10_000);
+    GrantRule.renew(lock, exclusive(1).id(), 5_000);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(11_000L);
+  }
+
+  @Test
+  void usedUpTokensRefuseTheClaimAndChangeNothing() {
+    LockState old = new LockState("lock", Tokens.MAX - 1);
+    assertThatThrownBy(
+            () -> GrantRule.attempt(old, Claims.of(1, Mode.EXCLUSIVE, 1_000, true, 2, 0), 0))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("used up");
+    assertThat(old.holders()).isEmpty();
+    assertThat(GrantRule.attempt(old, exclusive(2), 0))
+        .isEqualTo(new Standing.Held(Tokens.MAX, Tokens.MAX));
+  }
+
+  private static Standing waitingMillis(long millis) {
+    return new Standing.Waiting(Duration.ofMillis(millis));
+  }
+}
