@@ -4,14 +4,25 @@ import java.util.regex.Pattern;
 
 /**
  * The address of a store. {@link #toString} and messages never show a password: whatever stands
- * between a colon and {@code @}, and the value of every parameter whose name speaks of a password,
- * secret or token.
+ * between a user's colon and the last {@code @}, and the value of every parameter whose name speaks
+ * of a password, secret, key or token. Rather too much is hidden than too little.
  */
 public final class StoreUrl {
 
-  private static final Pattern USER_INFO = Pattern.compile("(//[^/?#:@]*):[^/?#]*@");
+  /** Up to the last {@code @}, since people write passwords with any character unescaped. */
+  private static final Pattern USER_INFO = Pattern.compile("(?s)(//[^/?#:]*):.*@");
+
+  /** An address without {@code //} that is no path. */
+  private static final Pattern BARE_USER_INFO = Pattern.compile("(?s)^([^/:]*):(?![/.]).*@");
+
+  private static final String SECRET_NAME = "(?:pass|pwd|secret|token|key|auth|cred)[^=&;,()]*=";
+
   private static final Pattern SECRET =
-      Pattern.compile("(?i)([?&;][^=&;]*(?:pass|pwd|secret|token|key)[^=&;]*=)[^&;]*");
+      Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + ")(?:\\{[^}]*}|[^&;]*)");
+
+  /** As in {@code jdbc:mysql://(host=h,password=x)}. */
+  private static final Pattern SECRET_IN_PARENTHESES =
+      Pattern.compile("(?is)([(,][^=(),]*" + SECRET_NAME + ")[^)]*");
 
   private final String raw;
 
@@ -52,7 +63,10 @@ public final class StoreUrl {
   }
 
   static String redact(String url) {
-    return SECRET.matcher(USER_INFO.matcher(url).replaceAll("$1:***@")).replaceAll("$1***");
+    String shown = SECRET.matcher(url).replaceAll("$1***");
+    shown = SECRET_IN_PARENTHESES.matcher(shown).replaceAll("$1***");
+    shown = USER_INFO.matcher(shown).replaceAll("$1:***@");
+    return shown.contains("//") ? shown : BARE_USER_INFO.matcher(shown).replaceAll("$1:***@");
   }
 
   /** Without passwords. */

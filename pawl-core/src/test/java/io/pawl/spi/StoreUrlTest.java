@@ -1,0 +1,86 @@
+package io.pawl.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoreUrlTest {
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://user:CANARY@host:6379/0",
+        "redis://:CANARY@host",
+        "redis://user:CAN/CANARY@host",
+        "redis://user:a?CANARY@host",
+        "redis://user:a#CANARY@host",
+        "redis://user:a:CANARY@host",
+        "redis://user:a@CANARY@host",
+        "redis://user:CANARY\n@host",
+        "redis://me@corp.com:CANARY@host",
+        "redis://u:CANARY@h1:1,u:CANARY@h2:2/0",
+        "redis-sentinel://:CANARY@h1,h2/0#main",
+        "user:CANARY@host:6379",
+        "user:CAN/CANARY@host",
+        "//user:CANARY@host",
+        "jdbc:mysql://host:3306/db?user=u&password=CANARY",
+        "jdbc:mysql://host:3306/db?user=u&password=a@CANARY",
+        "jdbc:mysql://host:3306/db?user=u&PassWord=a,CANARY&x=1",
+        "jdbc:mysql://address=(host=h)(port=1)(user=u)(password=CANARY)/db",
+        "jdbc:mysql://(host=h,password=CANARY,port=1)/db",
+        "jdbc:postgresql://h/db?sslpassword=CANARY",
+        "jdbc:postgresql://h/db?x=1#password=CANARY",
+        "jdbc:sqlserver://h;user=u;password={a;CANARY};encrypt=true",
+        "etcd://h?client_secret=CANARY",
+        "etcd://h?authToken=CANARY",
+        "etcd://h?credentials=CANARY",
+        "etcd://h?api-key=CANARY",
+        "jdbc:mysql://u:CANARY@h/db?password=CANARY",
+      })
+  void aPasswordIsNeverShown(String url) {
+    assertThat(StoreUrl.redact(url)).doesNotContain("CANARY").contains("***");
+    if (!url.startsWith("//")) {
+      assertThat(StoreUrl.parse(url)).asString().doesNotContain("CANARY");
+      assertThat(StoreUrl.parse(url).secret()).isEqualTo(url);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://localhost:6379",
+        "redis://user@host:6379/0",
+        "jdbc:mysql://host:3306/db?useSSL=true&user=u",
+        "sqlite:/home/me@corp/pawl/locks.db",
+        "sqlite:./me@corp/locks.db",
+        "zk://a:2181,b:2181/path",
+      })
+  void anAddressWithoutAPasswordIsShownWhole(String url) {
+    assertThat(StoreUrl.parse(url)).hasToString(url);
+  }
+
+  @Test
+  void anAddressWithoutASchemeIsRefusedWithoutItsPassword() {
+    assertThatThrownBy(() -> StoreUrl.parse("//user:CANARY@host"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("has no scheme")
+        .hasMessageNotContaining("CANARY");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "redis://h, redis, //h",
+    "REDIS://H, redis, //H",
+    "jdbc:MySQL://h/db, jdbc:mysql, //h/db",
+    "sqlite:/a:b, sqlite, /a:b",
+    "jdbc:, jdbc, ''",
+  })
+  void theSchemeStandsBeforeTheRest(String url, String scheme, String rest) {
+    assertThat(StoreUrl.parse(url).scheme()).isEqualTo(scheme);
+    assertThat(StoreUrl.parse(url).rest()).isEqualTo(rest);
+  }
+}
