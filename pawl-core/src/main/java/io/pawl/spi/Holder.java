@@ -12,7 +12,7 @@ package io.pawl.spi;
  */
 public record Holder(String host, long pid, String thread, String application, String note) {
 
-  /** Fields longer than this are cut: 256 characters. */
+  /** Fields longer than this are cut: 256 characters. Control characters become spaces. */
   public static final int MAX_LENGTH = 256;
 
   public Holder {
@@ -23,13 +23,26 @@ public record Holder(String host, long pid, String thread, String application, S
   }
 
   private static String cut(String text) {
-    String head = text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH);
-    for (int i = 0; i < head.length(); i++) {
-      if (Character.isISOControl(head.charAt(i))) {
-        return head.replaceAll("\\p{Cntrl}", " ");
+    int length = Math.min(text.length(), MAX_LENGTH);
+    if (length < text.length() && Character.isHighSurrogate(text.charAt(length - 1))) {
+      length--;
+    }
+    for (int i = 0; i < length; i++) {
+      if (Character.isISOControl(text.charAt(i))) {
+        return withoutControls(text.substring(0, length));
       }
     }
-    return head;
+    return text.substring(0, length);
+  }
+
+  private static String withoutControls(String text) {
+    StringBuilder clean = new StringBuilder(text);
+    for (int i = 0; i < clean.length(); i++) {
+      if (Character.isISOControl(clean.charAt(i))) {
+        clean.setCharAt(i, ' ');
+      }
+    }
+    return clean.toString();
   }
 
   /** For messages: {@code app 'note' (host, pid 12, main)}. */
