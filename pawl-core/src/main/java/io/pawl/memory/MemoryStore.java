@@ -35,7 +35,11 @@ public final class MemoryStore implements LockStore, Inspectable {
   private long forgottenTokens;
 
   /** A lock, and the bells of those who wait for it. */
-  private record Slot(LockState state, Map<ClaimId, Bell> bells) {}
+  private record Slot(LockState state, Map<ClaimId, Bell> bells) {
+    boolean isWanted() {
+      return !state.holders().isEmpty() || !state.waiters().isEmpty();
+    }
+  }
 
   /** A store on the system's monotonic clock. */
   public MemoryStore() {
@@ -93,7 +97,7 @@ public final class MemoryStore implements LockStore, Inspectable {
     mutex.lock();
     try {
       return CompletableFuture.completedFuture(
-          locks.values().stream().limit(limit).map(this::view).toList());
+          locks.values().stream().filter(Slot::isWanted).limit(limit).map(this::view).toList());
     } finally {
       mutex.unlock();
     }
