@@ -1,0 +1,160 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.memory.MemoryStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Interrupts, time-outs and cancellations leave nothing in line, whatever they race with. */
+class InterruptionTest {
+
+  private static final int ROUNDS = 2_000;
+
+  private final MemoryStore store = new MemoryStore();
+  private final Pawl pawl = Pawl.over(store, PawlOptions.defaults().releaseAtShutdown(false));
+  private final AtomicInteger granted = new AtomicInteger();
+  private final AtomicInteger gaveUp = new AtomicInteger();
+
+  static Stream<LockOptions> ways() {
+    return Stream.of(LockOptions.defaults(), LockOptions.defaults().strictOrder());
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void anInterruptThatRacesAGrantEndsInExactlyOneOfThem(LockOptions options) throws Exception {
+    DistributedLock lock = pawl.lock("race", options);
+    for (int i = 0; i < ROUNDS; i++) {
+      Lease held = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+      CompletableFuture<Thread> waiter = new CompletableFuture<>();
+      int turn = i;
+      Rounds.together(
+          3,
+          number -> {
+            switch (number) {
+              case 0 -> {
+                waiter.complete(Thread.currentThread());
+                acquireUnlessInterrupted(lock);
+              }
+              case 1 -> {
+                Thread thread = waiter.get();
+                if (turn % 2 == 0) {
+                  awaitParked(thread);
+                }
+                thread.interrupt();
+              }
+              default -> {
+                if (turn % 3 > 0) {
+                  awaitParked(waiter.get());
+                }
+                held.close();
+              }
+            }
+          });
+    }
+    assertThat(granted.get() + gaveUp.get()).isEqualTo(ROUNDS);
+    assertThat(gaveUp).hasPositiveValue();
+  }
+
+  private void acquireUnlessInterrupted(DistributedLock lock) {
+    try {
+      lock.acquire().close();
+      granted.incrementAndGet();
+      Thread.interrupted();
+    } catch (InterruptedException e) {
+      gaveUp.incrementAndGet();
+    }
+  }
+
+  private static void awaitParked(Thread thread) {
+    for (int i = 0; i < 10_000 && thread.getState() == Thread.State.RUNNABLE; i++) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void aCancellationThatRacesAGrantGivesTheLockBack(LockOptions options) throws Exception {
+    DistributedLock lock = pawl.lock("race", options);
+    for (int i = 0; i < ROUNDS; i++) {
+      Lease held = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+      var future = lock.tryAcquireAsync(Duration.ofMinutes(1));
+      Rounds.together(
+          2,
+          number -> {
+            if (number == 0) {
+              held.close();
+            } else if (!future.cancel(false)) {
+              future.join().orElseThrow().close();
+            }
+          });
+    }
+    assertThat(lock.tryAcquire(Duration.ofSeconds(20))).isPresent();
+  }
+
+  @Test
+  void aTimeOutThatRacesAGrantEndsInExactlyOneOfThem() throws Exception {
+    DistributedLock lock = pawl.lock("race");
+    for (int i = 0; i < ROUNDS; i++) {
+      Lease held = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+      long waitNanos = 20_000 + 100L * (i % 1_000);
+      Rounds.together(
+          2,
+          number -> {
+            if (number == 0) {
+              held.close();
+            } else {
+              lock.tryAcquire(Duration.ofNanos(waitNanos)).ifPresent(Lease::close);
+            }
+          });
+    }
+    assertThat(lock.tryAcquire(Duration.ofSeconds(20))).isPresent();
+  }
+
+  @Test
+  void anInterruptedThreadIsTurnedAwayBeforeItAsks() {
+    DistributedLock lock = pawl.lock("free");
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
+    assertThat(Thread.interrupted()).isFalse();
+    assertThat(lock.tryAcquire()).isPresent();
+  }
+
+  @Test
+  void anUninterruptibleLockIsTakenAndKeepsTheFlag() throws Exception {
+    Lock lock = pawl.lock("classic").asJavaLock();
+    CompletableFuture<Thread> waiter = new CompletableFuture<>();
+    CompletableFuture<Boolean> flag = new CompletableFuture<>();
+    Lease held = pawl.lock("classic").acquire();
+    Rounds.together(
+        2,
+        number -> {
+          if (number == 0) {
+            waiter.complete(Thread.currentThread());
+            lock.lock();
+            flag.complete(Thread.interrupted());
+            lock.unlock();
+          } else {
+            waiter.get().interrupt();
+            Awaitility.await().until(() -> waiter.get().getState() == Thread.State.WAITING);
+            held.close();
+          }
+        });
+    assertThat(flag).isCompletedWithValue(true);
+  }
+
+  @AfterEach
+  void nothingIsLeftBehind() throws Exception {
+    pawl.close();
+    assertThat(store.list(10).toCompletableFuture().get()).isEmpty();
+  }
+}

@@ -1,0 +1,49 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+/** Threads that all do the same, started together and watched: one that never ends is a failure. */
+final class Rounds {
+
+  /** What a thread does; its number starts at 0. */
+  interface Body {
+    void run(int number) throws Exception;
+  }
+
+  private static final Duration WATCHDOG = Duration.ofSeconds(60);
+
+  private Rounds() {}
+
+  static void together(int threads, Body body) {
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      ends.add(start(i, body));
+    }
+    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+        .orTimeout(WATCHDOG.toSeconds(), TimeUnit.SECONDS)
+        .join();
+  }
+
+  private static CompletableFuture<Void> start(int number, Body body) {
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                body.run(number);
+                end.complete(null);
+              } catch (Throwable e) {
+                end.completeExceptionally(new CompletionException("thread " + number, e));
+              }
+            },
+            "round-" + number);
+    thread.setDaemon(true);
+    thread.start();
+    return end;
+  }
+}
