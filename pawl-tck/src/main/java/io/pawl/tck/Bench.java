@@ -1,0 +1,149 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.spi.LockStore;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+
+/** What one case works with: clients, lock names, threads. All of it ends with the case. */
+final class Bench {
+
+  /** How long a case waits for what must happen. */
+  static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Longer than any case waits: what is free within {@link #PATIENCE} was given back. */
+  static final Duration LONG_LEASE = Duration.ofSeconds(60);
+
+  static final LockOptions LONG = LockOptions.defaults().lease(LONG_LEASE);
+
+  private static final AtomicInteger cases = new AtomicInteger();
+  private static final String RUN =
+      Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+
+  private final Supplier<LockStore> stores;
+  private final Supplier<Duration> shortLease;
+  private final ConcurrentLinkedDeque<AutoCloseable> opened = new ConcurrentLinkedDeque<>();
+  private final String namespace = "tck-" + RUN + "-" + cases.incrementAndGet() + "-";
+  private Function<PawlOptions, Pawl> clients = options -> Pawl.over(store(), options);
+
+  Bench(Supplier<LockStore> stores, Supplier<Duration> shortLease) {
+    this.stores = stores;
+    this.shortLease = shortLease;
+  }
+
+  void clientsBy(Function<PawlOptions, Pawl> opener) {
+    clients = opener;
+  }
+
+  /** A name that no other case uses. */
+  String lock(String text) {
+    return namespace + text;
+  }
+
+  String namespace() {
+    return namespace;
+  }
+
+  Duration shortLease() {
+    return shortLease.get();
+  }
+
+  LockOptions shortLived() {
+    return LockOptions.defaults().lease(shortLease());
+  }
+
+  LockStore store() {
+    return keep(stores.get());
+  }
+
+  SeamClient client() {
+    return new SeamClient(store());
+  }
+
+  FaultyStore faulty() {
+    return keep(new FaultyStore(store()));
+  }
+
+  Pawl pawl() {
+    return pawl(PawlOptions.defaults());
+  }
+
+  Pawl pawl(PawlOptions options) {
+    return keep(clients.apply(options));
+  }
+
+  Pawl over(FaultyStore store) {
+    return over(store, PawlOptions.defaults());
+  }
+
+  Pawl over(FaultyStore store, PawlOptions options) {
+    return keep(Pawl.over(store, options));
+  }
+
+  <T extends AutoCloseable> T keep(T closeable) {
+    opened.push(closeable);
+    return closeable;
+  }
+
+  /** Something that runs on a thread of its own. */
+  record Running<T>(Thread thread, FutureTask<T> task) {
+
+    /** Its result, within {@link #PATIENCE}; what it threw is thrown as it was. */
+    T result() throws Exception {
+      try {
+        return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (java.util.concurrent.ExecutionException e) {
+        if (e.getCause() instanceof Exception cause) {
+          throw cause;
+        }
+        throw new AssertionError(e.getCause());
+      }
+    }
+  }
+
+  <T> Running<T> start(Callable<T> work) {
+    FutureTask<T> task = new FutureTask<>(work);
+    Thread thread = new Thread(task, "tck-" + cases.get());
+    thread.setDaemon(true);
+    thread.start();
+    keep(thread::interrupt);
+    return new Running<>(thread, task);
+  }
+
+  static void eventually(Callable<Boolean> condition) {
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .until(condition);
+  }
+
+  /** Returns once {@code duration} has passed since {@code startNanos}. */
+  static void passed(long startNanos, Duration duration) {
+    eventually(() -> System.nanoTime() - startNanos >= duration.toNanos());
+  }
+
+  /** The store kept a claim as long as it owes, give or take what the engine allows for. */
+  static void assertKeptFor(Duration lease, long sentAtNanos) {
+    long owed = (long) (lease.toNanos() * 0.99) - 2_000_000;
+    assertThat(System.nanoTime() - sentAtNanos).isGreaterThanOrEqualTo(owed);
+  }
+
+  void close() throws Exception {
+    for (AutoCloseable next = opened.poll(); next != null; next = opened.poll()) {
+      next.close();
+    }
+  }
+}

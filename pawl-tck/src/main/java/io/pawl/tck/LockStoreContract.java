@@ -1,0 +1,49 @@
+package io.pawl.tck;
+
+import org.junit.jupiter.api.Nested;
+
+/** What every {@link io.pawl.spi.LockStore} owes to the engine, straight at the seam. */
+public abstract class LockStoreContract extends StoreContract {
+
+  @Nested
+  class Verbs extends VerbCases {
+    Verbs() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Expiry extends ExpiryCases {
+    Expiry() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
+  class FencingTokens extends StoreTokenCases {
+    FencingTokens() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Modes extends ModeCases {
+    Modes() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Names extends NameCases {
+    Names() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Load extends LoadCases {
+    Load() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.pawl.tck;
+
+import static io.pawl.spi.Mode.EXCLUSIVE;
+import static io.pawl.spi.Mode.SHARED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.tck.SeamClient.Hold;
+import io.pawl.tck.SeamClient.RecordingBell;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Exclusive, shared, and k of n permits. */
+abstract class ModeCases extends SeamCases {
+
+  ModeCases(Bench bench) {
+    super(bench);
+  }
+
+  private boolean isHeld(SeamClient client, Claim claim) {
+    return client.renew(claim) instanceof Standing.Held;
+  }
+
+  @Test
+  void readersHoldTogether() {
+    String lock = bench.lock("readers");
+    here.ask(lock).mode(SHARED).take();
+    there.ask(lock).mode(SHARED).take();
+    here.ask(lock).mode(SHARED).withoutQueueing().take();
+
+    assertThat(there.findsFree(lock)).isFalse();
+  }
+
+  @Test
+  void aWriterWaitsForTheLastReader() {
+    String lock = bench.lock("lastReader");
+    Hold first = here.ask(lock).mode(SHARED).take();
+    Hold second = there.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+
+    here.withdraw(first);
+    assertThat(isHeld(there, writer)).isFalse();
+    there.withdraw(second);
+    assertThat(isHeld(there, writer)).isTrue();
+  }
+
+  @Test
+  void aWriterIsNotOvertakenByReaders() {
+    String lock = bench.lock("writer");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).mode(EXCLUSIVE).stand();
+    Claim late = here.ask(lock).mode(SHARED).stand();
+    Claim impatient = here.ask(lock).mode(SHARED).withoutQueueing().claim();
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
+
+    here.withdraw(reader);
+
+    assertThat(isHeld(there, writer)).isTrue();
+    assertThat(isHeld(here, late)).isFalse();
+    there.withdraw(writer);
+    assertThat(isHeld(here, late)).isTrue();
+  }
+
+  @Test
+  void aRunOfReadersIsGrantedTogether() {
+    String lock = bench.lock("run");
+    Hold writer = here.take(lock);
+    RecordingBell firstBell = new RecordingBell();
+    RecordingBell secondBell = new RecordingBell();
+    Claim first = there.ask(lock).mode(SHARED).claim();
+    Claim second = here.ask(lock).mode(SHARED).claim();
+    there.attempt(first, firstBell);
+    here.attempt(second, secondBell);
+    Claim nextWriter = there.ask(lock).stand();
+    Claim behind = here.ask(lock).mode(SHARED).stand();
+
+    here.withdraw(writer);
+
+    Bench.eventually(() -> firstBell.hasRungHeld() && secondBell.hasRungHeld());
+    assertThat(isHeld(there, first)).isTrue();
+    assertThat(isHeld(here, second)).isTrue();
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    assertThat(isHeld(here, behind)).isFalse();
+  }
+
+  @Test
+  void readersBehindAWriterThatGivesUpAreGranted() {
+    String lock = bench.lock("givesUp");
+    here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+    RecordingBell bell = new RecordingBell();
+    Claim reader = here.ask(lock).mode(SHARED).claim();
+    here.attempt(reader, bell);
+
+    there.withdraw(writer);
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(isHeld(here, reader)).isTrue();
+  }
+
+  @Test
+  void permitsAreSharedUpToTheirCapacity() {
+    String lock = bench.lock("permits");
+    Hold three = here.ask(lock).mode(new Mode.Permits(3, 5)).take();
+    there.ask(lock).mode(new Mode.Permits(2, 5)).take();
+    Claim impatient = here.ask(lock).mode(new Mode.Permits(1, 5)).withoutQueueing().claim();
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
+    Claim one = here.ask(lock).mode(new Mode.Permits(1, 5)).stand();
+    Claim two = there.ask(lock).mode(new Mode.Permits(2, 5)).stand();
+    Claim oneMore = there.ask(lock).mode(new Mode.Permits(1, 5)).stand();
+
+    here.withdraw(three);
+
+    assertThat(isHeld(here, one)).isTrue();
+    assertThat(isHeld(there, two)).isTrue();
+    assertThat(isHeld(there, oneMore)).isFalse();
+  }
+
+  @Test
+  void aLargeRequestIsNotOvertakenBySmallOnes() {
+    String lock = bench.lock("large");
+    Hold one = here.ask(lock).mode(new Mode.Permits(1, 4)).take();
+    Claim all = there.ask(lock).mode(new Mode.Permits(4, 4)).stand();
+    Claim small = here.ask(lock).mode(new Mode.Permits(1, 4)).stand();
+
+    here.withdraw(one);
+
+    assertThat(isHeld(there, all)).isTrue();
+    assertThat(isHeld(here, small)).isFalse();
+  }
+
+  @Test
+  void modesThatDifferExcludeEachOther() {
+    List<Mode> modes = List.of(EXCLUSIVE, SHARED, new Mode.Permits(1, 5), new Mode.Permits(1, 6));
+    for (Mode holding : modes) {
+      for (Mode asking : modes) {
+        String lock = bench.lock(holding + " and " + asking);
+        here.ask(lock).mode(holding).take();
+        Claim claim = there.ask(lock).mode(asking).withoutQueueing().claim();
+        boolean together = holding.equals(asking) && holding != EXCLUSIVE;
+        assertThat(there.attempt(claim) instanceof Standing.Held)
+            .as("%s beside %s", asking, holding)
+            .isEqualTo(together);
+      }
+    }
+  }
+}

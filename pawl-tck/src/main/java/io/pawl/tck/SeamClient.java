@@ -1,0 +1,189 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/** One client at the seam: a store object and the claims made through it. Answers are awaited. */
+final class SeamClient {
+
+  static final Holder NOBODY = new Holder("host", 1, "thread", "", "");
+
+  private final LockStore store;
+  private final String id =
+      "tck-" + Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+  private final AtomicLong numbers = new AtomicLong();
+
+  SeamClient(LockStore store) {
+    this.store = store;
+  }
+
+  /** Remembers how often it was rung, and with what. */
+  static final class RecordingBell implements Bell {
+    private final List<Standing> rings = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void ring(Standing standing) {
+      rings.add(standing);
+    }
+
+    List<Standing> rings() {
+      return rings;
+    }
+
+    boolean hasRungHeld() {
+      return rings.stream().anyMatch(Standing.Held.class::isInstance);
+    }
+  }
+
+  /** A held claim. */
+  record Hold(Claim claim, Standing.Held tokens) {}
+
+  /** A claim in the making: exclusive, queueing, one token, a long lease. */
+  final class Ask {
+    private final String lock;
+    private Mode mode = Mode.EXCLUSIVE;
+    private Duration lease = Bench.LONG_LEASE;
+    private boolean queues = true;
+    private int tokens = 1;
+    private long floor;
+    private Holder holder = NOBODY;
+
+    private Ask(String lock) {
+      this.lock = lock;
+    }
+
+    Ask mode(Mode wanted) {
+      mode = wanted;
+      return this;
+    }
+
+    Ask lease(Duration length) {
+      lease = length;
+      return this;
+    }
+
+    Ask withoutQueueing() {
+      queues = false;
+      return this;
+    }
+
+    Ask tokens(int wanted) {
+      tokens = wanted;
+      return this;
+    }
+
+    Ask above(long tokenFloor) {
+      floor = tokenFloor;
+      return this;
+    }
+
+    Ask holder(Holder who) {
+      holder = who;
+      return this;
+    }
+
+    Claim claim() {
+      ClaimId next = new ClaimId(id, numbers.getAndIncrement());
+      return new Claim(lock, next, mode, lease, queues, tokens, floor, false, holder);
+    }
+
+    /** Attempts it, and it must be granted at once. */
+    Hold take() {
+      Claim claim = claim();
+      return new Hold(claim, held(attempt(claim)));
+    }
+
+    /** Attempts it, and it must be told to wait. */
+    Claim stand() {
+      Claim claim = claim();
+      assertThat(attempt(claim)).isInstanceOf(Standing.Waiting.class);
+      return claim;
+    }
+  }
+
+  LockStore store() {
+    return store;
+  }
+
+  Ask ask(String lock) {
+    return new Ask(lock);
+  }
+
+  Hold take(String lock) {
+    return ask(lock).take();
+  }
+
+  /** Whether the lock could be had now; it is given back. */
+  boolean findsFree(String lock) {
+    Claim probe = ask(lock).withoutQueueing().claim();
+    boolean free = attempt(probe) instanceof Standing.Held;
+    withdraw(probe);
+    return free;
+  }
+
+  Standing attempt(Claim claim) {
+    return attempt(claim, standing -> {});
+  }
+
+  Standing attempt(Claim claim, Bell bell) {
+    return answer(() -> store.attempt(claim, bell));
+  }
+
+  Map<ClaimId, Standing> renew(List<Claim> claims) {
+    return answer(() -> store.renew(claims));
+  }
+
+  /** Renews one claim; the store must say how it stands. */
+  Standing renew(Claim claim) {
+    Map<ClaimId, Standing> standings = renew(List.of(claim));
+    assertThat(standings).containsOnlyKeys(claim.id());
+    return standings.getOrDefault(claim.id(), Standing.GONE);
+  }
+
+  void withdraw(Claim claim) {
+    answer(() -> store.withdraw(claim));
+  }
+
+  void withdraw(Hold hold) {
+    withdraw(hold.claim());
+  }
+
+  static Standing.Held held(Standing standing) {
+    assertThat(standing).isInstanceOf(Standing.Held.class);
+    return (Standing.Held) standing;
+  }
+
+  static <T> T answer(Supplier<CompletionStage<T>> verb) {
+    try {
+      long patience = Bench.PATIENCE.toMillis();
+      return verb.get().toCompletableFuture().get(patience, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new AssertionError("a stage failed with what is no StoreException", e.getCause());
+    } catch (TimeoutException e) {
+      throw new AssertionError("no answer within " + Bench.PATIENCE, e);
+    } catch (InterruptedException e) {
+      throw new AssertionError("the case was interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package io.pawl.tck;
+
+import io.pawl.spi.LockStore;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+
+/**
+ * What every contract asks of its subclass: how to reach the service. A new instance serves each
+ * case; whatever a case opens is closed after it. Lock names are unique to a case, so that the
+ * service may be shared and need not be empty.
+ */
+public abstract class StoreContract {
+
+  final Bench bench = new Bench(this::openStore, this::shortLease);
+
+  /** For the contracts of this package. */
+  StoreContract() {}
+
+  /** Opens one client's own store object; two calls are two clients of the same service. */
+  protected abstract LockStore openStore();
+
+  /**
+   * A lease that some cases let run out, 300 ms unless overridden: longer for a service that cannot
+   * keep time so finely or answers slowly, at most 5 s.
+   */
+  protected Duration shortLease() {
+    return Duration.ofMillis(300);
+  }
+
+  @AfterEach
+  final void closeWhatTheCaseOpened() throws Exception {
+    bench.close();
+  }
+}
