@@ -1,0 +1,154 @@
+package io.pawl.tck;
+
+import static io.pawl.tck.Bench.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.LeaseLostException;
+import io.pawl.Pawl;
+import io.pawl.spi.LockStore;
+import io.pawl.tck.Bench.Running;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What remains of a client after it was closed: nothing. */
+abstract class CloseCases extends LockCases {
+
+  CloseCases(Bench bench) {
+    super(bench);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_closeGivesBackWhatIsHeld() throws Exception {
+    List<Lease> leases = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      leases.add(lockHere(bench.lock("held" + i)).acquire());
+    }
+    here.close();
+
+    for (Lease lease : leases) {
+      assertThat(lockThere(lease.lock()).tryAcquire()).isPresent();
+    }
+  }
+
+  @Test
+  void p8_nothingLeftBehind_closeTakesWaitersOutOfLine() throws Exception {
+    String lock = bench.lock("waiting");
+    Lease lease = lockThere(lock).acquire();
+    Running<Lease> waiting = standInLine(() -> lockHere(lock).acquire());
+    CompletableFuture<Optional<Lease>> async =
+        here.lock(lock, Bench.LONG.strictOrder()).tryAcquireAsync(Duration.ofMinutes(1));
+    eventually(() -> network.answers(Verb.ATTEMPT) == 2);
+
+    here.close();
+
+    assertThatThrownBy(waiting::result).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> async.get(20, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(IllegalStateException.class);
+    lease.close();
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p5_lossIsTold_whenTheClientIsClosed() throws Exception {
+    Lease lease = lockHere(bench.lock("told")).acquire();
+    AtomicInteger lost = new AtomicInteger();
+    lease.onLost(lost::incrementAndGet);
+
+    here.close();
+
+    assertThat(lost).hasValue(1);
+    assertThat(lease.isValid()).isFalse();
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    lease.close();
+    here.close();
+    assertThat(lost).hasValue(1);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_aClosedClientRefusesRequests() {
+    String lock = bench.lock("refused");
+    here.close();
+    here.close();
+
+    assertThatThrownBy(() -> lockHere(lock).tryAcquire()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> lockHere(lock).acquire()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> lockHere(lock).tryAcquireAsync(Duration.ZERO))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> lockHere(lock).asJavaLock().lock())
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p8_nothingLeftBehind_noThreadOfTheClient() throws Exception {
+    Set<Thread> before = pawlThreads();
+    LockStore store = bench.store();
+    FaultyStore counted = bench.keep(new FaultyStore(store));
+    Pawl client = bench.over(counted);
+    Lease lease = client.lock(bench.lock("threads"), bench.shortLived()).acquire();
+    CompletableFuture<Optional<Lease>> waiting =
+        client.lock(lease.lock()).tryAcquireAsync(Duration.ofMinutes(1));
+    eventually(() -> counted.answers(Verb.RENEW) > 0);
+    lease.close();
+    waiting.get(20, TimeUnit.SECONDS).orElseThrow().close();
+    assertThat(pawlThreads()).isNotEqualTo(before);
+
+    client.close();
+    store.close();
+
+    eventually(() -> before.containsAll(pawlThreads()));
+  }
+
+  private static Set<Thread> pawlThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("pawl-"))
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void p8_nothingLeftBehind_aLeaseClosedIsRenewedNoMore() throws Exception {
+    Lease lease = here.lock(bench.lock("renewed"), bench.shortLived()).acquire();
+    eventually(() -> network.answers(Verb.RENEW) > 0);
+    lease.close();
+    int renewals = network.calls(Verb.RENEW);
+    long closed = System.nanoTime();
+
+    Bench.passed(closed, bench.shortLease().multipliedBy(2));
+
+    assertThat(network.calls(Verb.RENEW)).isLessThanOrEqualTo(renewals + 1);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_closeThatRacesGrantsGivesThemBack() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      String lock = bench.lock("race" + round);
+      Lease lease = lockThere(lock).acquire();
+      Pawl client = bench.pawl();
+      CompletableFuture<Optional<Lease>> waiting =
+          client.lock(lock, Bench.LONG).tryAcquireAsync(Duration.ofMinutes(1));
+      Running<Boolean> closing =
+          bench.start(
+              () -> {
+                client.close();
+                return true;
+              });
+      lease.close();
+      assertThat(closing.result()).isTrue();
+      assertThat(lockThere(lock).tryAcquire()).isPresent();
+      eventually(waiting::isDone);
+    }
+  }
+}

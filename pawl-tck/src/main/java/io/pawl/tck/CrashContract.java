@@ -1,0 +1,200 @@
+package io.pawl.tck;
+
+import static io.pawl.tck.SecondProcess.token;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.Stores;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreUrl;
+import io.pawl.tck.Bench.Running;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a lock owes when the process of a holder or waiter ends, dies or stands still. For stores
+ * that another process reaches by URL; runs where {@code kill} does.
+ */
+public abstract class CrashContract extends StoreContract {
+
+  private Pawl pawl;
+
+  /** For subclasses. */
+  @SuppressWarnings("NullAway.Init") // the client is opened when the subclass is ready for it
+  protected CrashContract() {}
+
+  /** The URL at which this process and others find the service. */
+  protected abstract String url();
+
+  @Override
+  protected LockStore openStore() {
+    return Stores.open(StoreUrl.parse(url()));
+  }
+
+  /** The lease of processes that die, long enough to be renewed in time while they live. */
+  private String lease() {
+    return Long.toString(shortLease().multipliedBy(5).toMillis());
+  }
+
+  private static String longLease() {
+    return Long.toString(Bench.LONG_LEASE.toMillis());
+  }
+
+  @BeforeEach
+  final void openTheFirstClient() {
+    pawl = bench.keep(Pawl.connect(url(), PawlOptions.defaults()));
+  }
+
+  private SecondProcess startAnother() throws IOException {
+    return bench.keep(SecondProcess.start(url()));
+  }
+
+  private Lease acquire(String lock) throws InterruptedException {
+    return pawl.lock(lock, Bench.LONG).tryAcquire(Bench.PATIENCE).orElseThrow();
+  }
+
+  private interface End {
+    void of(SecondProcess process) throws Exception;
+  }
+
+  @Test
+  void p8_nothingLeftBehind_systemExitGivesBackAtOnce() throws Exception {
+    assertGivesBackAtOnce(SecondProcess::exit);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_sigtermGivesBackAtOnce() throws Exception {
+    assertGivesBackAtOnce(SecondProcess::terminate);
+  }
+
+  private void assertGivesBackAtOnce(End end) throws Exception {
+    String held = bench.lock("held");
+    String busy = bench.lock("busy");
+    Lease lease = acquire(busy);
+    SecondProcess other = startAnother();
+    long token = token(other.order("acquire", held, longLease()));
+    assertThat(other.order("wait", busy, longLease())).isEqualTo("waiting");
+
+    end.of(other);
+
+    Lease next = pawl.lock(held, Bench.LONG).tryAcquire().orElseThrow();
+    assertThat(next.token()).isGreaterThan(token);
+    lease.close();
+    assertThat(pawl.lock(busy, Bench.LONG).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p6_someoneGetsIn_aKilledHolderDelaysOthersByItsLeaseAtMost() throws Exception {
+    String lock = bench.lock("killed");
+    SecondProcess other = startAnother();
+    long token = token(other.order("acquire", lock, lease()));
+    assertThat(pawl.lock(lock, Bench.LONG).tryAcquire()).isEmpty();
+
+    other.kill();
+
+    assertThat(acquire(lock).token()).isGreaterThan(token);
+  }
+
+  @Test
+  void p6_someoneGetsIn_aKilledWaiterDelaysOthersByItsLeaseAtMost() throws Exception {
+    String lock = bench.lock("killedWaiter");
+    Lease lease = acquire(lock);
+    SecondProcess other = startAnother();
+    assertThat(other.order("wait", lock, lease())).isEqualTo("waiting");
+    Running<Lease> behind = bench.start(() -> pawl.lock(lock, Bench.LONG.strictOrder()).acquire());
+
+    other.kill();
+    lease.close();
+
+    assertThat(behind.result().token()).isGreaterThan(lease.token());
+  }
+
+  @Test
+  void p5_lossIsTold_onceToAProcessThatStoodStill() throws Exception {
+    String lock = bench.lock("stopped");
+    SecondProcess other = startAnother();
+    long token = token(other.order("acquire", lock, lease()));
+    assertThat(other.order("valid")).isEqualTo("true 0");
+
+    other.stop();
+    Lease next = acquire(lock);
+    other.resume();
+
+    assertThat(other.order("valid")).isEqualTo("false 1");
+    assertThat(other.order("close")).isEqualTo("lost");
+    assertThat(other.order("valid")).isEqualTo("false 1");
+    assertThat(next.token()).isGreaterThan(token);
+    assertThat(next.isValid()).isTrue();
+    assertThat(pawl.lock(lock, LockOptions.defaults()).tryAcquire()).isEmpty();
+    next.close();
+    assertThat(token(other.order("acquire", lock, lease()))).isGreaterThan(next.token());
+  }
+
+  @Test
+  void p3_fencedSafety_aWriteOfAProcessThatStoodStillIsRefused(@TempDir Path directory)
+      throws Exception {
+    String lock = bench.lock("fenced");
+    Path register = directory.resolve("register");
+    SecondProcess other = startAnother();
+    token(other.order("acquire", lock, lease()));
+
+    other.stop();
+    Lease next = acquire(lock);
+    assertThat(new FencedRegister(register).write(next.token())).isTrue();
+    other.resume();
+
+    assertThat(other.order("write", register.toString())).isEqualTo("refused");
+  }
+
+  @Test
+  void p1_oneHolder_aWaiterThatStoodStillGetsNoLeaseThatHasEnded() throws Exception {
+    String lock = bench.lock("stoppedWaiter");
+    Lease lease = acquire(lock);
+    SecondProcess other = startAnother();
+    assertThat(other.order("wait", lock, lease())).isEqualTo("waiting");
+
+    other.stop();
+    lease.close();
+    Lease next = acquire(lock);
+    other.resume();
+    next.ensureValid();
+    next.close();
+
+    assertThat(token(other.reply())).isGreaterThan(next.token());
+    assertThat(other.order("valid")).isEqualTo("true 0");
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_acrossProcessesThatAreKilled() throws Exception {
+    String lock = bench.lock("tokens");
+    long last = 0;
+    for (int i = 0; i < 2; i++) {
+      SecondProcess other = startAnother();
+      long token = token(other.order("acquire", lock, lease()));
+      assertThat(token).isGreaterThan(last);
+      last = token;
+      other.kill();
+    }
+    assertThat(acquire(lock).token()).isGreaterThan(last);
+  }
+
+  @Test
+  void p1_oneHolder_twoProcessesNeverMeet(@TempDir Path directory) throws Exception {
+    String lock = bench.lock("loop");
+    SecondProcess other = startAnother();
+    String[] order = {"loop", lock, directory.toString(), "40"};
+    Running<String> looping = bench.start(() -> other.order(order));
+    for (int i = 0; i < 40; i++) {
+      try (Lease lease = acquire(lock)) {
+        Puppet.visit(lease, directory);
+      }
+    }
+    assertThat(looping.result()).isEqualTo("looped");
+  }
+}

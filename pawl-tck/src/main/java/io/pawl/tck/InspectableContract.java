@@ -1,0 +1,255 @@
+package io.pawl.tck;
+
+import static io.pawl.tck.Bench.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.tck.SeamClient.Hold;
+import io.pawl.tck.SeamClient.RecordingBell;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a store owes that is {@link Inspectable}: what people are shown, and eviction. */
+public abstract class InspectableContract extends StoreContract {
+
+  private SeamClient here;
+  private SeamClient there;
+  private Inspectable inspector;
+
+  /** For subclasses. */
+  @SuppressWarnings("NullAway.Init") // the clients are opened when the subclass is ready for them
+  protected InspectableContract() {}
+
+  @BeforeEach
+  final void openClients() {
+    here = bench.client();
+    there = bench.client();
+    LockStore store = bench.store();
+    assertThat(store).isInstanceOf(Inspectable.class);
+    inspector = (Inspectable) store;
+  }
+
+  private LockView show(String lock) {
+    return SeamClient.answer(() -> inspector.show(lock)).orElseThrow();
+  }
+
+  private boolean evict(String lock, long token) {
+    return SeamClient.answer(() -> inspector.evict(lock, token));
+  }
+
+  /** Of this case's locks; the service may have others. */
+  private List<LockView> list() {
+    return SeamClient.answer(() -> inspector.list(1_000_000)).stream()
+        .filter(view -> view.name().startsWith(bench.namespace()))
+        .toList();
+  }
+
+  @Test
+  void holdersAndWaitersAreShownInOrder() {
+    String lock = bench.lock("shown");
+    Hold first = here.ask(lock).mode(Mode.SHARED).tokens(3).take();
+    Hold second = there.ask(lock).mode(Mode.SHARED).take();
+    Claim writer = there.ask(lock).stand();
+    Claim reader = here.ask(lock).mode(Mode.SHARED).stand();
+
+    LockView view = show(lock);
+
+    assertThat(view.name()).isEqualTo(lock);
+    assertThat(view.lastToken()).isEqualTo(second.tokens().lastToken());
+    assertThat(view.holders())
+        .extracting(ClaimView::id)
+        .containsExactly(first.claim().id(), second.claim().id());
+    assertThat(view.holders().get(0).token()).isEqualTo(first.tokens().token());
+    assertThat(view.holders().get(0).lastToken()).isEqualTo(first.tokens().lastToken());
+    assertThat(view.holders().get(0).mode()).isEqualTo(Mode.SHARED);
+    assertThat(view.waiters()).extracting(ClaimView::id).containsExactly(writer.id(), reader.id());
+    assertThat(view.waiters()).extracting(ClaimView::token).containsOnly(0L);
+    assertThat(view.waiters()).extracting(ClaimView::lastToken).containsOnly(0L);
+    assertThat(view.waiters().get(0).mode()).isEqualTo(Mode.EXCLUSIVE);
+    for (ClaimView claim : view.holders()) {
+      assertThat(claim.until()).isAfter(claim.since());
+    }
+  }
+
+  @Test
+  void everyModeIsShownAsItWasAsked() {
+    for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED, new Mode.Permits(2, 5))) {
+      String lock = bench.lock(mode.toString());
+      here.ask(lock).mode(mode).take();
+      assertThat(show(lock).holders()).extracting(ClaimView::mode).containsExactly(mode);
+    }
+  }
+
+  @Test
+  void theTextOfAHolderComesBackAsItWas() {
+    List<Holder> holders =
+        List.of(
+            new Holder("host-1.example", 4_000_000_000L, "main", "billing", "nightly run"),
+            new Holder("", 0, "", "", ""),
+            new Holder(
+                "h\"o'st", 7, "{\"a\":[1,2]}", "'; DROP TABLE x; --", "\\n \\u0041 \u6F22\u5B57"),
+            new Holder("\uD83D\uDD12", 1, "tab\tand\nline", "<b>&amp;</b>", "%s ${x} | ; , = :"),
+            new Holder("x".repeat(256), 1, "\u00E9".repeat(256), "e\u0301", " \u00A0\uFFFF "));
+    for (int i = 0; i < holders.size(); i++) {
+      String lock = bench.lock("holder" + i);
+      here.ask(lock).holder(holders.get(i)).take();
+      there.ask(lock).holder(holders.get(i)).stand();
+
+      assertThat(show(lock).holders()).extracting(ClaimView::holder).containsOnly(holders.get(i));
+      assertThat(show(lock).waiters()).extracting(ClaimView::holder).containsOnly(holders.get(i));
+    }
+  }
+
+  @Test
+  void locksHeldOrWaitedForAreListedByName() {
+    Hold released = here.take(bench.lock("d"));
+    here.take(bench.lock("c"));
+    here.take(bench.lock("a"));
+    there.take(bench.lock("b"));
+    Claim waiter = there.ask(bench.lock("a")).stand();
+    here.withdraw(released);
+
+    assertThat(list())
+        .extracting(LockView::name)
+        .containsExactly(bench.lock("a"), bench.lock("b"), bench.lock("c"));
+    assertThat(list().get(0).waiters()).extracting(ClaimView::id).containsExactly(waiter.id());
+    assertThat(SeamClient.answer(() -> inspector.list(2))).hasSize(2);
+    assertThat(SeamClient.answer(() -> inspector.list(1))).hasSize(1);
+  }
+
+  @Test
+  void hostileNamesAreListedAndShown() {
+    List<String> names = new ArrayList<>();
+    for (String text : NameCases.HOSTILE) {
+      names.add(bench.lock(text));
+    }
+    for (String text : NameCases.ALIKE) {
+      names.add(bench.lock(text));
+    }
+    names.forEach(here::take);
+
+    assertThat(list()).extracting(LockView::name).containsExactlyInAnyOrderElementsOf(names);
+    for (String name : names) {
+      assertThat(show(name).name()).isEqualTo(name);
+      assertThat(evict(name, show(name).lastToken())).as(name).isTrue();
+    }
+    assertThat(list()).isEmpty();
+  }
+
+  @Test
+  void aLockNeverHeardOfIsShownAsNone() {
+    assertThat(SeamClient.answer(() -> inspector.show(bench.lock("never")))).isEmpty();
+    assertThat(evict(bench.lock("never"), 1)).isFalse();
+  }
+
+  @Test
+  void aLockGivenBackIsShownWithNobodyInIt() {
+    String lock = bench.lock("idle");
+    Hold hold = here.take(lock);
+    here.withdraw(hold);
+
+    SeamClient.answer(() -> inspector.show(lock))
+        .ifPresent(
+            view -> {
+              assertThat(view.holders()).isEmpty();
+              assertThat(view.waiters()).isEmpty();
+              assertThat(view.lastToken()).isGreaterThanOrEqualTo(hold.tokens().lastToken());
+            });
+  }
+
+  @Test
+  void evictEndsTheHoldAndServesTheNext() {
+    String lock = bench.lock("evict");
+    Hold hold = here.take(lock);
+    RecordingBell bell = new RecordingBell();
+    Claim next = there.ask(lock).claim();
+    there.attempt(next, bell);
+
+    assertThat(evict(lock, hold.tokens().token())).isTrue();
+
+    eventually(bell::hasRungHeld);
+    assertThat(here.renew(hold.claim())).isEqualTo(Standing.GONE);
+    Standing.Held granted = SeamClient.held(there.renew(next));
+    assertThat(granted.token()).isGreaterThan(hold.tokens().lastToken());
+    here.withdraw(hold);
+    assertThat(there.renew(next)).isEqualTo(granted);
+  }
+
+  @Test
+  void evictTakesAnyTokenOfTheHoldAndNoOther() {
+    String lock = bench.lock("evictToken");
+    Hold before = here.take(lock);
+    here.withdraw(before);
+    Hold hold = here.ask(lock).tokens(10).take();
+    long middle = (hold.tokens().token() + hold.tokens().lastToken()) / 2;
+
+    assertThat(evict(lock, before.tokens().token())).isFalse();
+    assertThat(evict(lock, hold.tokens().lastToken() + 1)).isFalse();
+    assertThat(here.renew(hold.claim())).isEqualTo(hold.tokens());
+    assertThat(evict(lock, middle)).isTrue();
+    assertThat(evict(lock, middle)).isFalse();
+    assertThat(there.findsFree(lock)).isTrue();
+  }
+
+  @Test
+  void evictLeavesTheOtherHoldersAlone() {
+    String lock = bench.lock("evictOne");
+    Hold evicted = here.ask(lock).mode(Mode.SHARED).take();
+    Hold staying = there.ask(lock).mode(Mode.SHARED).take();
+
+    assertThat(evict(lock, evicted.tokens().token())).isTrue();
+
+    assertThat(there.renew(staying.claim())).isEqualTo(staying.tokens());
+    assertThat(here.renew(evicted.claim())).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void p5_lossIsTold_onceAfterAnEviction() throws Exception {
+    Pawl client = bench.pawl(PawlOptions.defaults().application("evicted"));
+    String lock = bench.lock("evictLease");
+    Lease lease = client.lock(lock, bench.shortLived()).acquire();
+    AtomicInteger lost = new AtomicInteger();
+    lease.onLost(lost::incrementAndGet);
+    assertThat(show(lock).holders().get(0).holder().application()).isEqualTo("evicted");
+
+    assertThat(evict(lock, lease.token())).isTrue();
+
+    eventually(() -> lost.get() == 1);
+    assertThat(lease.isValid()).isFalse();
+    try (Lease next = client.lock(lock).acquire()) {
+      assertThat(next.token()).isGreaterThan(lease.token());
+    }
+    assertThat(lost).hasValue(1);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_noTraceOfAClientThatClosed() throws Exception {
+    String busy = bench.lock("busy");
+    Hold hold = here.take(busy);
+    Pawl client = bench.pawl();
+    client.lock(bench.lock("held"), Bench.LONG).acquire();
+    var waiting = client.lock(busy, Bench.LONG).tryAcquireAsync(Bench.LONG_LEASE);
+    eventually(() -> show(busy).waiters().size() == 1);
+    assertThat(waiting).isNotDone();
+
+    client.close();
+
+    assertThat(list()).extracting(LockView::name).containsExactly(busy);
+    assertThat(show(busy).waiters()).isEmpty();
+    here.withdraw(hold);
+    assertThat(list()).isEmpty();
+  }
+}

@@ -1,0 +1,72 @@
+package io.pawl.tck;
+
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * What a user of {@link Pawl} is promised, on the service under test. A case whose name starts with
+ * {@code p1} to {@code p8} keeps that promise of docs/GUARANTEES.md.
+ */
+public abstract class LockContract extends StoreContract {
+
+  /** Opens a client of the service, over a store of its own unless overridden. */
+  protected Pawl openPawl(PawlOptions options) {
+    return Pawl.over(bench.store(), options);
+  }
+
+  @BeforeEach
+  final void openClientsAsTheSubclassDoes() {
+    bench.clientsBy(this::openPawl);
+  }
+
+  @Nested
+  class Acquiring extends AcquireCases {
+    Acquiring() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Order extends OrderCases {
+    Order() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Losing extends LossCases {
+    Losing() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class LosingMessages extends LostMessageCases {
+    LosingMessages() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class StoreDown extends StoreDownCases {
+    StoreDown() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Closing extends CloseCases {
+    Closing() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class AsJavaLock extends JavaLockCases {
+    AsJavaLock() {
+      super(LockContract.this.bench);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package io.pawl.tck;
+
+import io.pawl.Lease;
+import io.pawl.LeaseLostException;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.Stores;
+import io.pawl.spi.StoreUrl;
+import io.pawl.tck.FaultyStore.Verb;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A process that obeys lines on its standard input, one word each, and answers on its standard
+ * output with lines that begin with {@link #REPLY}:
+ *
+ * <ul>
+ *   <li>{@code acquire <lock> <lease in ms>}: {@code held <token>}
+ *   <li>{@code wait <lock> <lease in ms>}: {@code waiting} once it stands in line, and later {@code
+ *       held <token>}
+ *   <li>{@code valid}: {@code true} or {@code false}, and how often the loss was told
+ *   <li>{@code close}: {@code closed} or {@code lost}
+ *   <li>{@code write <file>}: {@code written} or {@code refused}, by a {@link FencedRegister}
+ *   <li>{@code loop <lock> <directory> <times>}: {@code looped}, or what went wrong
+ *   <li>{@code exit}: ends the process by {@link System#exit}
+ * </ul>
+ */
+final class Puppet {
+
+  static final String REPLY = "puppet: ";
+
+  private final FaultyStore store;
+  private final Pawl pawl;
+  private final AtomicInteger lost = new AtomicInteger();
+  private volatile Lease lease;
+
+  @SuppressWarnings("NullAway.Init") // orders about the lease follow an acquire
+  private Puppet(String url) {
+    store = new FaultyStore(Stores.open(StoreUrl.parse(url)));
+    pawl = Pawl.over(store);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    Puppet puppet = new Puppet(arguments[0]);
+    var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      reply(puppet.obey(line.split(" ")));
+    }
+  }
+
+  private static void reply(String text) {
+    System.out.println(REPLY + text);
+  }
+
+  private String obey(String[] words) throws Exception {
+    switch (words[0]) {
+      case "acquire":
+        return acquire(words[1], words[2]);
+      case "wait":
+        return stand(words[1], words[2]);
+      case "valid":
+        boolean valid = lease.isValid();
+        return valid + " " + lost.get();
+      case "close":
+        return close();
+      case "write":
+        boolean written = new FencedRegister(Path.of(words[1])).write(lease.token());
+        return written ? "written" : "refused";
+      case "loop":
+        return loop(words[1], Path.of(words[2]), Integer.parseInt(words[3]));
+      case "exit":
+        System.exit(0);
+        return "";
+      default:
+        return "no such order";
+    }
+  }
+
+  private String acquire(String lock, String leaseMillis) throws InterruptedException {
+    LockOptions options =
+        LockOptions.defaults().lease(Duration.ofMillis(Long.parseLong(leaseMillis)));
+    lease = pawl.lock(lock, options).acquire();
+    lease.onLost(lost::incrementAndGet);
+    return "held " + lease.token();
+  }
+
+  private String stand(String lock, String leaseMillis) {
+    int before = store.answers(Verb.ATTEMPT);
+    Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                reply(acquire(lock, leaseMillis));
+              } catch (InterruptedException | IllegalStateException e) {
+                reply(e.toString());
+              }
+            });
+    waiter.setDaemon(true);
+    waiter.start();
+    Bench.eventually(() -> store.answers(Verb.ATTEMPT) > before);
+    return "waiting";
+  }
+
+  private String close() {
+    try {
+      lease.close();
+      return "closed";
+    } catch (LeaseLostException e) {
+      return "lost";
+    }
+  }
+
+  private String loop(String lock, Path directory, int times) throws Exception {
+    for (int i = 0; i < times; i++) {
+      try (Lease turn = pawl.lock(lock).acquire()) {
+        visit(turn, directory);
+      } catch (IOException | IllegalStateException e) {
+        return e.toString();
+      }
+    }
+    return "looped";
+  }
+
+  /** Fails where another holder is inside, or was before with a token not smaller. */
+  static void visit(Lease lease, Path directory) throws IOException {
+    Path inside = Files.createFile(directory.resolve("inside"));
+    boolean grown = new FencedRegister(directory.resolve("tokens")).write(lease.token());
+    Files.delete(inside);
+    if (!grown) {
+      throw new IllegalStateException("token " + lease.token() + " is not larger than the last");
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.support.ReflectionSupport;
+
+/**
+ * Fails while the package of the subclass has a store that does not pass every contract made for
+ * it. The subclass is empty and stands in the store's package:
+ *
+ * <pre>{@code class ContractsTest extends StoreCompleteness {}}</pre>
+ */
+public abstract class StoreCompleteness {
+
+  /** For subclasses. */
+  protected StoreCompleteness() {}
+
+  @Test
+  final void everyStorePassesEveryContract() {
+    List<Class<?>> classes =
+        ReflectionSupport.findAllClassesInPackage(
+            getClass().getPackageName(), StoreCompleteness::isConcrete, name -> true);
+    assertThat(classes)
+        .as("stores beside %s", getClass())
+        .anyMatch(LockStore.class::isAssignableFrom);
+
+    assertThat(missing(classes)).as("contracts without a subclass beside %s", getClass()).isEmpty();
+  }
+
+  /** A store that can be opened by URL can be reached from another process, hence may crash. */
+  static List<Class<?>> missing(List<Class<?>> classes) {
+    List<Class<?>> owed = new ArrayList<>(List.of(LockStoreContract.class, LockContract.class));
+    if (classes.stream().anyMatch(Inspectable.class::isAssignableFrom)) {
+      owed.add(InspectableContract.class);
+    }
+    if (classes.stream().anyMatch(StoreProvider.class::isAssignableFrom)) {
+      owed.add(CrashContract.class);
+    }
+    owed.removeIf(contract -> classes.stream().anyMatch(contract::isAssignableFrom));
+    return owed;
+  }
+
+  private static boolean isConcrete(Class<?> type) {
+    return !type.isInterface() && !Modifier.isAbstract(type.getModifiers());
+  }
+}

@@ -1,0 +1,138 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** A store that cannot be reached, refuses us, or comes back. */
+abstract class StoreDownCases extends LockCases {
+
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
+  StoreDownCases(Bench bench) {
+    super(bench);
+  }
+
+  private Pawl impatient() {
+    return bench.over(network, PawlOptions.defaults().patience(PATIENCE));
+  }
+
+  @Test
+  void p1_oneHolder_aStoreThatIsDownIsAnErrorNeverBusy() {
+    var lock = impatient().lock(bench.lock("down"), Bench.LONG);
+    var strict = impatient().lock(bench.lock("downStrict"), Bench.LONG.strictOrder());
+    network.cut();
+
+    for (var each : java.util.List.of(lock, strict)) {
+      assertThatThrownBy(each::tryAcquire)
+          .isInstanceOf(StoreException.class)
+          .hasMessageNotContaining("null");
+      assertThatThrownBy(() -> each.tryAcquire(Duration.ofMinutes(1)))
+          .isInstanceOf(StoreException.class);
+      assertThatThrownBy(() -> each.tryAcquire(Duration.ofMillis(50)))
+          .isInstanceOf(StoreException.class);
+      assertThatThrownBy(each::acquire).isInstanceOf(StoreException.class);
+      for (Duration wait : new Duration[] {Duration.ZERO, PATIENCE.dividedBy(4), Bench.PATIENCE}) {
+        CompletableFuture<Optional<Lease>> future = each.tryAcquireAsync(wait);
+        assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+            .isInstanceOf(ExecutionException.class)
+            .hasCauseInstanceOf(StoreException.class);
+      }
+      assertThatThrownBy(() -> each.asJavaLock().tryLock()).isInstanceOf(StoreException.class);
+      assertThatThrownBy(() -> each.asJavaLock().lock()).isInstanceOf(StoreException.class);
+    }
+  }
+
+  @Test
+  void p6_someoneGetsIn_anOutageShorterThanThePatienceIsWaitedOut() throws Exception {
+    String lock = bench.lock("outage");
+    network.next(Verb.ATTEMPT, Fault.LOSE_REQUEST, Fault.LOSE_REQUEST, Fault.LOSE_REPLY);
+
+    assertThat(lockHere(lock).tryAcquire()).isPresent();
+    assertThat(network.calls(Verb.ATTEMPT)).isEqualTo(4);
+  }
+
+  @Test
+  void p6_someoneGetsIn_theLockIsFreeOnceTheStoreIsBack() {
+    String lock = bench.lock("back");
+    Pawl client = impatient();
+    network.on(Verb.ATTEMPT, Fault.LOSE_REPLY).on(Verb.WITHDRAW, Fault.LOSE_REQUEST);
+    assertThatThrownBy(() -> client.lock(lock, Bench.LONG).tryAcquire())
+        .isInstanceOf(StoreException.class);
+    assertThat(lockThere(lock).tryAcquire()).isEmpty();
+
+    network.heal();
+
+    assertComesFree(lock);
+    assertThat(client.lock(lock, Bench.LONG).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p8_nothingLeftBehind_aReleaseWithTheStoreDownReturnsAndIsDoneLater() throws Exception {
+    String lock = bench.lock("release");
+    Lease lease = impatient().lock(lock, Bench.LONG).acquire();
+    network.cut();
+
+    lease.close();
+
+    assertThat(lease.isValid()).isFalse();
+    assertThat(lockThere(lock).tryAcquire()).isEmpty();
+    network.heal();
+    assertComesFree(lock);
+  }
+
+  @Test
+  void p1_oneHolder_aStoreThatDeniesUsIsAskedOnce() {
+    String lock = bench.lock("denied");
+    network.on(Verb.ATTEMPT, Fault.DENY);
+
+    assertThatThrownBy(() -> lockHere(lock).acquire()).isInstanceOf(StoreDeniedException.class);
+    assertThatThrownBy(() -> lockHere(lock).tryAcquire()).isInstanceOf(StoreDeniedException.class);
+
+    assertThat(network.calls(Verb.ATTEMPT)).isEqualTo(2);
+  }
+
+  @Test
+  void p1_oneHolder_aStoreThatBreaksIsAnErrorNotBusy() {
+    String lock = bench.lock("broken");
+    network.on(Verb.ATTEMPT, Fault.THROW);
+
+    assertThatThrownBy(() -> lockHere(lock).acquire())
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining(lock);
+    assertThatThrownBy(() -> lockHere(lock).tryAcquire()).isInstanceOf(StoreException.class);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_closeReturnsThoughTheStoreIsDown() throws Exception {
+    String lock = bench.lock("closeDown");
+    Lease lease = here.lock(lock, bench.shortLived()).acquire();
+    network.cut();
+
+    boolean closed =
+        bench
+            .start(
+                () -> {
+                  here.close();
+                  return true;
+                })
+            .result();
+
+    assertThat(closed).isTrue();
+    assertThat(lease.isValid()).isFalse();
+    assertComesFree(lock);
+  }
+}

@@ -1,0 +1,5 @@
+package io.pawl.memory;
+
+import io.pawl.tck.StoreCompleteness;
+
+class ContractsTest extends StoreCompleteness {}
