@@ -9,6 +9,7 @@ import io.pawl.spi.LockStore;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -104,7 +105,7 @@ final class Bench {
     T result() throws Exception {
       try {
         return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      } catch (java.util.concurrent.ExecutionException e) {
+      } catch (ExecutionException e) {
         if (e.getCause() instanceof Exception cause) {
           throw cause;
         }
@@ -141,9 +142,18 @@ final class Bench {
     assertThat(System.nanoTime() - sentAtNanos).isGreaterThanOrEqualTo(owed);
   }
 
+  /** Closes the latest first, and all of it though one should fail. */
   void close() throws Exception {
+    Exception failure = null;
     for (AutoCloseable next = opened.poll(); next != null; next = opened.poll()) {
-      next.close();
+      try {
+        next.close();
+      } catch (Exception e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 }

@@ -4,6 +4,7 @@ import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import io.pawl.tck.SeamClient.Hold;
 import io.pawl.tck.SeamClient.RecordingBell;
@@ -60,15 +61,20 @@ abstract class ExpiryCases extends SeamCases {
   void aDeadWaiterIsSkipped() {
     String lock = bench.lock("deadWaiter");
     Hold hold = here.take(lock);
-    Claim dead = here.ask(lock).lease(bench.shortLease()).stand();
-    Claim alive = there.ask(lock).stand();
-    long deadSince = System.nanoTime();
-    Bench.passed(deadSince, bench.shortLease().multipliedBy(2));
+    RecordingBell deadBell = new RecordingBell();
+    RecordingBell aliveBell = new RecordingBell();
+    Claim dead = here.ask(lock).lease(bench.shortLease()).claim();
+    here.attempt(dead, deadBell);
+    Claim alive = there.ask(lock).claim();
+    there.attempt(alive, aliveBell);
+    Bench.passed(System.nanoTime(), bench.shortLease().multipliedBy(2));
 
     here.withdraw(hold);
 
+    eventually(aliveBell::hasRungHeld);
     assertThat(there.renew(alive)).isInstanceOf(Standing.Held.class);
     assertThat(here.renew(dead)).isEqualTo(Standing.GONE);
+    assertThat(deadBell.hasRungHeld()).isFalse();
   }
 
   @Test
@@ -146,7 +152,7 @@ abstract class ExpiryCases extends SeamCases {
         });
   }
 
-  private static io.pawl.spi.ClaimId id(Hold hold) {
+  private static ClaimId id(Hold hold) {
     return hold.claim().id();
   }
 

@@ -8,6 +8,7 @@ import io.pawl.spi.Standing;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.SeamClient.Hold;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -39,7 +40,7 @@ abstract class LoadCases extends SeamCases {
       claims.add(claim);
       answers.add(here.store().attempt(claim, standing -> {}).toCompletableFuture());
     }
-    Map<ClaimId, Standing> granted = new java.util.HashMap<>();
+    Map<ClaimId, Standing> granted = new HashMap<>();
     for (int i = 0; i < batch; i++) {
       CompletableFuture<Standing> answer = answers.get(i);
       granted.put(claims.get(i).id(), SeamClient.held(SeamClient.answer(() -> answer)));

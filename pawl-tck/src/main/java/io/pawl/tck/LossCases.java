@@ -238,7 +238,7 @@ abstract class LossCases extends LockCases {
   }
 
   @Test
-  void p6_someoneGetsIn_renewalKeepsALeaseFarBeyondItsLength() throws Exception {
+  void p1_oneHolder_renewalKeepsALeaseFarBeyondItsLength() throws Exception {
     assertOutlives(
         lease -> here.lock(bench.lock("beyond" + lease.toMillis()), Bench.LONG.lease(lease)));
   }

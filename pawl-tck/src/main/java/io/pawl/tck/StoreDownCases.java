@@ -11,6 +11,7 @@ import io.pawl.StoreException;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -36,7 +37,7 @@ abstract class StoreDownCases extends LockCases {
     var strict = impatient().lock(bench.lock("downStrict"), Bench.LONG.strictOrder());
     network.cut();
 
-    for (var each : java.util.List.of(lock, strict)) {
+    for (var each : List.of(lock, strict)) {
       assertThatThrownBy(each::tryAcquire)
           .isInstanceOf(StoreException.class)
           .hasMessageNotContaining("null");

@@ -1,0 +1,53 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
+import io.pawl.spi.StoreUrl;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class StoreCompletenessTest {
+
+  private abstract static class SomeStoreTest extends LockStoreContract {}
+
+  private static final class SomeProvider implements StoreProvider {
+    @Override
+    public Set<String> schemes() {
+      return Set.of();
+    }
+
+    @Override
+    public LockStore open(StoreUrl url) {
+      return new MemoryStore();
+    }
+  }
+
+  @Test
+  void everyStoreOwesTheStoreContractAndTheLockContract() {
+    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class)))
+        .containsExactly(LockStoreContract.class, LockContract.class);
+  }
+
+  @Test
+  void anInspectableStoreOwesItsContractToo() {
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class)))
+        .contains(InspectableContract.class)
+        .doesNotContain(CrashContract.class);
+  }
+
+  @Test
+  void aStoreWithAUrlOwesTheCrashContract() {
+    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class, SomeProvider.class)))
+        .contains(CrashContract.class);
+  }
+
+  @Test
+  void aContractThatHasASubclassIsNotMissing() {
+    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class, SomeStoreTest.class)))
+        .containsExactly(LockContract.class);
+  }
+}
