@@ -24,9 +24,17 @@ final class Rounds {
     for (int i = 0; i < threads; i++) {
       ends.add(start(i, body));
     }
-    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
-        .orTimeout(WATCHDOG.toSeconds(), TimeUnit.SECONDS)
-        .join();
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+            .orTimeout(WATCHDOG.toSeconds(), TimeUnit.SECONDS);
+    for (CompletableFuture<Void> end : ends) {
+      end.exceptionally(
+          failure -> {
+            all.completeExceptionally(failure); // the others may be waiting for this one
+            return null;
+          });
+    }
+    all.join();
   }
 
   private static CompletableFuture<Void> start(int number, Body body) {

@@ -25,8 +25,8 @@ class SqliteCrashTest {
   void killedInTheMiddleOfWritesTheFileIsSoundAndTokensGrowOn() throws Exception {
     Path file = folder.resolve("locks.db");
     long largest = 0;
-    for (int round = 0; round < 8; round++) {
-      long seen = killAfter(40 * (round + 1), file);
+    for (int round = 0; round < 5; round++) {
+      long seen = killAfter(30 * (round + 1), file);
       assertThat(seen).isGreaterThan(largest);
       assertThat(SqliteFileTest.ask(file, "PRAGMA integrity_check")).isEqualTo("ok");
       try (Pawl pawl = Pawl.connect("sqlite:" + file);
