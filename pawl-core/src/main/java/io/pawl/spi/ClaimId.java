@@ -1,7 +1,5 @@
 package io.pawl.spi;
 
-import java.util.regex.Pattern;
-
 /**
  * The identity of one claim, never used again: which client asked, and that client's running
  * number. A store rings a client's waiters through the {@code client} part and makes every retry
@@ -12,16 +10,25 @@ import java.util.regex.Pattern;
  */
 public record ClaimId(String client, long number) implements Comparable<ClaimId> {
 
-  private static final Pattern CLIENT = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+  private static final int MAX_CLIENT_LENGTH = 64;
 
   public ClaimId {
-    if (!CLIENT.matcher(client).matches()) {
+    if (!isClient(client)) {
       throw new IllegalArgumentException(
           "client of a claim id: '" + client + "' is not 1 to 64 letters, digits, '_' or '-'");
     }
     if (number < 0) {
       throw new IllegalArgumentException("number of a claim id: " + number + " is negative");
     }
+  }
+
+  private static boolean isClient(String text) {
+    boolean ok = !text.isEmpty() && text.length() <= MAX_CLIENT_LENGTH;
+    for (int i = 0; ok && i < text.length(); i++) {
+      char c = text.charAt(i);
+      ok = c == '_' || c == '-' || (c < 0x80 && Character.isLetterOrDigit(c));
+    }
+    return ok;
   }
 
   /** Reads what {@link #toString} wrote. */
