@@ -4,10 +4,16 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps what an observer throws out of the engine: logged, and no harm done. */
-record GuardedObserver(LockObserver observer) implements LockObserver {
+/** Lets no failure of a user's observer reach the engine: a lock must not hang on its metrics. */
+final class GuardedObserver implements LockObserver {
 
   private static final Logger log = LoggerFactory.getLogger(GuardedObserver.class);
+
+  private final LockObserver observer;
+
+  GuardedObserver(LockObserver observer) {
+    this.observer = observer;
+  }
 
   @Override
   public void acquired(String lock, long token, Duration waited, boolean passed) {
@@ -37,8 +43,8 @@ record GuardedObserver(LockObserver observer) implements LockObserver {
   private static void guard(Runnable call) {
     try {
       call.run();
-    } catch (RuntimeException e) {
-      log.error("a LockObserver failed", e);
+    } catch (RuntimeException | Error e) {
+      log.error("a lock observer failed", e);
     }
   }
 }

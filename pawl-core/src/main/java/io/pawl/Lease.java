@@ -230,7 +230,7 @@ public final class Lease implements AutoCloseable {
   private void runGuarded(Runnable callback) {
     try {
       callback.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.error("an onLost callback of lock '{}' failed", lock(), e);
     }
   }
