@@ -94,7 +94,7 @@ final class Line implements LiveClaim.Owner {
       if (free && now - sliceEndsAt < 0 && mayPass(now)) {
         lend(waiter, true);
       } else if (!waiter.waits() && claim != null) {
-        waiter.refuse();
+        refuse(waiter, claim);
       } else {
         decided = false;
         waiters.add(waiter);
@@ -304,7 +304,6 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     away.forEach(Waiter::wake);
-    failed.endSoon();
   }
 
   /** The client is closing: waiters are turned away, the holder's lease is lost. */
@@ -328,6 +327,16 @@ final class Line implements LiveClaim.Owner {
     }
     if (end != null) {
       end.endSoon();
+    }
+  }
+
+  /** Busy, unless the claim that stands in the way is struggling with the store itself. */
+  private static void refuse(Waiter waiter, LiveClaim inTheWay) {
+    StoreException struggling = inTheWay.lastFailure();
+    if (struggling == null || inTheWay.held() != null) {
+      waiter.refuse();
+    } else {
+      waiter.fail(Waiter.stillFailing(struggling));
     }
   }
 

@@ -52,7 +52,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
 
-  /** Whom a claim reports to; called without any lock held. */
+  /** Whom a claim reports to; called without any lock held. All but a grant end the claim. */
   interface Owner {
 
     /** It is held now. */
@@ -344,7 +344,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     engine.observer().storeFailed(claim.lock(), cause);
     boolean patient = now - failingSince < engine.patienceNanos();
     if (!patient || !(cause instanceof StoreUnavailableException)) {
-      return () -> owner.failed(this, cause);
+      Runnable finish = withdrawing();
+      return () -> {
+        owner.failed(this, cause);
+        engine.run(finish);
+      };
     }
     status = Status.ASKING;
     engine.renewer().watch(this, now + retryNanos());

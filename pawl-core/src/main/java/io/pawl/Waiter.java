@@ -224,7 +224,7 @@ final class Waiter {
     return Optional.empty();
   }
 
-  private static StoreException stillFailing(StoreException cause) {
+  static StoreException stillFailing(StoreException cause) {
     return new StoreUnavailableException(
         "the wait ended while the store was failing: " + cause.getMessage(), cause);
   }
