@@ -9,8 +9,10 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -27,6 +29,8 @@ final class SimulatedStore implements LockStore {
 
   /** When the last request for a lock arrives: those of one client arrive in order. */
   private final Map<String, Long> lastArrival = new HashMap<>();
+
+  private final Set<ClaimId> withdrawn = new HashSet<>();
 
   SimulatedStore(
       EventQueue queue,
@@ -58,6 +62,9 @@ final class SimulatedStore implements LockStore {
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
     List<Claim> batch = List.copyOf(claims);
+    if (!blocks && batch.stream().map(Claim::id).anyMatch(withdrawn::contains)) {
+      history.violation("P4: renewed after its release: " + batch);
+    }
     return call(
         batch,
         () -> {
@@ -72,6 +79,7 @@ final class SimulatedStore implements LockStore {
 
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
+    withdrawn.add(claim.id());
     return call(
         List.of(claim),
         () -> {

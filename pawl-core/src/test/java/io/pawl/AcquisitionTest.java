@@ -1,0 +1,229 @@
+package io.pawl;
+
+import static io.pawl.ScriptedStore.WAITING;
+import static io.pawl.ScriptedStore.held;
+import static io.pawl.ScriptedStore.unavailable;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.SimulatedProcess.Context;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Answers, failures, bells and renewals of one claim in the orders in which they can come. */
+class AcquisitionTest {
+
+  private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final Duration LONG = Duration.ofDays(1);
+
+  private final EventQueue queue = new EventQueue(new Random(1));
+  private final SimulatedProcess process = new SimulatedProcess(queue);
+  private final SimulatedTime time = new SimulatedTime(queue, process, 0, 1);
+  private final ScriptedStore store = new ScriptedStore();
+  private final AtomicInteger losses = new AtomicInteger();
+  private final LockObserver broken =
+      new LockObserver() {
+        @Override
+        public void storeFailed(String lock, StoreException failure) {
+          throw new IllegalStateException("a bug in the observer");
+        }
+
+        @Override
+        public void released(String lock, long token, Duration held) {
+          throw new IllegalStateException("a bug in the observer");
+        }
+
+        @Override
+        public void lost(String lock, long token, String why) {
+          throw new AssertionError("a bug in the observer");
+        }
+      };
+  private final Engine engine =
+      new Engine(
+          store,
+          PawlOptions.defaults().observer(broken).patience(Duration.ofMinutes(1)),
+          time,
+          task -> process.run(0, Context.WORKER, task),
+          new Random(2),
+          "client");
+  private final DistributedLock lock =
+      new DistributedLock(engine, "lock", LockOptions.defaults().lease(LEASE));
+
+  @Test
+  void aFreeLockCostsOneTripEachWay() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    assertThat(lease.token()).isEqualTo(7);
+    lease.closeAsync().join();
+    assertThat(store.attempts).hasSize(1);
+    assertThat(store.renewals).isEmpty();
+    assertThat(store.withdrawals).containsExactly(store.attempt(0).claim());
+    assertThat(engine.isIdle()).isTrue();
+  }
+
+  @Test
+  void theLeaseCountsFromTheRequestNotFromTheReply() {
+    var future = lock.tryAcquireAsync(LONG);
+    pass(Duration.ofSeconds(2));
+    store.attempt(0).answer().complete(held(1));
+    pass(Duration.ZERO);
+    assertThat(future.join().orElseThrow().remaining()).isLessThan(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void aGrantOlderThanItsLeaseIsGivenBackAndAskedForAnew() {
+    var future = lock.tryAcquireAsync(LONG);
+    pass(LEASE);
+    store.attempt(0).answer().complete(held(1));
+    pass(Duration.ofMillis(20));
+    assertThat(future).isNotDone();
+    assertThat(store.withdrawals)
+        .extracting(Claim::id)
+        .containsExactly(store.attempt(0).claim().id());
+    assertThat(store.attempt(1).claim().id()).isNotEqualTo(store.attempt(0).claim().id());
+  }
+
+  @Test
+  void aFailedAttemptIsRepeatedUnderTheSameIdAndItsClaimWithdrawnAsUnsettled() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(Duration.ofMillis(20));
+    assertThat(store.attempt(1).claim()).isEqualTo(store.attempt(0).claim());
+    future.cancel(false);
+    pass(Duration.ZERO);
+    assertThat(store.withdrawals).singleElement().matches(Claim::unsettled);
+  }
+
+  @Test
+  void aFailureThatComesAfterTheBellUndoesNoGrant() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).bell().ring(held(1));
+    pass(Duration.ZERO);
+    Lease lease = future.join().orElseThrow();
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(Duration.ofMillis(900));
+    assertThat(store.attempts).hasSize(1);
+    assertThat(store.withdrawals).isEmpty();
+    assertThat(lease.isValid()).isTrue();
+  }
+
+  @Test
+  void anAnswerThatTheBellOvertookIsNoLoss() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).bell().ring(held(1));
+    store.attempt(0).answer().complete(WAITING);
+    pass(Duration.ZERO);
+    assertThat(future.join().orElseThrow().isValid()).isTrue();
+  }
+
+  @Test
+  void aBellOfARepeatedClaimIsOnlyAReasonToAsk() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(LEASE.plusSeconds(1));
+    store.attempt(1).answer().complete(WAITING);
+    store.attempt(0).bell().ring(held(1));
+    pass(Duration.ofMillis(1));
+    assertThat(future).isNotDone();
+    store.renewals.get(0).answerAll(held(9));
+    pass(Duration.ZERO);
+    assertThat(future.join()).map(Lease::token).contains(9L);
+  }
+
+  @Test
+  void aWaiterThatMissedItsBellIsToldByItsNextRenewal() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().complete(WAITING);
+    pass(LEASE.dividedBy(3));
+    store.renewals.get(0).answerAll(held(4));
+    pass(Duration.ZERO);
+    assertThat(future.join()).map(Lease::token).contains(4L);
+  }
+
+  @Test
+  void aLostRenewalReplyIsMendedByTheNext() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    lease.onLost(losses::incrementAndGet);
+    pass(LEASE.dividedBy(3));
+    store.renewals.get(0).answer().completeExceptionally(unavailable());
+    pass(LEASE.dividedBy(6));
+    store.renewals.get(1).answerAll(held(1));
+    pass(LEASE.dividedBy(2));
+    assertThat(lease.isValid()).isTrue();
+    assertThat(losses).hasValue(0);
+  }
+
+  @Test
+  void withNoRenewalAnsweredTheHolderIsToldOnceAndBeforeTheDeadline() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    Duration deadline = lease.remaining();
+    lease.onLost(losses::incrementAndGet);
+    pass(deadline.minusNanos(1));
+    assertThat(losses).hasValue(1);
+    pass(LEASE);
+    assertThat(lease.isValid()).isFalse();
+    assertThat(losses).hasValue(1);
+    assertThat(lease.closeAsync()).isCompletedExceptionally();
+  }
+
+  @Test
+  void anEvictedHolderIsToldByTheNextRenewal() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    lease.onLost(losses::incrementAndGet);
+    pass(LEASE.dividedBy(3));
+    store.renewals.get(0).answerAll(Standing.GONE);
+    pass(Duration.ZERO);
+    assertThat(losses).hasValue(1);
+    assertThat(lease.isValid()).isFalse();
+  }
+
+  @Test
+  void anErrorInOneCallbackSilencesNoOther() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    lease.onLost(
+        () -> {
+          throw new AssertionError("a bug in the callback");
+        });
+    lease.onLost(losses::incrementAndGet);
+    pass(LEASE);
+    assertThat(losses).hasValue(1);
+  }
+
+  @Test
+  void aStoreThatFailsIsNeverReportedAsBusyToWhoeverFindsAWaiterInTheWay() {
+    lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    var impatient = lock.tryAcquireAsync(Duration.ZERO);
+    pass(Duration.ZERO);
+    assertThat(impatient).isCompletedExceptionally();
+  }
+
+  @Test
+  void afterTheClientsPatienceAFailureReachesTheUserAndNothingIsLeft() {
+    var future = lock.tryAcquireAsync(LONG);
+    for (int i = 0; !future.isDone(); i++) {
+      store.attempt(i).answer().completeExceptionally(unavailable());
+      pass(Duration.ofSeconds(1));
+    }
+    assertThat(future).isCompletedExceptionally();
+    assertThat(store.attempts).hasSizeBetween(60, 80);
+    assertThat(engine.isIdle()).isTrue();
+  }
+
+  private Lease granted(CompletableFuture<Optional<Lease>> future, Standing standing) {
+    store.attempt(0).answer().complete(standing);
+    pass(Duration.ZERO);
+    return future.join().orElseThrow();
+  }
+
+  private void pass(Duration length) {
+    long until = queue.now() + length.toNanos();
+    while (queue.step(until)) {
+      assertThat(queue.executed()).isLessThan(10_000);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.pawl;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A store that answers when and what the test says. */
+final class ScriptedStore implements LockStore {
+
+  static final Standing WAITING = new Standing.Waiting(Duration.ofHours(1));
+
+  /** A request that was made. */
+  record Attempt(Claim claim, Bell bell, CompletableFuture<Standing> answer) {}
+
+  /** A renewal that was asked for. */
+  record Renewal(List<Claim> claims, CompletableFuture<Map<ClaimId, Standing>> answer) {
+
+    void answerAll(Standing standing) {
+      answer.complete(Map.of(claims.get(0).id(), standing));
+    }
+  }
+
+  final List<Attempt> attempts = new ArrayList<>();
+  final List<Renewal> renewals = new ArrayList<>();
+  final List<Claim> withdrawals = new ArrayList<>();
+
+  static Standing held(long token) {
+    return new Standing.Held(token, token);
+  }
+
+  static StoreUnavailableException unavailable() {
+    return new StoreUnavailableException("scripted");
+  }
+
+  Attempt attempt(int number) {
+    return attempts.get(number);
+  }
+
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    Attempt attempt = new Attempt(claim, bell, new CompletableFuture<>());
+    attempts.add(attempt);
+    return attempt.answer;
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    Renewal renewal = new Renewal(List.copyOf(claims), new CompletableFuture<>());
+    renewals.add(renewal);
+    return renewal.answer;
+  }
+
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    withdrawals.add(claim);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public String describe() {
+    return "scripted";
+  }
+
+  @Override
+  public void close() {}
+}
