@@ -103,6 +103,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private int unanswered;
   private boolean doubtful;
   private boolean renewing;
+
+  /** A bell rang that only a question sent after it can confirm. */
+  private boolean hinted;
+
   private long coveredFrom;
   private long grantedAt;
   private int failures;
@@ -168,6 +172,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         coveredFrom = sentAt;
       }
       unanswered++;
+      hinted = false;
     } finally {
       mutex.unlock();
     }
@@ -213,6 +218,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       }
       if (attempts > 1) {
         if (status != Status.HELD) {
+          hinted = true;
           engine.renewer().watch(this, engine.time().nanos());
         }
         return;
@@ -263,6 +269,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (standing instanceof Standing.Waiting waiting) {
       status = Status.WAITING;
       coveredFrom = Math.max(coveredFrom, sentAt);
+      if (hinted) {
+        engine.renewer().watch(this, engine.time().nanos());
+        return () -> {};
+      }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
       long renewBy = coveredFrom + jittered(silence);
       long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
@@ -407,6 +417,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return Duty.NOTHING;
     }
     renewing = true;
+    hinted = false;
     return Duty.RENEW;
   }
 

@@ -135,6 +135,22 @@ class AcquisitionTest {
   }
 
   @Test
+  void aBellThatRingsDuringARenewalIsLookedAfterAtOnce() {
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(Duration.ofMillis(20));
+    store.attempt(1).answer().complete(WAITING);
+    pass(LEASE.dividedBy(3));
+    store.attempt(1).bell().ring(held(1));
+    pass(Duration.ofMillis(1));
+    store.renewals.get(0).answerAll(WAITING);
+    pass(Duration.ofMillis(1));
+    store.renewals.get(1).answerAll(held(1));
+    pass(Duration.ZERO);
+    assertThat(future.join()).map(Lease::token).contains(1L);
+  }
+
+  @Test
   void aWaiterThatMissedItsBellIsToldByItsNextRenewal() {
     var future = lock.tryAcquireAsync(LONG);
     store.attempt(0).answer().complete(WAITING);
