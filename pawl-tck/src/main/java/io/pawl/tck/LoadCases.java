@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -23,7 +24,11 @@ abstract class LoadCases extends SeamCases {
 
   private static final int THREADS = 16;
   private static final int LOCKS = 3;
-  private static final int CYCLES = 20;
+
+  /** How often each thread visits a lock at least; a fast store is stormed for half a second. */
+  private static final int CYCLES = 15;
+
+  private static final long STORM_NANOS = 500_000_000;
 
   LoadCases(Bench bench) {
     super(bench);
@@ -56,11 +61,17 @@ abstract class LoadCases extends SeamCases {
   void ofManyFirstRequestsForANameOneIsGrantedAndNoneFails() throws Exception {
     for (int round = 0; round < 5; round++) {
       String lock = bench.lock("first" + round);
+      CyclicBarrier start = new CyclicBarrier(THREADS);
       List<Running<Standing>> asking = new ArrayList<>();
       for (int i = 0; i < THREADS; i++) {
         SeamClient client = i % 2 == 0 ? here : there;
         Claim claim = client.ask(lock).withoutQueueing().claim();
-        asking.add(bench.start(() -> client.attempt(claim)));
+        asking.add(
+            bench.start(
+                () -> {
+                  start.await();
+                  return client.attempt(claim);
+                }));
       }
       int granted = 0;
       for (Running<Standing> one : asking) {
@@ -76,6 +87,7 @@ abstract class LoadCases extends SeamCases {
     for (int i = 0; i < LOCKS; i++) {
       rooms.add(new Room(bench.lock("storm" + i)));
     }
+    CyclicBarrier start = new CyclicBarrier(THREADS);
     List<Running<Boolean>> running = new ArrayList<>();
     for (int t = 0; t < THREADS; t++) {
       SeamClient client = t % 2 == 0 ? here : there;
@@ -83,7 +95,9 @@ abstract class LoadCases extends SeamCases {
       running.add(
           bench.start(
               () -> {
-                for (int cycle = 0; cycle < CYCLES; cycle++) {
+                start.await();
+                long end = System.nanoTime() + STORM_NANOS;
+                for (int cycle = 0; cycle < CYCLES || System.nanoTime() < end; cycle++) {
                   rooms.get((first + cycle) % LOCKS).visit(client);
                 }
                 return true;

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -18,36 +19,44 @@ import org.junit.jupiter.api.Test;
 /** Many threads of two clients: exclusion, growing tokens, and the order in which they get in. */
 abstract class OrderCases extends LockCases {
 
+  /** How often each thread takes the lock at least; a fast store is stormed for 300 ms. */
+  private static final int CYCLES = 15;
+
+  private static final long STORM_NANOS = 300_000_000;
+
   OrderCases(Bench bench) {
     super(bench);
   }
 
   @Test
   void p1_oneHolder_manyThreadsOfTwoClientsNeverMeet() throws Exception {
-    storm(Bench.LONG, 6, 60);
+    storm(Bench.LONG, 6);
   }
 
   @Test
   void p1_oneHolder_manyThreadsOfTwoClientsNeverMeetInStrictOrder() throws Exception {
-    storm(Bench.LONG.strictOrder(), 4, 15);
+    storm(Bench.LONG.strictOrder(), 4);
   }
 
   @Test
   void p1_oneHolder_manyThreadsOfTwoClientsNeverMeetInShortRuns() throws Exception {
-    storm(Bench.LONG.localPassing(3, Duration.ofMillis(1)), 4, 30);
+    storm(Bench.LONG.localPassing(3, Duration.ofMillis(1)), 4);
   }
 
-  private void storm(LockOptions options, int threadsPerClient, int cycles) throws Exception {
+  private void storm(LockOptions options, int threadsPerClient) throws Exception {
     String lock = bench.lock("storm");
     AtomicLong inside = new AtomicLong();
     AtomicLong last = new AtomicLong();
+    CyclicBarrier start = new CyclicBarrier(2 * threadsPerClient);
     List<Running<Boolean>> running = new ArrayList<>();
     for (int i = 0; i < 2 * threadsPerClient; i++) {
       Pawl client = i % 2 == 0 ? here : there;
       running.add(
           bench.start(
               () -> {
-                for (int cycle = 0; cycle < cycles; cycle++) {
+                start.await();
+                long end = System.nanoTime() + STORM_NANOS;
+                for (int cycle = 0; cycle < CYCLES || System.nanoTime() < end; cycle++) {
                   try (Lease lease = client.lock(lock, options).acquire()) {
                     long token = lease.token();
                     assertThat(inside.compareAndSet(0, token)).as("alone").isTrue();
