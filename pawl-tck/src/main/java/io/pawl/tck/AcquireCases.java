@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -117,8 +118,9 @@ abstract class AcquireCases extends LockCases {
     assertThat(strict(lock).tryAcquire(wait)).isEmpty();
     assertThat(lockHere(lock).tryAcquireAsync(wait).get(20, TimeUnit.SECONDS)).isEmpty();
 
+    assertLeftTheLine(3);
     lease.close();
-    assertComesFree(lock);
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 
   @Test
@@ -144,8 +146,9 @@ abstract class AcquireCases extends LockCases {
       waiting.thread().interrupt();
       assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
     }
+    assertLeftTheLine(2);
     lease.close();
-    assertComesFree(lock);
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 
   @Test
@@ -242,10 +245,11 @@ abstract class AcquireCases extends LockCases {
 
     cancelled.cancel(false);
     completed.complete(Optional.empty());
+    assertLeftTheLine(2);
     lease.close();
 
     assertThatThrownBy(cancelled::get).isInstanceOf(CancellationException.class);
-    assertComesFree(lock);
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 
   @Test
@@ -260,6 +264,36 @@ abstract class AcquireCases extends LockCases {
       }
       releasing.result();
       assertComesFree(lock);
+    }
+  }
+
+  /** The grant is decided, and what would tell the future of it is stuck behind callbacks. */
+  @Test
+  void p6_someoneGetsIn_aGrantThatFindsItsFutureCancelledIsGivenBack() throws Exception {
+    String lock = bench.lock("cancelledLate");
+    Lease lease = lockThere(lock).acquire();
+    CompletableFuture<Optional<Lease>> future = lockHere(lock).tryAcquireAsync(FOR_EVER);
+    eventually(() -> network.answers(Verb.ATTEMPT) == 1);
+    CountDownLatch unblocked = new CountDownLatch(1);
+    for (int i = 0; i < 64; i++) {
+      lockHere(bench.lock("blocker" + i))
+          .tryAcquireAsync(Duration.ZERO)
+          .thenAccept(blocker -> awaitQuietly(unblocked));
+    }
+    lease.close();
+    eventually(() -> network.grantsRung() == 1);
+
+    future.cancel(false);
+    unblocked.countDown();
+
+    assertComesFree(lock);
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

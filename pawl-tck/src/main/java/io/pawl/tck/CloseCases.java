@@ -9,9 +9,11 @@ import io.pawl.LeaseLostException;
 import io.pawl.Pawl;
 import io.pawl.spi.LockStore;
 import io.pawl.tck.Bench.Running;
+import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,10 +22,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What remains of a client after it was closed: nothing. */
 abstract class CloseCases extends LockCases {
+
+  /** Shorter than an idle thread of a pool lives. */
+  private static final Duration AT_ONCE = Duration.ofSeconds(8);
 
   CloseCases(Bench bench) {
     super(bench);
@@ -58,6 +64,29 @@ abstract class CloseCases extends LockCases {
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(IllegalStateException.class);
     lease.close();
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p8_nothingLeftBehind_closeReturnsWhenTheStoreHasConfirmed() throws Exception {
+    String lock = bench.lock("confirmed");
+    lockHere(lock).acquire();
+    network.on(Verb.WITHDRAW, Fault.HOLD_REQUEST);
+    Running<Boolean> closing =
+        bench.start(
+            () -> {
+              here.close();
+              return true;
+            });
+    eventually(() -> network.calls(Verb.WITHDRAW) == 1);
+    Set<Thread.State> settled =
+        EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.TERMINATED);
+    eventually(() -> settled.contains(closing.thread().getState()));
+    assertThat(closing.task().isDone()).isFalse();
+
+    network.resume();
+
+    assertThat(closing.result()).isTrue();
     assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 
@@ -109,7 +138,7 @@ abstract class CloseCases extends LockCases {
     client.close();
     store.close();
 
-    eventually(() -> before.containsAll(pawlThreads()));
+    Awaitility.await().atMost(AT_ONCE).until(() -> before.containsAll(pawlThreads()));
   }
 
   private static Set<Thread> pawlThreads() {

@@ -16,6 +16,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,7 @@ public final class FaultyStore implements LockStore {
   private final Map<Verb, Integer> answers = new EnumMap<>(Verb.class);
   private final Queue<Runnable> held = new ArrayDeque<>();
   private final List<Object> lostReplies = new CopyOnWriteArrayList<>();
+  private final AtomicInteger grantsRung = new AtomicInteger();
   private boolean losesBells;
   private volatile long lastSignOfLifeNanos;
 
@@ -120,6 +122,11 @@ public final class FaultyStore implements LockStore {
     return answers.getOrDefault(verb, 0);
   }
 
+  /** How often a bell told the engine of a grant. */
+  public int grantsRung() {
+    return grantsRung.get();
+  }
+
   /** What {@link Fault#LOSE_REPLY} lost, oldest first. */
   public List<Object> lostReplies() {
     return List.copyOf(lostReplies);
@@ -154,6 +161,9 @@ public final class FaultyStore implements LockStore {
     }
     if (!lost) {
       bell.ring(standing);
+      if (standing instanceof Standing.Held) {
+        grantsRung.incrementAndGet();
+      }
     }
   }
 

@@ -57,6 +57,11 @@ abstract class LockCases {
     return running;
   }
 
+  /** So many claims of {@code here} have ended at the store; with the lock held, by leaving. */
+  void assertLeftTheLine(int claims) {
+    eventually(() -> network.answers(Verb.WITHDRAW) >= claims);
+  }
+
   /** The lock is free: nobody holds it, and no claim in line was granted it. */
   void assertComesFree(String lock) {
     eventually(

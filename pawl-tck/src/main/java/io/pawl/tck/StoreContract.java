@@ -2,13 +2,17 @@ package io.pawl.tck;
 
 import io.pawl.spi.LockStore;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
  * What every contract asks of its subclass: how to reach the service. A new instance serves each
  * case; whatever a case opens is closed after it. Lock names are unique to a case, so that the
- * service may be shared and need not be empty.
+ * service may be shared and need not be empty. A case that hangs fails after two minutes.
  */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 public abstract class StoreContract {
 
   final Bench bench = new Bench(this::openStore, this::shortLease);
