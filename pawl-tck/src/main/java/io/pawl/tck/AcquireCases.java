@@ -275,13 +275,17 @@ abstract class AcquireCases extends LockCases {
     CompletableFuture<Optional<Lease>> future = lockHere(lock).tryAcquireAsync(FOR_EVER);
     eventually(() -> network.answers(Verb.ATTEMPT) == 1);
     CountDownLatch unblocked = new CountDownLatch(1);
-    for (int i = 0; i < 64; i++) {
-      lockHere(bench.lock("blocker" + i))
-          .tryAcquireAsync(Duration.ZERO)
-          .thenAccept(blocker -> awaitQuietly(unblocked));
+    int blockers = 32;
+    List<Lease> blocking = new ArrayList<>();
+    for (int i = 0; i < blockers; i++) {
+      String other = bench.lock("blocker" + i);
+      blocking.add(lockThere(other).acquire());
+      lockHere(other).tryAcquireAsync(FOR_EVER).thenAccept(granted -> awaitQuietly(unblocked));
     }
+    eventually(() -> network.answers(Verb.ATTEMPT) == 1 + blockers);
+    blocking.forEach(Lease::close);
     lease.close();
-    eventually(() -> network.grantsRung() == 1);
+    eventually(() -> network.grantsRung() == 1 + blockers);
 
     future.cancel(false);
     unblocked.countDown();

@@ -62,7 +62,7 @@ abstract class LostMessageCases extends LockCases {
         bench.start(() -> here.lock(lock, bench.shortLived().renewal(false)).acquire());
     eventually(() -> network.calls(Verb.ATTEMPT) == 1);
     Bench.passed(network.lastSignOfLifeNanos(), bench.shortLease().plusMillis(1));
-    Lease other = lockThere(lock).tryAcquire().orElseThrow();
+    Lease other = lockThere(lock).tryAcquire(Bench.PATIENCE).orElseThrow();
 
     network.resume();
     assertThat(other.isValid()).isTrue();
