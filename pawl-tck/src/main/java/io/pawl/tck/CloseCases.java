@@ -91,6 +91,30 @@ abstract class CloseCases extends LockCases {
   }
 
   @Test
+  void p8_nothingLeftBehind_aSecondCloseWaitsForTheFirst() throws Exception {
+    String lock = bench.lock("twice");
+    lockHere(lock).acquire();
+    network.on(Verb.WITHDRAW, Fault.HOLD_REQUEST);
+    Running<Boolean> first = bench.start(this::closeHere);
+    eventually(() -> network.calls(Verb.WITHDRAW) == 1);
+    Running<Boolean> second = bench.start(this::closeHere);
+    Set<Thread.State> settled =
+        EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.TERMINATED);
+    eventually(() -> settled.contains(second.thread().getState()));
+    assertThat(second.task().isDone()).as("closed before the lock was given back").isFalse();
+
+    network.resume();
+
+    assertThat(second.result() && first.result()).isTrue();
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
+  }
+
+  private boolean closeHere() {
+    here.close();
+    return true;
+  }
+
+  @Test
   void p5_lossIsTold_whenTheClientIsClosed() throws Exception {
     Lease lease = lockHere(bench.lock("told")).acquire();
     AtomicInteger lost = new AtomicInteger();

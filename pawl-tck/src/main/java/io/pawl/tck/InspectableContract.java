@@ -171,6 +171,28 @@ public abstract class InspectableContract extends StoreContract {
   }
 
   @Test
+  void aClaimThatRanOutIsNotShown() {
+    String lock = bench.lock("ranOut");
+    here.ask(lock).lease(bench.shortLease()).take();
+
+    eventually(
+        () ->
+            SeamClient.answer(() -> inspector.show(lock))
+                .map(view -> view.holders().isEmpty())
+                .orElse(true));
+
+    eventually(() -> list().isEmpty());
+  }
+
+  @Test
+  void aLockThatOnlyRemembersAWithdrawalIsNotListed() {
+    String lock = bench.lock("withdrawn");
+    here.withdraw(here.ask(lock).claim().asUnsettled());
+
+    assertThat(list()).isEmpty();
+  }
+
+  @Test
   void evictEndsTheHoldAndServesTheNext() {
     String lock = bench.lock("evict");
     Hold hold = here.take(lock);

@@ -59,6 +59,17 @@ abstract class StoreDownCases extends LockCases {
   }
 
   @Test
+  void p1_oneHolder_aStoreThatDoesNotAnswerIsAnErrorNeverBusy() {
+    network.on(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+    Duration wait = Duration.ofMillis(50);
+    var lock = lockHere(bench.lock("silent"));
+
+    assertThatThrownBy(() -> lock.tryAcquire(wait)).isInstanceOf(StoreException.class);
+    assertThatThrownBy(() -> lock.tryAcquireAsync(wait).get(20, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(StoreException.class);
+  }
+
+  @Test
   void p6_someoneGetsIn_anOutageShorterThanThePatienceIsWaitedOut() throws Exception {
     String lock = bench.lock("outage");
     network.next(Verb.ATTEMPT, Fault.LOSE_REQUEST, Fault.LOSE_REQUEST, Fault.LOSE_REPLY);

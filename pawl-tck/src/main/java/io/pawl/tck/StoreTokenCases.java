@@ -13,6 +13,8 @@ import io.pawl.spi.Tokens;
 import io.pawl.tck.SeamClient.Hold;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Tokens only grow, whatever happens between two grants. */
@@ -125,5 +127,16 @@ abstract class StoreTokenCases extends SeamCases {
     here.withdraw(greedy);
     here.take(bench.lock("other"));
     there.take(lock);
+  }
+
+  @Test
+  void aVerbThatFailsAnswersWithAFailedStage() {
+    Claim greedy = here.ask(bench.lock("stage")).above(Tokens.MAX).claim();
+
+    CompletableFuture<Standing> answer =
+        here.store().attempt(greedy, standing -> {}).toCompletableFuture();
+
+    assertThatThrownBy(() -> answer.get(20, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(StoreException.class);
   }
 }
