@@ -47,7 +47,8 @@ public final class DistributedLock {
   }
 
   /**
-   * Waits for the lock for at most {@code wait}; empty when it stayed busy.
+   * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
+   * answered at all by then is given another 100 ms before this throws.
    *
    * @param wait 0 does not wait; more than 100 years are taken as 100 years
    * @throws IllegalArgumentException for a negative wait
@@ -77,9 +78,10 @@ public final class DistributedLock {
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
     Waiter waiter = Waiter.async(engine, waitNanos > 0, future);
     Line line = engine.enter(key, waiter);
+    long deadline = engine.time().nanos() + waitNanos;
     Time.Pending timeout =
         waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
-            ? engine.time().after(waitNanos, () -> waiter.timeOut(line))
+            ? engine.time().after(waitNanos, () -> waiter.timeOut(line, deadline))
             : () -> {};
     future.whenComplete(
         (lease, error) -> {

@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,7 @@ final class Engine {
   private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds =
       new ConcurrentHashMap<>();
+  private final ReentrantLock closing = new ReentrantLock();
   private volatile boolean closed;
   private volatile boolean abandoned;
 
@@ -187,11 +189,15 @@ final class Engine {
    * every claim back, for at most 5 s.
    */
   void close() {
-    if (closed) {
-      return;
+    closing.lock(); // a second call waits for the first
+    try {
+      if (!abandoned) {
+        awaitQuietly(endAll());
+        abandon();
+      }
+    } finally {
+      closing.unlock();
     }
-    awaitQuietly(endAll());
-    abandon();
   }
 
   /** The part of {@link #close} that does not wait; the stage completes when the store knows. */

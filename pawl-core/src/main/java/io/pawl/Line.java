@@ -68,11 +68,26 @@ final class Line implements LiveClaim.Owner {
     return key.name();
   }
 
-  /** The failure that keeps this line waiting, if one does. */
-  @Nullable StoreException lastFailure() {
+  /** What is wrong with the store, as far as the claim under way knows. */
+  @Nullable StoreException trouble() {
     mutex.lock();
     try {
-      return claim == null ? null : claim.lastFailure();
+      if (claim == null) {
+        return null;
+      }
+      return claim.isSilent()
+          ? new StoreUnavailableException(engine.store().describe() + " has not answered")
+          : claim.lastFailure();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** The store has not answered the claim under way, so that a wait cannot end in "busy" yet. */
+  boolean isSilent() {
+    mutex.lock();
+    try {
+      return claim != null && claim.isSilent();
     } finally {
       mutex.unlock();
     }
@@ -332,11 +347,11 @@ final class Line implements LiveClaim.Owner {
 
   /** Busy, unless the claim that stands in the way is struggling with the store itself. */
   private static void refuse(Waiter waiter, LiveClaim inTheWay) {
-    StoreException struggling = inTheWay.lastFailure();
-    if (struggling == null || inTheWay.held() != null) {
+    StoreException trouble = inTheWay.lastFailure();
+    if (trouble == null || inTheWay.held() != null) {
       waiter.refuse();
     } else {
-      waiter.fail(Waiter.stillFailing(struggling));
+      waiter.fail(Waiter.stillFailing(trouble));
     }
   }
 

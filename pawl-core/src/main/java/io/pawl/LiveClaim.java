@@ -111,6 +111,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private long grantedAt;
   private int failures;
   private long failingSince;
+  private boolean wantsWholeLease;
+  private volatile boolean silent;
   private volatile @Nullable StoreException lastFailure;
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
@@ -159,6 +161,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return lastFailure;
   }
 
+  /** Asked, and never answered: nobody can say yet that the lock is busy. */
+  boolean isSilent() {
+    return silent;
+  }
+
   /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
   void ask() {
     long sentAt;
@@ -170,6 +177,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
         coveredFrom = sentAt;
+        silent = true;
       }
       unanswered++;
       hinted = false;
@@ -257,6 +265,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private Runnable stands(Standing standing, long sentAt) {
     failures = 0;
     lastFailure = null;
+    silent = false;
     if (standing instanceof Standing.Held tokens) {
       return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
     }
@@ -298,6 +307,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private Runnable covered(long sentAt) {
     coveredFrom = Math.max(coveredFrom, sentAt);
     deadline = coveredFrom + validNanos;
+    wantsWholeLease = false;
     watchHeld();
     return () -> {};
   }
@@ -328,6 +338,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         }
       };
     }
+    wantsWholeLease = !renewal && status == Status.WAITING;
     status = Status.HELD;
     grantedAt = now;
     held = tokens;
@@ -338,8 +349,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private void watchHeld() {
     if (renewal) {
       engine.renewer().renewBy(this, Math.min(lossAt(), coveredFrom + jittered(periodNanos)));
-    } else if (coveredFrom < grantedAt && claim.queues()) {
-      engine.renewer().watch(this, grantedAt);
+    } else if (wantsWholeLease) {
+      engine.renewer().watch(this, grantedAt); // part of it has passed in line
     } else {
       engine.renewer().watch(this, lossAt());
     }

@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waiter {
 
+  /** How much longer than its wait a waiter waits for the first answer of the store: 100 ms. */
+  private static final long GRACE_NANOS = 100_000_000;
+
+  private static final long GRACE_STEP_NANOS = 1_000_000;
+
   private static final Object REFUSED = new Object();
 
   private final Engine engine;
@@ -149,10 +154,10 @@ final class Waiter {
         }
         engine.observer().notAcquired(line.name(), age());
         throw new InterruptedException();
-      } else if (waits && engine.time().nanos() - deadline >= 0) {
-        StoreException struggling = line.lastFailure();
+      } else if (waits && isOver(line, deadline)) {
+        StoreException trouble = line.trouble();
         if (line.leave(this)) {
-          return timedOut(line, struggling);
+          return timedOut(line, trouble);
         }
       } else {
         park(deadline);
@@ -183,16 +188,20 @@ final class Waiter {
     }
   }
 
-  /** An asynchronous waiter's time is over. */
-  void timeOut(Line line) {
-    StoreException struggling = line.lastFailure();
+  /** An asynchronous waiter's time is over, unless the store deserves some more. */
+  void timeOut(Line line, long deadline) {
+    if (!isOver(line, deadline)) {
+      engine.time().after(GRACE_STEP_NANOS, () -> timeOut(line, deadline));
+      return;
+    }
+    StoreException trouble = line.trouble();
     if (!line.leave(this)) {
       return;
     }
-    if (struggling == null) {
+    if (trouble == null) {
       refuse();
     } else {
-      fail(stillFailing(struggling));
+      fail(stillFailing(trouble));
     }
     wake();
   }
@@ -216,22 +225,33 @@ final class Waiter {
     return Optional.empty();
   }
 
-  private Optional<Lease> timedOut(Line line, @Nullable StoreException struggling) {
+  private Optional<Lease> timedOut(Line line, @Nullable StoreException trouble) {
     engine.observer().notAcquired(line.name(), age());
-    if (struggling != null) {
-      throw stillFailing(struggling);
+    if (trouble != null) {
+      throw stillFailing(trouble);
     }
     return Optional.empty();
   }
 
   static StoreException stillFailing(StoreException cause) {
     return new StoreUnavailableException(
-        "the wait ended while the store was failing: " + cause.getMessage(), cause);
+        "the wait ended without an answer: " + cause.getMessage(), cause);
+  }
+
+  /**
+   * Whether the wait has ended: at the deadline, or somewhat later if the store has not answered at
+   * all until then. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of
+   * zero does, and only a store that keeps silent ends it in an exception.
+   */
+  private boolean isOver(Line line, long deadline) {
+    long late = engine.time().nanos() - deadline;
+    return late >= GRACE_NANOS || (late >= 0 && !line.isSilent());
   }
 
   private void park(long deadline) {
     if (waits) {
-      LockSupport.parkNanos(this, deadline - engine.time().nanos());
+      long left = deadline - engine.time().nanos();
+      LockSupport.parkNanos(this, left > 0 ? left : GRACE_STEP_NANOS);
     } else {
       LockSupport.park(this);
     }

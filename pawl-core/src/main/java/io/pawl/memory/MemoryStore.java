@@ -94,24 +94,32 @@ public final class MemoryStore implements LockStore, Inspectable {
 
   @Override
   public CompletionStage<List<LockView>> list(int limit) {
+    List<LockView> views = new ArrayList<>();
+    List<Runnable> rings = new ArrayList<>();
     mutex.lock();
     try {
-      return CompletableFuture.completedFuture(
-          locks.values().stream().filter(Slot::isWanted).limit(limit).map(this::view).toList());
+      for (Slot slot : List.copyOf(locks.values())) {
+        GrantRule.settle(slot.state, now());
+        if (views.size() < limit && slot.isWanted()) {
+          views.add(view(slot));
+        }
+        tidy(slot, rings);
+      }
     } finally {
       mutex.unlock();
     }
+    rings.forEach(Runnable::run);
+    return CompletableFuture.completedFuture(views);
   }
 
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
-    mutex.lock();
-    try {
-      return CompletableFuture.completedFuture(
-          Optional.ofNullable(locks.get(lock)).map(this::view));
-    } finally {
-      mutex.unlock();
-    }
+    return decide(
+        lock,
+        slot -> {
+          GrantRule.settle(slot.state, now());
+          return slot.state.lastToken() == 0 ? Optional.empty() : Optional.of(view(slot));
+        });
   }
 
   private LockView view(Slot slot) {
@@ -124,17 +132,26 @@ public final class MemoryStore implements LockStore, Inspectable {
     mutex.lock();
     try {
       Slot slot = locks.computeIfAbsent(lock, this::newSlot);
-      answer = verb.apply(slot);
-      collectRings(slot, rings);
-      if (slot.state.isIdle()) {
-        locks.remove(lock);
-        forgottenTokens = Math.max(forgottenTokens, slot.state.lastToken());
+      try {
+        answer = verb.apply(slot);
+      } finally {
+        tidy(slot, rings);
       }
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
     } finally {
       mutex.unlock();
     }
     rings.forEach(Runnable::run);
     return CompletableFuture.completedFuture(answer);
+  }
+
+  private void tidy(Slot slot, List<Runnable> rings) {
+    collectRings(slot, rings);
+    if (slot.state.isIdle()) {
+      locks.remove(slot.state.lock());
+      forgottenTokens = Math.max(forgottenTokens, slot.state.lastToken());
+    }
   }
 
   private Slot newSlot(String lock) {
