@@ -161,6 +161,26 @@ class AcquisitionTest {
   }
 
   @Test
+  void aWithdrawalThatFailsIsTriedAgain() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    store.failingWithdrawals = 2;
+    var closed = lease.closeAsync();
+    pass(Duration.ofSeconds(1));
+    assertThat(closed).isCompleted();
+    assertThat(store.withdrawals).hasSize(3);
+  }
+
+  @Test
+  void aWithdrawalIsGivenUpWhenTheClaimHasRunOutAnyway() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    store.failingWithdrawals = Integer.MAX_VALUE;
+    var closed = lease.closeAsync();
+    pass(LEASE.plusSeconds(1));
+    assertThat(closed).isCompletedExceptionally();
+    assertThat(engine.isIdle()).isTrue();
+  }
+
+  @Test
   void aLostRenewalReplyIsMendedByTheNext() {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
     lease.onLost(losses::incrementAndGet);

@@ -3,6 +3,7 @@ package io.pawl;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
@@ -26,6 +27,7 @@ final class History {
   private final Map<String, Set<Long>> delivered = new HashMap<>();
   private final Map<String, Long> register = new HashMap<>();
   private final List<Eviction> evictions = new ArrayList<>();
+  private final Map<ClaimId, Long> withdrawnAt = new HashMap<>();
   private @Nullable String violation;
   private int losses;
 
@@ -58,8 +60,14 @@ final class History {
     return losses;
   }
 
-  /** P2, as the store grants. */
+  /** P2, as the store grants, and P4: what was withdrawn does not come back. */
   void stands(Claim claim, Standing standing) {
+    Long ended = withdrawnAt.get(claim.id());
+    boolean remembered =
+        ended != null && queue.now() - ended < GrantRule.WITHDRAWN_KEPT_MILLIS * 1_000_000;
+    if (remembered && !standing.equals(Standing.GONE)) {
+      violation("P4: " + claim.id() + " was withdrawn and came back " + standing);
+    }
     if (!(standing instanceof Standing.Held held) || held.equals(granted.get(claim.id()))) {
       return;
     }
@@ -82,6 +90,7 @@ final class History {
     Set<ClaimId> before = holders(store, claim.lock());
     before.remove(claim.id());
     verb.run();
+    withdrawnAt.putIfAbsent(claim.id(), queue.now());
     before.removeAll(holders(store, claim.lock()));
     if (!before.isEmpty()) {
       violation("P4: withdrawing " + claim.id() + " ended " + before);

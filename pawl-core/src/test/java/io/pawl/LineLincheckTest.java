@@ -87,8 +87,8 @@ public class LineLincheckTest {
         .actorsPerThread(1)
         .actorsBefore(0)
         .actorsAfter(0)
-        .iterations(4)
-        .invocationsPerIteration(150)
+        .iterations(3)
+        .invocationsPerIteration(80)
         .minimizeFailedScenario(false)
         .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
         .check(LineLincheckTest.class);

@@ -32,6 +32,7 @@ final class ScriptedStore implements LockStore {
   final List<Attempt> attempts = new ArrayList<>();
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
+  int failingWithdrawals;
 
   static Standing held(long token) {
     return new Standing.Held(token, token);
@@ -62,6 +63,9 @@ final class ScriptedStore implements LockStore {
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     withdrawals.add(claim);
+    if (failingWithdrawals-- > 0) {
+      return CompletableFuture.failedFuture(unavailable());
+    }
     return CompletableFuture.completedFuture(null);
   }
 
