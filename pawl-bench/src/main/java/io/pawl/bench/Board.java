@@ -1,0 +1,97 @@
+package io.pawl.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Sees whether exclusion holds, without help of the rival: a file mapped into all processes of a
+ * run, with one slot a lock. Whoever has the lock writes itself into the slot with a compare and
+ * set, adds one to a plain counter, and strikes itself out. Two at once are seen by the first, lost
+ * updates by the sum of the second, a token that does not grow by the third word.
+ */
+final class Board {
+
+  private static final VarHandle WORD =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+  /** One slot fills two cache lines, since processors fetch them in pairs. */
+  private static final int SLOT_BYTES = 128;
+
+  private static final int OWNER = 0;
+  private static final int COUNT = 8;
+  private static final int TOKEN = 16;
+
+  private final MappedByteBuffer words;
+  private final int locks;
+
+  private Board(MappedByteBuffer words, int locks) {
+    this.words = words;
+    this.locks = locks;
+  }
+
+  /** The board at {@code file}, created where it does not exist. */
+  static Board at(Path file, int locks) {
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      long size = (long) locks * SLOT_BYTES;
+      return new Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, size), locks);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** {@code who} has got the lock. */
+  void enter(int lock, long who, long token) {
+    int slot = lock * SLOT_BYTES;
+    long other = (long) WORD.compareAndExchange(words, slot + OWNER, 0L, who);
+    if (other != 0) {
+      throw new ExclusionViolation(
+          "lock " + lock + ": granted to " + name(who) + " while " + name(other) + " had it");
+    }
+    WORD.set(words, slot + COUNT, (long) WORD.get(words, slot + COUNT) + 1);
+    if (token != 0) {
+      long last = (long) WORD.get(words, slot + TOKEN);
+      if (token <= last) {
+        throw new ExclusionViolation("lock " + lock + ": token " + token + " came after " + last);
+      }
+      WORD.set(words, slot + TOKEN, token);
+    }
+  }
+
+  /** {@code who} is about to release the lock. */
+  void leave(int lock, long who) {
+    long found = (long) WORD.compareAndExchange(words, lock * SLOT_BYTES + OWNER, who, 0L);
+    if (found != who) {
+      throw new ExclusionViolation(
+          "lock " + lock + ": " + name(found) + " came in while " + name(who) + " had it");
+    }
+  }
+
+  /** How often all locks together were entered. */
+  long entries() {
+    long sum = 0;
+    for (int lock = 0; lock < locks; lock++) {
+      sum += (long) WORD.getVolatile(words, lock * SLOT_BYTES + COUNT);
+    }
+    return sum;
+  }
+
+  /** How thread {@code thread} of process {@code jvm} signs. */
+  static long signature(int jvm, int thread) {
+    return ((long) jvm << 32) + thread + 1;
+  }
+
+  private static String name(long signature) {
+    return signature == 0
+        ? "nobody"
+        : "thread " + ((int) signature - 1) + " of JVM " + (signature >> 32);
+  }
+}

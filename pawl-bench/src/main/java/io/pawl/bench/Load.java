@@ -1,0 +1,62 @@
+package io.pawl.bench;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Who asks for what.
+ *
+ * @param jvms processes on the one store
+ * @param threads of each process
+ * @param locks names in all
+ * @param pick how a thread chooses among them
+ */
+public record Load(int jvms, int threads, int locks, Pick pick) {
+
+  /** How a thread chooses a lock. */
+  public enum Pick {
+    /** Each thread has one lock, shared only where there are fewer locks than threads. */
+    OWN,
+    /** Each cycle asks for any of them. */
+    RANDOM
+  }
+
+  public Load {
+    if (jvms < 1 || threads < 1 || locks < 1) {
+      throw new IllegalArgumentException("a load needs a JVM, a thread and a lock: " + this);
+    }
+  }
+
+  /** Threads of one JVM with one lock each, as far as the locks go. */
+  public static Load of(int threads, int locks) {
+    return new Load(1, threads, locks, Pick.OWN);
+  }
+
+  /** The same number of threads in each of {@code count} processes. */
+  public Load inEachOf(int count) {
+    return new Load(count, threads, locks, pick);
+  }
+
+  /** The same shape with other numbers, where it has several threads. */
+  Load withThreads(int count) {
+    if (threads == 1) {
+      return this;
+    }
+    return new Load(jvms, count, locks == threads ? count : locks, pick);
+  }
+
+  /** The locks that thread {@code thread} of process {@code jvm} may ask for. */
+  int[] locksOf(int jvm, int thread) {
+    if (pick == Pick.OWN) {
+      return new int[] {(jvm * threads + thread) % locks};
+    }
+    int[] all = new int[locks];
+    for (int lock = 0; lock < locks; lock++) {
+      all[lock] = lock;
+    }
+    return all;
+  }
+
+  static int next(int choices) {
+    return choices == 1 ? 0 : ThreadLocalRandom.current().nextInt(choices);
+  }
+}

@@ -1,0 +1,45 @@
+package io.pawl.bench;
+
+import java.util.Locale;
+
+/** What is measured of a side. */
+public enum Metric {
+  CYCLES("cycles/s", Sum.MEDIAN),
+  P50("p50 µs", Sum.MEDIAN),
+  P99("p99 µs", Sum.MEDIAN),
+  MAX("max ms", Sum.LARGEST),
+  THREAD_SPREAD("threads max/min", Sum.LARGEST),
+  JVM_SPREAD("JVMs max/min", Sum.LARGEST),
+  CPU_SECONDS("cpu s", Sum.MEDIAN),
+  CPU_MICROS("cpu µs/cycle", Sum.MEDIAN),
+  OPERATIONS("store ops/cycle", Sum.MEDIAN),
+  WALL_MILLIS("median ms", Sum.MEDIAN),
+  OPERATION_NANOS("ns/op", Sum.MEDIAN),
+  ERROR_NANOS("± ns", Sum.LARGEST);
+
+  /** How the forks' figures become one. */
+  enum Sum {
+    MEDIAN,
+    LARGEST
+  }
+
+  private final String title;
+  private final Sum sum;
+
+  Metric(String title, Sum sum) {
+    this.title = title;
+    this.sum = sum;
+  }
+
+  String title() {
+    return title;
+  }
+
+  double over(double[] forks) {
+    return sum == Sum.MEDIAN ? Numbers.median(forks) : Numbers.largest(forks);
+  }
+
+  String key() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

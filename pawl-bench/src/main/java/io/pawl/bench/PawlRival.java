@@ -1,0 +1,104 @@
+package io.pawl.bench;
+
+import io.pawl.DistributedLock;
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.spi.StoreProvider;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Pawl on any store. */
+final class PawlRival implements Rival {
+
+  static final String PASSING = "Pawl";
+  static final String STRICT = "Pawl, strict order";
+
+  private final String name;
+  private final String scheme;
+  private final LockOptions options;
+  private final Function<String, Pawl> connect;
+
+  private PawlRival(
+      String name, String scheme, LockOptions options, Function<String, Pawl> connect) {
+    this.name = name;
+    this.scheme = scheme;
+    this.options = options;
+    this.connect = connect;
+  }
+
+  /** With default options, by the URL that the ground gives. */
+  static PawlRival passing(String scheme) {
+    return new PawlRival(PASSING, scheme, LockOptions.defaults(), Pawl::connect);
+  }
+
+  /** In strict order, by URL. */
+  static PawlRival strict(String scheme) {
+    return new PawlRival(STRICT, scheme, LockOptions.defaults().strictOrder(), Pawl::connect);
+  }
+
+  /** As this one, opened in another way than by URL. */
+  PawlRival openedBy(Function<String, Pawl> open) {
+    return new PawlRival(name, "", options, open);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String missing() {
+    if (scheme.isEmpty()) {
+      return "";
+    }
+    for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+      if (provider.schemes().contains(scheme)) {
+        return "";
+      }
+    }
+    return "no store for " + scheme + ": on the class path";
+  }
+
+  @Override
+  public Client connect(String address) {
+    Pawl pawl = connect.apply(address);
+    return new Client() {
+      @Override
+      public Turn lock(String lock) {
+        return new LeaseTurn(pawl.lock(lock, options));
+      }
+
+      @Override
+      public void close() {
+        pawl.close();
+      }
+    };
+  }
+
+  private static final class LeaseTurn implements Turn {
+
+    private final DistributedLock lock;
+    private @Nullable Lease lease;
+
+    LeaseTurn(DistributedLock lock) {
+      this.lock = lock;
+    }
+
+    @Override
+    public long acquire() throws InterruptedException {
+      Lease taken = lock.acquire();
+      lease = taken;
+      return taken.token();
+    }
+
+    @Override
+    public void release() {
+      Lease taken = lease;
+      if (taken != null) {
+        taken.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.pawl.bench;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.HdrHistogram.Histogram;
+
+/** What one fork of one side measured. */
+public record Sample(Map<Metric, Double> figures) {
+
+  public Sample {
+    figures = new EnumMap<>(figures);
+  }
+
+  /** Not a number where this fork has no such figure. */
+  double of(Metric metric) {
+    return figures.getOrDefault(metric, Double.NaN);
+  }
+
+  /**
+   * All processes of one run taken together.
+   *
+   * @param operations that the store served for them, where it counts
+   */
+  static Sample of(List<Tally> processes, OptionalLong operations) {
+    double perSecond = 0;
+    double cpuNanos = 0;
+    long cycles = 0;
+    Histogram waits = new Histogram(processes.get(0).waits());
+    waits.reset();
+    long[] perJvm = new long[processes.size()];
+    int threads = processes.get(0).grants().length;
+    long[] perThread = new long[processes.size() * threads];
+    for (int jvm = 0; jvm < perJvm.length; jvm++) {
+      Tally tally = processes.get(jvm);
+      for (int thread = 0; thread < threads; thread++) {
+        perThread[jvm * threads + thread] = tally.grants()[thread];
+        perJvm[jvm] += tally.grants()[thread];
+      }
+      perSecond += perJvm[jvm] * 1e9 / tally.nanos();
+      cpuNanos += tally.cpuNanos();
+      cycles += tally.cycles();
+      waits.add(tally.waits());
+    }
+    Map<Metric, Double> figures = new EnumMap<>(Metric.class);
+    figures.put(Metric.CYCLES, perSecond);
+    figures.put(Metric.P50, waits.getValueAtPercentile(50) / 1e3);
+    figures.put(Metric.P99, waits.getValueAtPercentile(99) / 1e3);
+    figures.put(Metric.MAX, waits.getMaxValue() / 1e6);
+    if (perThread.length > 1) {
+      figures.put(Metric.THREAD_SPREAD, Numbers.spread(perThread));
+    }
+    if (perJvm.length > 1) {
+      figures.put(Metric.JVM_SPREAD, Numbers.spread(perJvm));
+    }
+    figures.put(Metric.CPU_SECONDS, cpuNanos / 1e9);
+    figures.put(Metric.CPU_MICROS, cpuNanos / 1e3 / sum(perJvm));
+    if (operations.isPresent()) {
+      figures.put(Metric.OPERATIONS, (double) operations.getAsLong() / cycles);
+    }
+    return new Sample(figures);
+  }
+
+  private static long sum(long[] counts) {
+    long sum = 0;
+    for (long count : counts) {
+      sum += count;
+    }
+    return sum;
+  }
+}

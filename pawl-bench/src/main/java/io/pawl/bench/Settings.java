@@ -1,0 +1,29 @@
+package io.pawl.bench;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * How to measure.
+ *
+ * @param forks runs of each side, each in fresh processes
+ * @param threads of contests with several threads, 0 for their own number
+ * @param only a part of the titles of the contests to run, empty for all
+ * @param jvmArguments for the forks
+ * @param folder where stores with files put them
+ * @param pawl the command that {@code startup} measures
+ */
+public record Settings(
+    int forks,
+    double seconds,
+    double warmUpSeconds,
+    int threads,
+    String only,
+    List<String> jvmArguments,
+    Path folder,
+    String pawl) {
+
+  boolean includes(String title) {
+    return title.contains(only);
+  }
+}

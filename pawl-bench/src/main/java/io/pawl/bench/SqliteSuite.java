@@ -1,0 +1,60 @@
+package io.pawl.bench;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One SQLite file: Pawl beside a pair of transactions written by hand. */
+public final class SqliteSuite implements ContestSuite {
+
+  @Override
+  public String name() {
+    return "sqlite";
+  }
+
+  @Override
+  public String purpose() {
+    return "the embedded store, beside a hand-written BEGIN IMMEDIATE … COMMIT pair";
+  }
+
+  @Override
+  public List<Rival> rivals() {
+    return List.of(
+        PawlRival.passing("sqlite"),
+        PawlRival.strict("sqlite"),
+        new SqlitePair(),
+        new JavaLocks(true),
+        new JavaLocks(false));
+  }
+
+  @Override
+  public List<Contest> contests() {
+    return List.of(
+        new Contest(
+            "free lock, 1 thread",
+            Load.of(1, 1),
+            List.of(PawlRival.PASSING, SqlitePair.NAME),
+            List.of(timesThePair(0.9))),
+        new Contest(
+            "64 locks, 64 threads",
+            Load.of(64, 64),
+            List.of(PawlRival.PASSING, SqlitePair.NAME),
+            List.of(timesThePair(8))),
+        OneLock.contest(),
+        new Contest(
+            "one lock, 2 JVMs × 16 threads",
+            Load.of(16, 1).inEachOf(2),
+            List.of(PawlRival.PASSING, PawlRival.STRICT, SqlitePair.NAME),
+            List.of()));
+  }
+
+  private static Target timesThePair(double times) {
+    return Target.timesAtLeast(times, PawlRival.PASSING, Metric.CYCLES, SqlitePair.NAME);
+  }
+
+  @Override
+  public Ground open(Path folder) {
+    AtomicInteger files = new AtomicInteger();
+    return () -> "sqlite:" + folder.resolve("locks-" + files.incrementAndGet() + ".db");
+  }
+}

@@ -1,0 +1,16 @@
+package io.pawl.bench;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What {@code bench NAME} measures. Found by the service loader: one class and one line each. */
+public interface Suite {
+
+  String name();
+
+  /** One line for the help. */
+  String purpose();
+
+  /** Measures; {@code progress} hears what is going on. */
+  List<Section> measure(Settings settings, Consumer<String> progress);
+}

@@ -1,0 +1,37 @@
+package io.pawl.bench;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/** The suites on the class path. */
+final class Suites {
+
+  private Suites() {}
+
+  static List<Suite> all() {
+    List<Suite> all = new ArrayList<>();
+    ServiceLoader.load(Suite.class).forEach(all::add);
+    all.sort(Comparator.comparing(Suite::name));
+    return all;
+  }
+
+  static Suite named(String name) {
+    List<Suite> all = all();
+    return all.stream()
+        .filter(suite -> suite.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "suite '"
+                        + name
+                        + "' is unknown; known are "
+                        + String.join(", ", all.stream().map(Suite::name).toList())));
+  }
+
+  static ContestSuite contestSuite(String name) {
+    return (ContestSuite) named(name);
+  }
+}

@@ -1,0 +1,51 @@
+package io.pawl.bench;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.zip.DataFormatException;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What one process counted.
+ *
+ * @param nanos the measured time
+ * @param cpuNanos processor time of the whole process within it
+ * @param cycles all grants, those before and after the measured time too
+ * @param grants those within it, by thread
+ * @param waits in nanoseconds
+ */
+record Tally(long nanos, long cpuNanos, long cycles, long[] grants, Histogram waits) {
+
+  void write(DataOutputStream out) throws IOException {
+    out.writeLong(nanos);
+    out.writeLong(cpuNanos);
+    out.writeLong(cycles);
+    out.writeInt(grants.length);
+    for (long count : grants) {
+      out.writeLong(count);
+    }
+    ByteBuffer packed = ByteBuffer.allocate(waits.getNeededByteBufferCapacity());
+    int length = waits.encodeIntoCompressedByteBuffer(packed);
+    out.writeInt(length);
+    out.write(packed.array(), 0, length);
+  }
+
+  static Tally read(DataInputStream in) throws IOException {
+    long nanos = in.readLong();
+    long cpuNanos = in.readLong();
+    long cycles = in.readLong();
+    long[] grants = new long[in.readInt()];
+    for (int thread = 0; thread < grants.length; thread++) {
+      grants[thread] = in.readLong();
+    }
+    ByteBuffer packed = ByteBuffer.wrap(in.readNBytes(in.readInt()));
+    try {
+      return new Tally(
+          nanos, cpuNanos, cycles, grants, Histogram.decodeFromCompressedByteBuffer(packed, 0));
+    } catch (DataFormatException e) {
+      throw new IOException(e);
+    }
+  }
+}
