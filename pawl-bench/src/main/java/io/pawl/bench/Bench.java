@@ -94,7 +94,12 @@ public final class Bench implements Callable<Integer> {
 
   public static void main(String[] arguments) {
     CommandLine line = new CommandLine(new Bench());
-    line.setExitCodeExceptionMapper(e -> e instanceof IllegalArgumentException ? USAGE : FAILED);
+    line.setExecutionExceptionHandler(
+        (e, command, result) -> {
+          System.err.println(
+              e instanceof BenchException ? "bench: " + e.getMessage() : "bench: " + e);
+          return e instanceof IllegalArgumentException ? USAGE : FAILED;
+        });
     line.getCommandSpec().exitCodeOnInvalidInput(USAGE);
     System.exit(line.execute(arguments));
   }

@@ -9,7 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Starts a {@link Fork} in a JVM of its own, with this one's class path. */
 final class ForkProcess implements AutoCloseable {
@@ -37,16 +40,31 @@ final class ForkProcess implements AutoCloseable {
     }
   }
 
+  /** Returns when all its threads have their locks. */
   void awaitReady() {
+    CompletableFuture<Boolean> ready = CompletableFuture.supplyAsync(this::saysReady);
+    try {
+      if (!ready.get(GRACE_MILLIS, TimeUnit.MILLISECONDS)) {
+        finished();
+        throw new BenchException(order.rival() + " ended before it was ready: " + complaint());
+      }
+    } catch (TimeoutException e) {
+      throw new BenchException(order.rival() + " was not ready in " + GRACE_MILLIS + " ms", e);
+    } catch (ExecutionException e) {
+      throw new BenchException(order.rival() + " cannot be heard", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
+  private boolean saysReady() {
     try {
       String line = said.readLine();
       while (line != null && !line.equals(Fork.READY)) {
         line = said.readLine();
       }
-      if (line == null) {
-        finished();
-        throw new BenchException(order.rival() + " ended before it was ready: " + complaint());
-      }
+      return line != null;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
@@ -13,7 +14,9 @@ import org.sqlite.SQLiteException;
 /**
  * What one writes without a library: a row a lock, taken and given back by one guarded UPDATE in
  * one immediate transaction each. As durable as Pawl's (write-ahead log, synced at every commit).
- * Each thread has a connection with prepared statements; SQLite itself waits for its turn.
+ * Each thread has a connection with prepared statements; SQLite itself waits for its turn. The
+ * transactions are begun by hand, since the driver, with autocommit off, begins the next one as
+ * soon as one has ended.
  */
 final class SqlitePair implements Rival {
 
@@ -22,6 +25,8 @@ final class SqlitePair implements Rival {
   private static final int BUSY_MILLIS = 30_000;
   private static final long LEASE_MILLIS = 30_000;
   private static final long HELD_PAUSE_NANOS = 1_000_000;
+
+  private static final ReentrantLock setUp = new ReentrantLock();
 
   @Override
   public String name() {
@@ -46,7 +51,6 @@ final class SqlitePair implements Rival {
     SQLiteConfig config = new SQLiteConfig();
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
     config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
-    config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
     config.setBusyTimeout(BUSY_MILLIS);
     return config;
   }
@@ -54,19 +58,17 @@ final class SqlitePair implements Rival {
   private static final class PairTurn implements Turn {
 
     private final Connection connection;
+    private final PreparedStatement begin;
+    private final PreparedStatement commit;
     private final PreparedStatement take;
     private final PreparedStatement giveBack;
 
     PairTurn(String url, String lock) {
       String owner = UUID.randomUUID().toString();
       try {
-        connection = config().createConnection(url);
-        try (PreparedStatement insert =
-            connection.prepareStatement("INSERT OR IGNORE INTO lock VALUES (?, NULL, 0, 0)")) {
-          insert.setString(1, lock);
-          insert.executeUpdate();
-        }
-        connection.setAutoCommit(false);
+        connection = opened(url, lock);
+        begin = connection.prepareStatement("BEGIN IMMEDIATE");
+        commit = connection.prepareStatement("COMMIT");
         take =
             connection.prepareStatement(
                 "UPDATE lock SET owner = ?, until = ?, token = token + 1"
@@ -80,6 +82,22 @@ final class SqlitePair implements Rival {
         giveBack.setString(2, owner);
       } catch (SQLException e) {
         throw new BenchException("cannot prepare lock " + lock, e);
+      }
+    }
+
+    /** One at a time, so that sixty-four threads do not wait for the file before they start. */
+    private static Connection opened(String url, String lock) throws SQLException {
+      setUp.lock();
+      try {
+        Connection connection = config().createConnection(url);
+        try (PreparedStatement insert =
+            connection.prepareStatement("INSERT OR IGNORE INTO lock VALUES (?, NULL, 0, 0)")) {
+          insert.setString(1, lock);
+          insert.executeUpdate();
+        }
+        return connection;
+      } finally {
+        setUp.unlock();
       }
     }
 
@@ -107,23 +125,28 @@ final class SqlitePair implements Rival {
       }
     }
 
-    /** One transaction, again where 30 s in line for the file were not enough. */
+    /** One transaction, begun again where 30 s in line for the file were not enough. */
     private boolean changed(PreparedStatement update, boolean timed) throws SQLException {
+      begin();
+      if (timed) {
+        long now = System.currentTimeMillis();
+        update.setLong(2, now + LEASE_MILLIS);
+        update.setLong(4, now);
+      }
+      boolean changed = update.executeUpdate() == 1;
+      commit.execute();
+      return changed;
+    }
+
+    private void begin() throws SQLException {
       while (true) {
         try {
-          if (timed) {
-            long now = System.currentTimeMillis();
-            update.setLong(2, now + LEASE_MILLIS);
-            update.setLong(4, now);
-          }
-          boolean changed = update.executeUpdate() == 1;
-          connection.commit();
-          return changed;
+          begin.execute();
+          return;
         } catch (SQLiteException e) {
           if (e.getResultCode() != SQLiteErrorCode.SQLITE_BUSY) {
             throw e;
           }
-          connection.rollback();
         }
       }
     }
