@@ -1,0 +1,72 @@
+package io.pawl.bench;
+
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** Redisson's locks with its defaults: a lease of 30 s under its watchdog. */
+final class RedissonLocks implements Rival {
+
+  /** Which of its locks. */
+  enum Kind {
+    PLAIN("Redisson RLock"),
+    FAIR("Redisson fair"),
+    SPIN("Redisson spin");
+
+    final String title;
+
+    Kind(String title) {
+      this.title = title;
+    }
+
+    RLock lock(RedissonClient redisson, String name) {
+      return switch (this) {
+        case PLAIN -> redisson.getLock(name);
+        case FAIR -> redisson.getFairLock(name);
+        case SPIN -> redisson.getSpinLock(name);
+      };
+    }
+  }
+
+  private final Kind kind;
+
+  RedissonLocks(Kind kind) {
+    this.kind = kind;
+  }
+
+  @Override
+  public String name() {
+    return kind.title;
+  }
+
+  @Override
+  public Client connect(String address) {
+    Config config = new Config();
+    config.useSingleServer().setAddress(address);
+    RedissonClient redisson = Redisson.create(config);
+    return new Client() {
+      @Override
+      public Turn lock(String name) {
+        RLock lock = kind.lock(redisson, name);
+        return new Turn() {
+          @Override
+          public long acquire() throws InterruptedException {
+            lock.lockInterruptibly();
+            return 0;
+          }
+
+          @Override
+          public void release() {
+            lock.unlock();
+          }
+        };
+      }
+
+      @Override
+      public void close() {
+        redisson.shutdown();
+      }
+    };
+  }
+}

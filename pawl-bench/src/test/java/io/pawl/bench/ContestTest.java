@@ -1,0 +1,81 @@
+package io.pawl.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The runner finds out who cheats. No test here looks at a speed. */
+class ContestTest {
+
+  @TempDir Path folder;
+
+  private Section measure(String contest) {
+    Settings settings = new Settings(1, 0.2, 0.1, 0, contest, List.of(), folder, "");
+    return new BrokenSuite().measure(settings, said -> {}).get(0);
+  }
+
+  @Test
+  void twoHoldersAtOnceAreSeen() {
+    assertThatThrownBy(() -> measure("open"))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining(BrokenSuite.OPEN)
+        .hasMessageContaining("lock 0");
+  }
+
+  @Test
+  void twoHoldersInDifferentProcessesAreSeen() {
+    assertThatThrownBy(() -> measure("apart"))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining("JVM");
+  }
+
+  @Test
+  void aTokenThatDoesNotGrowIsSeen() {
+    assertThatThrownBy(() -> measure("stuck"))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining("token 7 came after 7");
+  }
+
+  @Test
+  void aRivalThatThrowsFailsTheMeasurementWithItsMessage() {
+    assertThatThrownBy(() -> measure("crash"))
+        .isInstanceOf(BenchException.class)
+        .hasMessageContaining("on purpose");
+  }
+
+  @Test
+  void eachHonestSideIsMeasuredAndNoFileStays() throws IOException {
+    Section section = measure("honest");
+
+    assertThat(section.sides())
+        .extracting(Side::name)
+        .containsExactly(JavaLocks.UNFAIR, JavaLocks.FAIR);
+    assertThat(section.sides()).allSatisfy(side -> assertThat(side.forks()).hasSize(1));
+    assertThat(section.metrics())
+        .contains(Metric.CYCLES, Metric.P50, Metric.P99, Metric.MAX, Metric.THREAD_SPREAD)
+        .doesNotContain(Metric.JVM_SPREAD, Metric.OPERATIONS);
+    try (Stream<Path> left = Files.list(folder)) {
+      assertThat(left).isEmpty();
+    }
+  }
+
+  @Test
+  void aCounterThatLostAnIncrementIsAViolation() {
+    Board board = Board.at(folder.resolve("board"), 1);
+    board.enter(0, Board.signature(0, 0), 0);
+    board.leave(0, Board.signature(0, 0));
+    Tally two = new Tally(1, 1, 2, new long[] {2}, new Histogram(2));
+
+    assertThatThrownBy(() -> ContestRunner.checkSum("x", List.of(two), board))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining("of 2 increments under the lock 1 are left");
+  }
+}

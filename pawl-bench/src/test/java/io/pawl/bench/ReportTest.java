@@ -1,0 +1,124 @@
+package io.pawl.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+
+/** What the report says follows from what was measured. */
+class ReportTest {
+
+  private static Side side(String name, double... cycles) {
+    return new Side(
+        name, Arrays.stream(cycles).mapToObj(c -> new Sample(Map.of(Metric.CYCLES, c))).toList());
+  }
+
+  private static Section section(List<Side> sides, Target... targets) {
+    return new Section("s", "t", Metric.CYCLES, sides, List.of(targets), List.of("a note"));
+  }
+
+  @Test
+  void mediansAreOverForks() {
+    assertThat(side("a", 30, 10, 20).figure(Metric.CYCLES)).isEqualTo(20);
+    assertThat(side("a", 10, 20).figure(Metric.CYCLES)).isEqualTo(15);
+  }
+
+  @Test
+  void theWorstForkCountsForBounds() {
+    List<Sample> forks =
+        List.of(new Sample(Map.of(Metric.MAX, 3.0)), new Sample(Map.of(Metric.MAX, 9.0)));
+
+    assertThat(new Side("a", forks).figure(Metric.MAX)).isEqualTo(9);
+  }
+
+  @Test
+  void aRatioPairsTheForksOfOneRound() {
+    Side ours = side("a", 10, 200, 3000);
+
+    assertThat(ours.ratio(Metric.CYCLES, side("b", 10, 100, 1000))).isEqualTo(2);
+  }
+
+  @Test
+  void aTargetIsMetMissedOrNotMeasured() {
+    List<Side> sides = List.of(side("a", 90), side("b", 100), side("c"));
+
+    assertThat(Target.timesAtLeast(0.9, "a", Metric.CYCLES, "b").verdict(sides))
+        .isEqualTo(Target.Verdict.MET);
+    assertThat(Target.timesAtLeast(0.91, "a", Metric.CYCLES, "b").verdict(sides))
+        .isEqualTo(Target.Verdict.MISSED);
+    assertThat(Target.timesAtMost(0.8, "a", Metric.CYCLES, "b").verdict(sides))
+        .isEqualTo(Target.Verdict.MISSED);
+    assertThat(Target.atLeast("b", Metric.CYCLES, 100).verdict(sides))
+        .isEqualTo(Target.Verdict.MET);
+    assertThat(Target.atMost("c", Metric.CYCLES, 100).verdict(sides))
+        .isEqualTo(Target.Verdict.UNMEASURED);
+    assertThat(Target.atMost("a", Metric.P99, 100).verdict(sides))
+        .isEqualTo(Target.Verdict.UNMEASURED);
+  }
+
+  @Test
+  void processesOfOneRunAddUp() {
+    Histogram waits = new Histogram(2);
+    waits.recordValue(4_000_000);
+    Tally one = new Tally(1_000_000_000, 500_000_000, 9, new long[] {4, 2}, waits);
+    Tally two = new Tally(2_000_000_000, 100_000_000, 3, new long[] {1, 1}, waits);
+
+    Sample sample = Sample.of(List.of(one, two), OptionalLong.of(24));
+
+    assertThat(sample.of(Metric.CYCLES)).isEqualTo(7);
+    assertThat(sample.of(Metric.THREAD_SPREAD)).isEqualTo(4);
+    assertThat(sample.of(Metric.JVM_SPREAD)).isEqualTo(3);
+    assertThat(sample.of(Metric.CPU_SECONDS)).isEqualTo(0.6);
+    assertThat(sample.of(Metric.CPU_MICROS)).isEqualTo(75_000);
+    assertThat(sample.of(Metric.OPERATIONS)).isEqualTo(2);
+    assertThat(sample.of(Metric.MAX)).isBetween(3.9, 4.1);
+  }
+
+  @Test
+  void aThreadThatGotNothingMakesTheSpreadInfinite() {
+    assertThat(Numbers.spread(new long[] {5, 0})).isInfinite();
+    assertThat(Numbers.show(Double.POSITIVE_INFINITY)).isEqualTo("∞");
+  }
+
+  @Test
+  void theTableShowsFiguresTargetsAndNotes() {
+    List<Side> sides = List.of(side("Pawl", 1234), side("rival", 1000));
+    Target target = Target.timesAtLeast(2, "Pawl", Metric.CYCLES, "rival");
+
+    assertThat(Table.of(List.of(section(sides, target))))
+        .isEqualTo(
+            """
+            s: t
+                     cycles/s
+              Pawl      1,234
+              rival     1,000
+              target  Pawl: cycles/s ≥ 2.00 × rival: 1.23 ×, NOT MET
+              note    a note
+
+            """);
+  }
+
+  @Test
+  void jsonHasEveryForkAndTheVerdicts() {
+    Section section = section(List.of(side("a", 1, 2, 3)), Target.atLeast("a", Metric.CYCLES, 5));
+
+    assertThat(JsonReport.of(Map.of("cores", "2"), List.of(section)))
+        .contains("\"forks\":[{\"cycles\":1.0},{\"cycles\":2.0},{\"cycles\":3.0}]")
+        .contains("\"overForks\":{\"cycles\":2.0}")
+        .contains("\"verdict\":\"NOT MET\"");
+  }
+
+  @Test
+  void thePlotHasABarForEachSideAndEscapesNames() {
+    Section section = section(List.of(side("a<b", 1), side("c", 1000)));
+
+    assertThat(Plot.of(Map.of(), List.of(section)))
+        .contains("a&lt;b", "logarithmic")
+        .containsPattern("(?s)<rect x=.*<rect x=")
+        .endsWith("</svg>\n");
+  }
+}
