@@ -33,7 +33,7 @@ public final class JmhSuite implements Suite {
   public List<Section> measure(Settings settings, Consumer<String> progress) {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
-            .include("io\\.pawl\\..*Benchmark.*" + settings.only())
+            .include("io\\.pawl\\.(?=.*" + settings.only() + ").*Benchmark")
             .forks(settings.forks())
             .warmupIterations(ITERATIONS)
             .warmupTime(TimeValue.milliseconds(Math.round(settings.warmUpSeconds() * 1e3)))
@@ -64,7 +64,7 @@ public final class JmhSuite implements Suite {
     try {
       return new Runner(options.build()).run();
     } catch (RunnerException e) {
-      throw new BenchException("JMH failed", e);
+      throw new BenchException("JMH failed: " + e.getMessage(), e);
     }
   }
 
