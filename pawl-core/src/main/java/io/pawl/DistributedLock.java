@@ -42,7 +42,7 @@ public final class DistributedLock {
 
   /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
   public Optional<Lease> tryAcquire() {
-    Waiter waiter = Waiter.blocking(engine, false);
+    Waiter waiter = Waiter.blocking(engine, key.name(), false);
     return waiter.awaitUninterruptibly(engine.enter(key, waiter));
   }
 
@@ -62,7 +62,7 @@ public final class DistributedLock {
     if (waitNanos == 0) {
       return tryAcquire();
     }
-    Waiter waiter = Waiter.blocking(engine, true);
+    Waiter waiter = Waiter.blocking(engine, key.name(), true);
     long deadline = engine.time().nanos() + waitNanos;
     return waiter.await(engine.enter(key, waiter), deadline);
   }
@@ -76,7 +76,7 @@ public final class DistributedLock {
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
-    Waiter waiter = Waiter.async(engine, waitNanos > 0, future);
+    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
     Line line = engine.enter(key, waiter);
     long deadline = engine.time().nanos() + waitNanos;
     Time.Pending timeout =

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * which this client's threads stand, and the claims that are alive. Everything comes from outside,
  * so that the same engine runs under a virtual clock.
  *
- * <p>Threads: callers, one timer (never blocked, never in the store's I/O), workers (users'
- * callbacks, and the store's I/O where it {@code blocks()}), and whatever the store calls back on.
+ * <p>Threads: callers, one timer (never blocked, never in the store's I/O), {@link Workers}, and
+ * whatever the store calls back on.
  */
 final class Engine {
 
@@ -36,7 +35,7 @@ final class Engine {
   private final PawlOptions options;
   private final LockObserver observer;
   private final Time time;
-  private final Executor workers;
+  private final Workers workers;
   private final RandomGenerator random;
   private final Renewer renewer = new Renewer(this);
   private final long patienceNanos;
@@ -70,7 +69,7 @@ final class Engine {
       LockStore store,
       PawlOptions options,
       Time time,
-      Executor workers,
+      Workers workers,
       RandomGenerator random,
       String clientId) {
     this.store = store;
@@ -91,7 +90,7 @@ final class Engine {
     return time;
   }
 
-  Executor workers() {
+  Workers workers() {
     return workers;
   }
 
@@ -118,7 +117,7 @@ final class Engine {
   /** Runs what calls the store, on a thread that may block if the store does. */
   void run(Runnable call) {
     if (store.blocks()) {
-      workers.execute(call);
+      workers.stores().execute(call);
     } else {
       call.run();
     }

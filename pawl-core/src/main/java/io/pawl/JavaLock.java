@@ -35,7 +35,7 @@ final class JavaLock implements Lock {
   @Override
   public void lock() {
     if (!reenter()) {
-      Waiter waiter = Waiter.blocking(engine, true);
+      Waiter waiter = Waiter.blocking(engine, key.name(), true);
       own(waiter.awaitUninterruptibly(engine.enter(key, waiter)).orElseThrow());
     }
   }
@@ -56,7 +56,7 @@ final class JavaLock implements Lock {
     if (reenter()) {
       return true;
     }
-    Waiter waiter = Waiter.blocking(engine, false);
+    Waiter waiter = Waiter.blocking(engine, key.name(), false);
     return own(waiter.awaitUninterruptibly(engine.enter(key, waiter)));
   }
 

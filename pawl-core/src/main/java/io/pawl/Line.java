@@ -53,6 +53,7 @@ final class Line implements LiveClaim.Owner {
   private boolean free;
 
   private int tokenWish = 1;
+  private long firstToken;
   private long nextToken;
   private long lastToken;
   private long runEndsAt;
@@ -203,7 +204,7 @@ final class Line implements LiveClaim.Owner {
       lease = null;
       long now = engine.time().nanos();
       if (waiters.isEmpty() || !mayPass(now)) {
-        growTokenWish();
+        adaptTokenWish();
         end = claim;
         ask = replaceClaim();
       } else if (now - sliceEndsAt < 0) {
@@ -240,7 +241,8 @@ final class Line implements LiveClaim.Owner {
         replaceClaim();
       } else if (tokens != null) {
         long now = engine.time().nanos();
-        nextToken = tokens.token();
+        firstToken = tokens.token();
+        nextToken = firstToken;
         lastToken = tokens.lastToken();
         runEndsAt = now + runNanos;
         sliceEndsAt = now + SLICE_NANOS;
@@ -298,7 +300,7 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     if (lent != null) {
-      engine.workers().execute(() -> lent.lose(why));
+      engine.workers().losses().execute(() -> lent.lose(why));
     }
     if (ask != null) {
       engine.run(ask::ask);
@@ -338,7 +340,7 @@ final class Line implements LiveClaim.Owner {
     }
     away.forEach(Waiter::wake);
     if (lent != null) {
-      lent.lose("the Pawl client was closed");
+      engine.workers().losses().execute(() -> lent.lose("the Pawl client was closed"));
     }
     if (end != null) {
       end.endSoon();
@@ -381,9 +383,11 @@ final class Line implements LiveClaim.Owner {
     return claim;
   }
 
-  private void growTokenWish() {
+  private void adaptTokenWish() {
     if (nextToken > lastToken && !waiters.isEmpty()) {
       tokenWish = Math.min(tokenWish * WISH_GROWTH, key.options().maxPasses() + 1);
+    } else {
+      tokenWish = (int) Math.min(tokenWish, 2 * (nextToken - firstToken));
     }
   }
 

@@ -40,7 +40,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** How much faster than ours a store's clock may run: 1 %. */
   static final double DRIFT = 0.01;
 
-  /** Taken off every lease beside the drift: 2 ms. */
+  /** Taken off every lease beside the drift, for stores that count whole milliseconds: 2 ms. */
   static final long MARGIN_NANOS = 2_000_000;
 
   /** A waiter asks at least this often, and so is served this late when its bell was lost: 2 s. */
@@ -362,28 +362,29 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       failingSince = now;
     }
     lastFailure = cause;
-    engine.observer().storeFailed(claim.lock(), cause);
     boolean patient = now - failingSince < engine.patienceNanos();
     if (!patient || !(cause instanceof StoreUnavailableException)) {
       Runnable finish = withdrawing();
       return () -> {
+        engine.observer().storeFailed(claim.lock(), cause);
         owner.failed(this, cause);
         engine.run(finish);
       };
     }
     status = Status.ASKING;
     engine.renewer().watch(this, now + retryNanos());
-    return () -> {};
+    return () -> engine.observer().storeFailed(claim.lock(), cause);
   }
 
   private Runnable renewalFailed(StoreException cause) {
     failures++;
     lastFailure = cause;
-    engine.observer().storeFailed(claim.lock(), cause);
-    log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
     long retry = Math.min(retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
     engine.renewer().watch(this, Math.min(lossAt(), engine.time().nanos() + retry));
-    return () -> {};
+    return () -> {
+      log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
+      engine.observer().storeFailed(claim.lock(), cause);
+    };
   }
 
   private long retryNanos() {
@@ -432,7 +433,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return Duty.RENEW;
   }
 
-  /** The hold ends because its deadline has passed, or will before a renewal can be answered. */
+  /** Ends the hold because its deadline passes; not if a renewal was answered in the meantime. */
+  void loseIfDue() {
+    if (engine.time().nanos() - lossAt() >= 0) {
+      lose(whyLost());
+    }
+  }
+
+  /** Ends the hold: it cannot be trusted any more. */
   void lose(String why) {
     Runnable report;
     mutex.lock();

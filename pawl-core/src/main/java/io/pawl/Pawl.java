@@ -4,9 +4,6 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import java.security.SecureRandom;
 import java.util.Random;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -17,12 +14,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Pawl implements AutoCloseable {
 
-  private static final int WORKERS = 16;
   private static final AtomicInteger clients = new AtomicInteger();
 
   private final Engine engine;
   private final SystemTime time;
-  private final ThreadPoolExecutor workers;
+  private final Workers workers;
   private final LockStore store;
   private final boolean ownsStore;
   private final Thread hook;
@@ -32,7 +28,7 @@ public final class Pawl implements AutoCloseable {
     this.store = store;
     this.ownsStore = ownsStore;
     this.time = new SystemTime("pawl-" + number + "-timer");
-    this.workers = workers("pawl-" + number + "-worker-");
+    this.workers = Workers.pools("pawl-" + number);
     SecureRandom secure = new SecureRandom();
     String clientId =
         Long.toString(secure.nextLong() >>> 1, 36) + Integer.toString(secure.nextInt() >>> 1, 36);
@@ -42,28 +38,6 @@ public final class Pawl implements AutoCloseable {
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
     }
-  }
-
-  /**
-   * The queue is bounded by what users have under way: each waiter and claim has one task in it.
-   */
-  private static ThreadPoolExecutor workers(String prefix) {
-    AtomicInteger numbers = new AtomicInteger();
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            WORKERS,
-            WORKERS,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, prefix + numbers.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            },
-            new ThreadPoolExecutor.DiscardPolicy()); // once it is shut down
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
   }
 
   /**

@@ -140,7 +140,7 @@ final class Renewer {
     switch (claim.duty(now)) {
       case RENEW -> renew.add(claim);
       case ASK -> engine.run(claim::ask);
-      case LOSE -> engine.workers().execute(() -> claim.lose(claim.whyLost()));
+      case LOSE -> engine.workers().losses().execute(claim::loseIfDue);
       case NOTHING -> {}
     }
   }

@@ -21,6 +21,7 @@ final class Waiter {
   private static final Object REFUSED = new Object();
 
   private final Engine engine;
+  private final String lock;
   private final boolean waits;
   private final String threadName;
   private final @Nullable Thread thread;
@@ -36,8 +37,12 @@ final class Waiter {
   private volatile boolean nudged;
 
   private Waiter(
-      Engine engine, boolean waits, @Nullable CompletableFuture<Optional<Lease>> future) {
+      Engine engine,
+      String lock,
+      boolean waits,
+      @Nullable CompletableFuture<Optional<Lease>> future) {
     this.engine = engine;
+    this.lock = lock;
     this.waits = waits;
     this.future = future;
     Thread current = Thread.currentThread();
@@ -47,13 +52,14 @@ final class Waiter {
   }
 
   /** The current thread is going to {@link #await}. */
-  static Waiter blocking(Engine engine, boolean waits) {
-    return new Waiter(engine, waits, null);
+  static Waiter blocking(Engine engine, String lock, boolean waits) {
+    return new Waiter(engine, lock, waits, null);
   }
 
   /** {@code future} is completed on a worker. */
-  static Waiter async(Engine engine, boolean waits, CompletableFuture<Optional<Lease>> future) {
-    return new Waiter(engine, waits, future);
+  static Waiter async(
+      Engine engine, String lock, boolean waits, CompletableFuture<Optional<Lease>> future) {
+    return new Waiter(engine, lock, waits, future);
   }
 
   boolean waits() {
@@ -91,20 +97,25 @@ final class Waiter {
         LockSupport.unpark(thread);
       }
     } else {
-      engine.workers().execute(this::completeFuture);
+      engine.workers().users().execute(this::completeFuture);
     }
   }
 
   private void completeFuture() {
     CompletableFuture<Optional<Lease>> promise = Objects.requireNonNull(future);
+    Duration waited = age();
     Object result = outcome;
-    if (result instanceof RuntimeException cause) {
-      promise.completeExceptionally(cause);
-    } else if (result instanceof Lease lease) {
-      lease.announce(age());
-      if (!promise.complete(Optional.of(lease))) {
+    if (result instanceof Lease lease) {
+      if (promise.complete(Optional.of(lease))) {
+        lease.announce(waited);
+      } else {
         lease.giveBack();
       }
+      return;
+    }
+    engine.observer().notAcquired(lock, waited);
+    if (result instanceof RuntimeException cause) {
+      promise.completeExceptionally(cause);
     } else {
       promise.complete(Optional.empty());
     }
@@ -124,7 +135,7 @@ final class Waiter {
     if (thread != null) {
       LockSupport.unpark(thread);
     } else {
-      engine.workers().execute(() -> lookAgain(line));
+      engine.workers().stores().execute(() -> lookAgain(line));
     }
   }
 
@@ -144,7 +155,7 @@ final class Waiter {
     while (true) {
       Object result = outcome;
       if (result != null) {
-        return unwrapped(line, result);
+        return unwrapped(result);
       }
       if (nudged) {
         lookAgain(line);
@@ -152,12 +163,12 @@ final class Waiter {
         if (!line.leave(this) && outcome instanceof Lease raced) {
           raced.giveBack();
         }
-        engine.observer().notAcquired(line.name(), age());
+        engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
       } else if (waits && isOver(line, deadline)) {
         StoreException trouble = line.trouble();
         if (line.leave(this)) {
-          return timedOut(line, trouble);
+          return timedOut(trouble);
         }
       } else {
         park(deadline);
@@ -172,7 +183,7 @@ final class Waiter {
       while (true) {
         Object result = outcome;
         if (result != null) {
-          return unwrapped(line, result);
+          return unwrapped(result);
         }
         interrupted |= Thread.interrupted();
         if (nudged) {
@@ -209,24 +220,24 @@ final class Waiter {
   /** The user cancelled the future, or completed it himself. */
   void abandon(Line line) {
     if (line.leave(this)) {
-      engine.observer().notAcquired(line.name(), age());
+      engine.observer().notAcquired(lock, age());
     }
   }
 
-  private Optional<Lease> unwrapped(Line line, Object result) {
+  private Optional<Lease> unwrapped(Object result) {
     if (result instanceof Lease lease) {
       lease.announce(age());
       return Optional.of(lease);
     }
-    engine.observer().notAcquired(line.name(), age());
+    engine.observer().notAcquired(lock, age());
     if (result instanceof RuntimeException cause) {
       throw cause;
     }
     return Optional.empty();
   }
 
-  private Optional<Lease> timedOut(Line line, @Nullable StoreException trouble) {
-    engine.observer().notAcquired(line.name(), age());
+  private Optional<Lease> timedOut(@Nullable StoreException trouble) {
+    engine.observer().notAcquired(lock, age());
     if (trouble != null) {
       throw stillFailing(trouble);
     }

@@ -48,7 +48,7 @@ class AcquisitionTest {
           store,
           PawlOptions.defaults().observer(broken).patience(Duration.ofMinutes(1)),
           time,
-          task -> process.run(0, Context.WORKER, task),
+          Workers.on(task -> process.run(0, Context.WORKER, task)),
           new Random(2),
           "client");
   private final DistributedLock lock =

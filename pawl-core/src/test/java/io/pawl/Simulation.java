@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +60,7 @@ final class Simulation {
     double rate = 0.9902 + 0.0198 * random.nextDouble();
     SimulatedTime time = new SimulatedTime(queue, process, random.nextInt(), rate);
     SimulatedStore far = new SimulatedStore(queue, process, store, faults, history, blocks);
-    Executor workers = task -> process.run(0, Context.WORKER, task);
+    Workers workers = Workers.on(task -> process.run(0, Context.WORKER, task));
     PawlOptions options =
         PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
     Engine engine = new Engine(far, options, time, workers, random, id);

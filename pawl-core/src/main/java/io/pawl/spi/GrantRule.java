@@ -102,8 +102,9 @@ public final class GrantRule {
       if (!fits(state, head)) {
         return;
       }
+      Entry granted = grant(state, head, now);
       line.remove();
-      state.noteGrant(grant(state, head, now));
+      state.noteGrant(granted);
     }
   }
 
