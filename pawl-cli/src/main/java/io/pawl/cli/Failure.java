@@ -1,0 +1,62 @@
+package io.pawl.cli;
+
+import io.pawl.LeaseLostException;
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+
+/** Why a command ends without success: one line for people and an exit code for scripts. */
+final class Failure extends RuntimeException {
+
+  private static final long serialVersionUID = 1;
+
+  private final int exit;
+
+  Failure(int exit, String message) {
+    super(message, null, false, false);
+    this.exit = exit;
+  }
+
+  static Failure usage(String message) {
+    return new Failure(Exit.USAGE, message);
+  }
+
+  /** What a failure of the library means to a script. */
+  static Failure of(RuntimeException cause) {
+    if (cause instanceof Failure known) {
+      return known;
+    }
+    if (cause instanceof StoreException store) {
+      return new Failure(exitOf(store), text(cause));
+    }
+    if (cause instanceof LeaseLostException) {
+      return new Failure(Exit.LOST, text(cause));
+    }
+    return new Failure(
+        Exit.INTERNAL, "internal error, please report it: " + cause + at(cause.getStackTrace()));
+  }
+
+  private static int exitOf(StoreException failure) {
+    if (failure instanceof StoreDeniedException) {
+      return Exit.DENIED;
+    }
+    return failure instanceof StoreConfigurationException ? Exit.CONFIGURATION : Exit.UNAVAILABLE;
+  }
+
+  private static String text(RuntimeException cause) {
+    String message = cause.getMessage();
+    return message == null ? cause.toString() : message;
+  }
+
+  private static String at(StackTraceElement[] trace) {
+    return trace.length == 0 ? "" : " at " + trace[0];
+  }
+
+  int exit() {
+    return exit;
+  }
+
+  String message() {
+    return String.valueOf(getMessage());
+  }
+}

@@ -1,0 +1,72 @@
+# pawl guard: stops the command of a pawl that was killed, or is stopped itself past its lease.
+# usage: MARK CHILD STOP_AT GRACE; input: lines "STOP_AT GRACE" move the time, "done" ends the guard
+# times are centiseconds of uptime; end of input means that pawl is gone
+trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP
+cd / || exit 70
+mark=$1 child=$2 stop_at=$3 grace=$4
+
+uptime() {
+  read -r now rest </proc/uptime
+  now=${now%.*}${now#*.}
+  now=${now%% *}
+}
+
+# sets state, parent and born of process $1
+stat() {
+  { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+  set -- ${line##*) }
+  state=$1 parent=$2 born=${20}
+}
+
+# sets alive to all processes that carry the mark, the child, and the descendants of both
+scan() {
+  alive=' '
+  for file in $(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); do
+    file=${file#/proc/}
+    add "${file%/environ}"
+  done
+  stat "$child" && [ "$born" = "$child_born" ] && add "$child"
+  more=1
+  while [ "$more" ]; do
+    more=
+    for file in /proc/[0-9]*; do
+      pid=${file#/proc/}
+      stat "$pid" || continue
+      case $alive in *" $parent "*) ;; *) continue ;; esac
+      case $alive in *" $pid "*) ;; *) add "$pid" && more=1 ;; esac
+    done
+  done
+}
+
+add() {
+  stat "$1" && [ "$state" != Z ] && [ "$1" != $$ ] || return 1
+  case $alive in *" $1 "*) ;; *) alive="$alive$1 " ;; esac
+}
+
+stat "$child" && child_born=$born || child_born=
+while :; do
+  uptime
+  left=$((stop_at - now))
+  [ "$left" -gt 0 ] || break
+  order=$(exec timeout -s KILL "$((left / 100)).$((left / 10 % 10))$((left % 10))" \
+    sh -c 'read -r order && echo "$order"') || break
+  [ "$order" != 'done' ] || exit 0
+  stop_at=${order% *} grace=${order#* }
+done
+
+uptime
+kill_at=$((now + grace))
+scan
+[ "$grace" = 0 ] || kill -s TERM $alive
+while [ "$now" -lt "$kill_at" ]; do
+  scan
+  [ "$alive" != ' ' ] || exit 0
+  sleep 0.05
+  uptime
+done
+rounds=0
+while scan; [ "$alive" != ' ' ] && [ "$rounds" -lt 100 ]; do
+  kill -s KILL $alive
+  rounds=$((rounds + 1))
+  [ "$rounds" -lt 5 ] || sleep 0.05
+done
