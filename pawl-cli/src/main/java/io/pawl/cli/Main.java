@@ -112,6 +112,8 @@ public final class Main {
       case "show" -> new ShowCommand(environment, output);
       case "release" -> new ReleaseCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
+      case "demo" -> new DemoCommand(output);
+      case "demo-worker" -> new DemoWorker();
       case "completion" -> new CompletionCommand(this::wholeSpec, output);
       case "man" -> new ManCommand(this::wholeSpec, output);
       default -> null;

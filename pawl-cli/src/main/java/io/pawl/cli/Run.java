@@ -12,6 +12,7 @@ import io.pawl.spi.LockStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,7 +118,7 @@ final class Run {
   }
 
   private Process start(Lease lease, String mark) {
-    ProcessBuilder builder = new ProcessBuilder(options.command()).inheritIO();
+    ProcessBuilder builder = new ProcessBuilder(unblocked(options.command())).inheritIO();
     Map<String, String> variables = builder.environment();
     String expiresAt = Instant.now().plus(lease.remaining()).toString();
     variables.put("PAWL_LOCK", lease.lock());
@@ -135,6 +136,16 @@ final class Run {
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
     }
+  }
+
+  /** A JVM starts processes with QUIT blocked; a shell in between, in most systems, unblocks it. */
+  private List<String> unblocked(List<String> command) {
+    if (!options.checksCommand()) {
+      return command;
+    }
+    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\"", "pawl"));
+    all.addAll(command);
+    return all;
   }
 
   /** The command's status; 128 + n when signal n ended it. */

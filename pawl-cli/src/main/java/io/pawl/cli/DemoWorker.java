@@ -1,0 +1,93 @@
+package io.pawl.cli;
+
+import io.pawl.Lease;
+import io.pawl.LeaseLostException;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.cli.DemoFiles.Content;
+import io.pawl.cli.DemoHistory.Kind;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * One process of the demo: takes the lock again and again and counts both files up, and is careless
+ * enough to write without asking whether its lease is still valid.
+ */
+final class DemoWorker implements Command {
+
+  static final Duration LEASE = Duration.ofSeconds(1);
+
+  private static final long WORK_MILLIS = 30;
+
+  @Override
+  public CommandSpec spec() {
+    return Specs.command("demo-worker", "One process of the demo.")
+        .addPositional(
+            PositionalParamSpec.builder().index("0").type(String.class).paramLabel("DIR").build())
+        .addOption(Specs.value("WHAT", "What to break: fence or lock.", "--break"));
+  }
+
+  @Override
+  public int run(ParseResult arguments, List<String> rest) {
+    Path directory = Path.of(arguments.matchedPositionalValue(0, "."));
+    String broken = arguments.matchedOptionValue("--break", "");
+    DemoHistory history = new DemoHistory(directory);
+    DemoFiles files = new DemoFiles(directory, !broken.equals("fence"));
+    try (Pawl pawl = Pawl.connect("sqlite:" + directory.resolve("locks.db"))) {
+      LockOptions options = LockOptions.defaults().lease(LEASE).strictOrder().note("demo");
+      // A broken lock is one that each process has for itself.
+      String lock = broken.equals("lock") ? "demo-" + ProcessHandle.current().pid() : "demo";
+      while (!directory.resolve("stop").toFile().exists()) {
+        long askedAt = System.nanoTime();
+        Optional<Lease> lease = pawl.lock(lock, options).tryAcquire(Duration.ofMillis(500));
+        if (lease.isPresent()) {
+          work(lease.get(), askedAt, history, files);
+        }
+      }
+      return Exit.OK;
+    } catch (InterruptedException e) {
+      return Exit.INTERNAL;
+    }
+  }
+
+  private static void work(Lease lease, long askedAt, DemoHistory history, DemoFiles files)
+      throws InterruptedException {
+    long gotAt = System.nanoTime();
+    long token = lease.token();
+    long unfenced = files.readUnfenced().value();
+    long fenced = files.readFenced().value();
+    history.add(Kind.GRANT, token, askedAt, gotAt);
+    long validAt = lastValid(lease);
+    history.add(Kind.VALID, token, validAt, 0);
+    Content mine = new Content(token, fenced + 1);
+    boolean accepted = files.writeFenced(mine).equals(mine);
+    history.add(accepted ? Kind.ACCEPTED : Kind.REFUSED, token, mine.value(), 0);
+    files.writeUnfenced(new Content(token, unfenced + 1));
+    history.add(Kind.UNFENCED, token, unfenced + 1, 0);
+    history.add(Kind.DONE, token, 0, 0);
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      // what it means for the files is what the demo shows
+    }
+  }
+
+  /** Works for a while; the clock is read before the question, so that a pause makes it early. */
+  private static long lastValid(Lease lease) throws InterruptedException {
+    long endsAt = System.nanoTime() + WORK_MILLIS * 1_000_000;
+    long validAt = System.nanoTime();
+    while (System.nanoTime() < endsAt) {
+      Thread.sleep(2);
+      long now = System.nanoTime();
+      if (lease.isValid()) {
+        validAt = now;
+      }
+    }
+    return validAt;
+  }
+}
