@@ -138,12 +138,15 @@ final class Run {
     }
   }
 
-  /** A JVM starts processes with QUIT blocked; a shell in between, in most systems, unblocks it. */
-  private List<String> unblocked(List<String> command) {
-    if (!options.checksCommand()) {
+  /**
+   * Before 25 a JVM starts processes with QUIT blocked. A shell that has waited for a child has it
+   * unblocked, where that shell is dash.
+   */
+  private static List<String> unblocked(List<String> command) {
+    if (Runtime.version().feature() >= 25) {
       return command;
     }
-    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\"", "pawl"));
+    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", ": & wait; exec \"$@\"", "pawl"));
     all.addAll(command);
     return all;
   }

@@ -1,0 +1,126 @@
+package io.pawl.cli.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.cli.e2e.Shell.Started;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each is refused with one clear line, before anything has changed. */
+class BadInputTest {
+
+  @TempDir Path directory;
+
+  private void refused(int exit, String message, String... args) {
+    refused(Map.of(), exit, message, args);
+  }
+
+  private void refused(Map<String, String> variables, int exit, String message, String... args) {
+    Started run = new Shell(directory).run(variables, args);
+    assertThat(run.errors()).startsWith("pawl: ").contains(message).hasLineCount(1);
+    assertThat(run.exit()).isEqualTo(exit);
+    assertThat(run.output()).isEmpty();
+  }
+
+  @Test
+  void namesThatCannotBe() {
+    refused(64, "empty", "run", "", "--", "true");
+    refused(64, "512 bytes", "run", "é".repeat(257), "--", "true");
+    refused(64, "control character U+000A", "run", "a\nb", "--", "true");
+    assertThat(directory.resolve("locks.db")).doesNotExist();
+  }
+
+  @Test
+  void leasesThatCannotBe() {
+    refused(64, "100ms", "run", "--lease", "99ms", "x", "--", "true");
+    refused(64, "--lease", "run", "--lease", "-5s", "x", "--", "true");
+    refused(64, "negative", "run", "--lease", "PT-5S", "x", "--", "true");
+    refused(64, "7d", "run", "--lease", "8d", "x", "--", "true");
+    refused(64, "100 years", "run", "--lease", "99999999999999999d", "x", "--", "true");
+    refused(64, "half of the lease", "run", "--lease=2s", "--kill-after=1500ms", "x", "--", "true");
+    assertThat(directory.resolve("locks.db")).doesNotExist();
+  }
+
+  @Test
+  void commandLinesThatCannotBe() {
+    refused(64, "unknown", "frobnicate");
+    refused(64, "missing");
+    refused(64, "command is missing", "run", "x");
+    refused(64, "after --", "run", "x", "true");
+    refused(64, "exclude each other", "run", "-n", "--wait", "1s", "x", "--", "true");
+    refused(64, "term, kill, warn", "run", "--on-lost", "shrug", "x", "--", "true");
+    refused(64, "--token N", "release", "x");
+  }
+
+  @Test
+  void storesThatCannotBe() throws IOException {
+    refused(Map.of("PAWL_STORE", "gopher:x"), 78, "pawl-sql", "run", "x", "--", "true");
+    refused(Map.of("PAWL_STORE", "locks"), 78, "no scheme", "run", "x", "--", "true");
+    refused(78, "does not exist", "list", "--store", "sqlite:" + directory.resolve("no/such/file"));
+    Path foreign = directory.resolve("foreign");
+    Files.writeString(foreign, "this is not a database, it is a text of some length");
+    refused(78, "not a SQLite database", "run", "--store", "sqlite:" + foreign, "x", "--", "true");
+    assertThat(foreign).content().startsWith("this is not");
+  }
+
+  @Test
+  void commandsThatDoNotExistCostNoLock() throws IOException {
+    refused(127, "not found on the PATH", "run", "x", "--", "no-such-command");
+    refused(127, "not found", "run", "x", "--", "/no/such/command");
+    Path plain = Files.writeString(directory.resolve("plain"), "echo never\n");
+    refused(126, "may not be executed", "run", "x", "--", plain.toString());
+    refused(126, "may not be executed", "run", "x", "--", directory.toString());
+    assertThat(directory.resolve("locks.db")).doesNotExist();
+  }
+
+  @Test
+  void aPasswordAppearsNowhere() {
+    String url = "redis://user:canary@host/?password=canary";
+    Map<String, String> variables = Map.of("PAWL_STORE", url);
+    for (String[] args :
+        new String[][] {
+          {"run", "x", "--", "true"}, {"run", "--json", "x", "--", "true"}, {"list"}, {"doctor"}
+        }) {
+      Started run = new Shell(directory).run(variables, args);
+      assertThat(run.exit()).isEqualTo(78);
+      assertThat(run.output() + run.errors()).contains("***").doesNotContain("canary");
+    }
+    for (String option : new String[] {"--store=", "--stoer="}) {
+      Started run = new Shell(directory).run("run", option + url, "x", "--", "true");
+      assertThat(run.exit()).isEqualTo(64);
+      assertThat(run.output() + run.errors()).doesNotContain("canary");
+    }
+  }
+
+  @Test
+  void theFirstConfigurationThatSpeaksWins() throws IOException {
+    Map<String, String> none = Map.of("PAWL_STORE", "");
+    refusedBy(
+        "the default",
+        Map.of("PAWL_STORE", "", "XDG_STATE_HOME", directory.resolve("s").toString()),
+        0);
+    Path user = directory.resolve("config/pawl/pawl.properties");
+    Files.createDirectories(user.getParent());
+    Files.writeString(user, "store = b:user\n");
+    refusedBy("config/pawl/pawl.properties", none, 78);
+    Files.writeString(directory.resolve("pawl.properties"), "store = b:here\n");
+    refusedBy("(from pawl.properties)", none, 78);
+    refusedBy("PAWL_STORE", Map.of("PAWL_STORE", "b:variable"), 78);
+    refusedBy("--store", none, 78, "--store", "b:option");
+    Files.writeString(directory.resolve("pawl.properties"), "sotre = b:here\n");
+    refusedBy("'sotre' is unknown", none, 78);
+  }
+
+  private void refusedBy(String origin, Map<String, String> variables, int exit, String... more) {
+    String[] args = new String[more.length + 1];
+    args[0] = "doctor";
+    System.arraycopy(more, 0, args, 1, more.length);
+    Started run = new Shell(directory).run(variables, args);
+    assertThat(run.output()).contains(origin);
+    assertThat(run.exit()).isEqualTo(exit);
+  }
+}

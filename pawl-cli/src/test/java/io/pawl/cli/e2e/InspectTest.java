@@ -1,0 +1,84 @@
+package io.pawl.cli.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.cli.e2e.Shell.Started;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class InspectTest {
+
+  @TempDir Path directory;
+  private Shell shell;
+
+  @BeforeEach
+  void setUp() {
+    shell = new Shell(directory);
+  }
+
+  @AfterEach
+  void tearDown() {
+    shell.killAll();
+  }
+
+  @Test
+  void aHeldLockIsListedAndShownAndReleasedByItsTokenOnly() {
+    assertThat(shell.run("list").output()).isEqualTo("No lock is held or waited for.\n");
+    Started first =
+        shell.start("run", "--holder", "night \"job\"", "x", "-c", "echo ready; exec sleep 60");
+    first.awaitOutput("ready");
+    assertThat(shell.run("list").output())
+        .contains("x ")
+        .contains("night \"job\" (")
+        .contains("pid " + first.process().pid());
+    assertThat(shell.run("list", "--json").output())
+        .startsWith("{\"lock\":\"x\",\"state\":\"held\",\"lastToken\":1,")
+        .contains("\"holder\":\"night \\\"job\\\"\"")
+        .hasLineCount(1);
+    assertThat(shell.run("show", "x").output()).contains("held by").contains("token 1");
+
+    Started wrong = shell.run("release", "x", "--token", "7");
+    assertThat(wrong.exit()).isEqualTo(76);
+    assertThat(wrong.errors()).contains("not held under token 7").contains("nothing was released");
+    assertThat(shell.run("show", "--json", "x").output()).contains("\"state\":\"held\"");
+
+    assertThat(shell.run("release", "x", "--token", "1").output())
+        .isEqualTo("released lock 'x', token 1\n");
+    assertThat(shell.run("show", "--json", "x").output())
+        .isEqualTo(
+            "{\"lock\":\"x\",\"state\":\"free\",\"lastToken\":1,\"holders\":[],\"waiters\":[]}\n");
+    assertThat(shell.run("release", "x", "--token", "1").exit()).isEqualTo(76);
+    assertThat(shell.run("release", "x", "--force").exit()).isZero();
+  }
+
+  @Test
+  void theDoctorFindsNothingToMend() {
+    Started doctor = shell.run("doctor");
+    assertThat(doctor.exit()).isZero();
+    assertThat(doctor.output()).contains("ok ").doesNotContain("problem ");
+    assertThat(shell.run("doctor", "--json").output().lines())
+        .allMatch(line -> line.startsWith("{\"level\":\""));
+  }
+
+  @Test
+  void helpManualAndCompletionComeFromTheSameDescription() {
+    for (String command : new String[] {"run", "list", "show", "release", "doctor", "demo"}) {
+      assertThat(shell.run("--help").output()).contains("  " + command + " ");
+      assertThat(shell.run(command, "--help").output()).contains("pawl " + command);
+    }
+    assertThat(shell.run("help", "run").output()).contains("--kill-after");
+    assertThat(shell.run("man").output()).startsWith(".TH PAWL 1").contains("\\-\\-kill\\-after");
+    Started completion = shell.run("completion", "bash");
+    assertThat(completion.output()).contains("--kill-after");
+    Started loaded =
+        shell.launch(
+            new ProcessBuilder("bash", "-c", ". " + completion.out() + " && complete -p pawl"),
+            Map.of());
+    assertThat(loaded.exit()).isZero();
+    assertThat(loaded.output()).contains("pawl");
+  }
+}

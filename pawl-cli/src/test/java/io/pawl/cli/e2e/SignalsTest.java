@@ -1,0 +1,67 @@
+package io.pawl.cli.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.cli.e2e.Shell.Started;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SignalsTest {
+
+  @TempDir Path directory;
+  private Shell shell;
+
+  @BeforeEach
+  void setUp() {
+    shell = new Shell(directory);
+  }
+
+  @AfterEach
+  void tearDown() {
+    shell.killAll();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"HUP,1", "INT,2", "QUIT,3", "USR1,10", "USR2,12", "TERM,15"})
+  void aSignalReachesTheCommandOnce(String name, int number) {
+    Started caught =
+        shell.start(
+            "run",
+            "x",
+            "-c",
+            "trap 'echo got' "
+                + name
+                + "; trap 'exit 5' ALRM; echo $$ >>pids; echo ready;"
+                + " while :; do sleep 0.02; done");
+    caught.awaitOutput("ready");
+    shell.signal(name, caught.process().pid());
+    caught.awaitOutput("got");
+    shell.signal("ALRM", shell.pids(1).get(0));
+    assertThat(caught.exit()).isEqualTo(5);
+    assertThat(caught.output()).isEqualTo("ready\ngot\n");
+    assertThat(caught.errors()).isEmpty();
+
+    Started plain = shell.start("run", "x", "--", "sh", "-c", "echo ready; exec sleep 60");
+    plain.awaitOutput("ready");
+    shell.signal(name, plain.process().pid());
+    assertThat(plain.exit()).isEqualTo(128 + number);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"INT,2", "TERM,15"})
+  void aSignalEndsTheWaitAndLeavesTheLine(String name, int number) {
+    shell.start("run", "x", "-c", "echo ready; exec sleep 60").awaitOutput("ready");
+    Started waiting = shell.start("run", "x", "--", "echo", "never");
+    org.awaitility.Awaitility.await()
+        .atMost(Shell.LONG)
+        .until(() -> shell.run("show", "x").output().contains("waiting"));
+    shell.signal(name, waiting.process().pid());
+    assertThat(waiting.exit()).isEqualTo(128 + number);
+    assertThat(waiting.output() + waiting.errors()).isEmpty();
+    assertThat(shell.run("show", "x").output()).doesNotContain("waiting");
+  }
+}
