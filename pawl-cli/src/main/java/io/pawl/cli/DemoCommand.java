@@ -25,7 +25,8 @@ final class DemoCommand implements Command {
 
   private static final int WORKERS = 4;
   private static final int ROUNDS = 2;
-  private static final long PATIENCE_MILLIS = 12_000;
+  private static final int MOST_ROUNDS = 3;
+  private static final long PATIENCE_MILLIS = 8_000;
   private static final long PAUSE_MILLIS = 2 * DemoWorker.LEASE.toMillis();
 
   private final Output output;
@@ -77,7 +78,8 @@ final class DemoCommand implements Command {
     DemoHistory history = new DemoHistory(directory);
     int killed = 0;
     int stopped = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    int late = 0;
+    for (int round = 0; round < MOST_ROUNDS && late < ROUNDS; round++) {
       Event victim = stopHolder(history);
       if (victim != null) {
         signal("KILL", victim.pid());
@@ -88,7 +90,8 @@ final class DemoCommand implements Command {
       Event sleeper = stopHolder(history);
       if (sleeper != null) {
         Thread.sleep(PAUSE_MILLIS);
-        awaitGrantAfter(history, sleeper);
+        // Nobody gets in if it was stopped inside a transaction: SQLite is locked then.
+        late += awaitGrantAfter(history, sleeper) ? 1 : 0;
         signal("CONT", sleeper.pid());
         stopped++;
         awaitDone(history, sleeper);
@@ -100,20 +103,21 @@ final class DemoCommand implements Command {
         worker.destroyForcibly().waitFor();
       }
     }
-    return judge(history, new DemoFiles(directory, true), killed, stopped);
+    return judge(history, new DemoFiles(directory, true), killed, stopped, late);
   }
 
-  private int judge(DemoHistory history, DemoFiles files, int killed, int stopped) {
+  private int judge(DemoHistory history, DemoFiles files, int killed, int stopped, int late) {
     DemoCheck check = new DemoCheck(history.read());
     List<Event> grants = check.of(Kind.GRANT);
     List<String> failures = check.failures(files.readFenced());
     int refused = check.of(Kind.REFUSED).size();
-    if (killed < ROUNDS || stopped < ROUNDS) {
-      failures.add("only " + killed + " holders were killed and " + stopped + " stopped in time");
-    }
-    if (refused < stopped) {
+    if (killed < 1 || late < 1) {
       failures.add(
-          stopped + " holders woke up too late, but only " + refused + " writes were refused");
+          "only " + killed + " holders were killed and " + late + " stopped past their lease");
+    }
+    if (refused < late) {
+      failures.add(
+          late + " holders woke up too late, but only " + refused + " writes were refused");
     }
     long last = grants.stream().mapToLong(Event::token).max().orElse(0);
     output.result(
@@ -185,9 +189,9 @@ final class DemoCommand implements Command {
     await(() -> !isAlive(pid));
   }
 
-  private static void awaitGrantAfter(DemoHistory history, Event grant)
+  private static boolean awaitGrantAfter(DemoHistory history, Event grant)
       throws InterruptedException {
-    await(
+    return await(
         () ->
             history.read().stream()
                 .anyMatch(e -> e.kind() == Kind.ACCEPTED && e.token() > grant.token()));
@@ -209,11 +213,12 @@ final class DemoCommand implements Command {
   }
 
   /** Returns when it holds, or without when it takes too long: the checks will tell. */
-  private static void await(Condition condition) throws InterruptedException {
+  private static boolean await(Condition condition) throws InterruptedException {
     long giveUpAt = System.nanoTime() + PATIENCE_MILLIS / 4 * 1_000_000;
     while (!condition.holds() && System.nanoTime() < giveUpAt) {
       Thread.sleep(5);
     }
+    return condition.holds();
   }
 
   private static void signal(String name, long pid) throws IOException, InterruptedException {

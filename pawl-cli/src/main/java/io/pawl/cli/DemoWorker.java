@@ -1,9 +1,11 @@
 package io.pawl.cli;
 
+import io.pawl.DistributedLock;
 import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.StoreUnavailableException;
 import io.pawl.cli.DemoFiles.Content;
 import io.pawl.cli.DemoHistory.Kind;
 import java.nio.file.Path;
@@ -44,7 +46,7 @@ final class DemoWorker implements Command {
       String lock = broken.equals("lock") ? "demo-" + ProcessHandle.current().pid() : "demo";
       while (!directory.resolve("stop").toFile().exists()) {
         long askedAt = System.nanoTime();
-        Optional<Lease> lease = pawl.lock(lock, options).tryAcquire(Duration.ofMillis(500));
+        Optional<Lease> lease = take(pawl.lock(lock, options));
         if (lease.isPresent()) {
           work(lease.get(), askedAt, history, files);
         }
@@ -52,6 +54,14 @@ final class DemoWorker implements Command {
       return Exit.OK;
     } catch (InterruptedException e) {
       return Exit.INTERNAL;
+    }
+  }
+
+  private static Optional<Lease> take(DistributedLock lock) throws InterruptedException {
+    try {
+      return lock.tryAcquire(Duration.ofMillis(500));
+    } catch (StoreUnavailableException e) {
+      return Optional.empty(); // somebody was stopped inside a transaction
     }
   }
 

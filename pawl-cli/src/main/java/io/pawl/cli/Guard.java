@@ -1,7 +1,6 @@
 package io.pawl.cli;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
@@ -43,7 +42,7 @@ final class Guard {
           List.of(
               "/bin/sh",
               "-c",
-              script(),
+              Scripts.read("guard.sh"),
               "pawl-guard",
               mark,
               Long.toString(child),
@@ -66,12 +65,6 @@ final class Guard {
         .redirectOutput(Redirect.DISCARD)
         .redirectError(Redirect.DISCARD)
         .start();
-  }
-
-  private static String script() throws IOException {
-    try (InputStream script = Guard.class.getResourceAsStream("guard.sh")) {
-      return script == null ? "" : new String(script.readAllBytes(), StandardCharsets.UTF_8);
-    }
   }
 
   /** Centiseconds since boot, on the clock that the guard can read too. */

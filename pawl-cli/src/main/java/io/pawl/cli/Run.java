@@ -138,15 +138,13 @@ final class Run {
     }
   }
 
-  /**
-   * Before 25 a JVM starts processes with QUIT blocked. A shell that has waited for a child has it
-   * unblocked, where that shell is dash.
-   */
+  /** Before 25 a JVM starts processes with QUIT blocked. */
   private static List<String> unblocked(List<String> command) {
-    if (Runtime.version().feature() >= 25) {
+    if (Runtime.version().feature() >= 25 || System.getProperty(QuitSignal.LOG_PROPERTY) == null) {
       return command;
     }
-    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", ": & wait; exec \"$@\"", "pawl"));
+    List<String> all =
+        new ArrayList<>(List.of("/bin/sh", "-c", Scripts.read("unblock.sh"), "pawl"));
     all.addAll(command);
     return all;
   }
