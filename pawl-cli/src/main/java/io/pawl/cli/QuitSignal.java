@@ -1,39 +1,43 @@
 package io.pawl.cli;
 
 import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notices SIGQUIT. The JVM keeps that signal for its thread dump; the launcher sends what the JVM
  * prints into a pipe that this process reads itself, and a dump in it means that the signal came.
  * Linux only.
  */
-final class QuitSignal {
+final class QuitSignal implements AutoCloseable {
 
   /** Set by the launcher to the file that the JVM prints to. */
   static final String LOG_PROPERTY = "pawl.vm.log";
 
   private static final String DUMP = "\nFull thread dump ";
 
-  private QuitSignal() {}
+  private final @Nullable String log = System.getProperty(LOG_PROPERTY);
+  private final Runnable quit;
+  private volatile boolean closed;
 
-  static void watch(Runnable quit) {
-    String log = System.getProperty(LOG_PROPERTY);
-    if (log == null) {
-      return;
+  QuitSignal(Runnable quit) {
+    this.quit = quit;
+    if (log != null) {
+      Thread reader = new Thread(() -> read(log), "quit");
+      reader.setDaemon(true);
+      reader.start();
     }
-    Thread reader = new Thread(() -> read(log, quit), "quit");
-    reader.setDaemon(true);
-    reader.start();
   }
 
-  private static void read(String log, Runnable quit) {
+  private void read(String file) {
     byte[] buffer = new byte[8192];
     String tail = "";
-    try (InputStream output = new FileInputStream(log)) {
-      for (int n = output.read(buffer); n >= 0; n = output.read(buffer)) {
+    try (InputStream output = new FileInputStream(file)) {
+      for (int n = output.read(buffer); n >= 0 && !closed; n = output.read(buffer)) {
         String text = tail + new String(buffer, 0, n, StandardCharsets.ISO_8859_1);
         if (text.contains(DUMP)) {
           quit.run();
@@ -44,6 +48,19 @@ final class QuitSignal {
       }
     } catch (IOException e) {
       // without the pipe QUIT is not forwarded
+    }
+  }
+
+  /** Ends the reader: a JVM that exits waits 300 ms for a thread that is in a system call. */
+  @Override
+  public void close() {
+    closed = true;
+    if (log != null) {
+      try (OutputStream pipe = new FileOutputStream(log)) {
+        pipe.write('\n');
+      } catch (IOException e) {
+        // there is no reader either
+      }
     }
   }
 }

@@ -47,7 +47,12 @@ final class Run {
     if (options.checksCommand()) {
       CommandPath.check(options.command().get(0), environment);
     }
-    Signals signals = Signals.catchFor(Thread.currentThread());
+    try (Signals signals = Signals.catchFor(Thread.currentThread())) {
+      return execute(signals);
+    }
+  }
+
+  private int execute(Signals signals) {
     PawlOptions client = PawlOptions.defaults().application("pawl run").releaseAtShutdown(false);
     try (LockStore store = setting.open();
         Pawl pawl = Pawl.over(store, client)) {

@@ -14,12 +14,13 @@ import sun.misc.SignalHandler;
  * <p>A terminal's Ctrl-C and Ctrl-\ reach the whole foreground process group, the command included:
  * INT and QUIT are not forwarded while pawl and the command are both in it.
  */
-final class Signals {
+final class Signals implements AutoCloseable {
 
   private static final List<String> CAUGHT = List.of("HUP", "INT", "TERM", "USR1", "USR2");
   private static final int QUIT = 3;
 
   private final Thread waiting;
+  private final QuitSignal quit = new QuitSignal(() -> received("QUIT", QUIT));
   private @Nullable Process command;
   private int pending;
 
@@ -41,7 +42,6 @@ final class Signals {
         // not this platform's, or taken by the JVM: it keeps its default effect
       }
     }
-    QuitSignal.watch(() -> signals.received("QUIT", QUIT));
     return signals;
   }
 
@@ -57,6 +57,11 @@ final class Signals {
       send(Integer.toString(pending), started);
       pending = 0;
     }
+  }
+
+  @Override
+  public void close() {
+    quit.close();
   }
 
   /** The command has ended. */
