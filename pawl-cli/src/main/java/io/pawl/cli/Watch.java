@@ -25,7 +25,7 @@ final class Watch {
   }
 
   /** Most commands of a script are over by then, and need no guard. */
-  private static final long GUARD_DELAY_MILLIS = 5;
+  private static final long GUARD_DELAY_MILLIS = 25;
 
   private static final long LONGEST_MARGIN_MILLIS = 1000;
 
