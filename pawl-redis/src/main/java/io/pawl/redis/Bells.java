@@ -1,0 +1,201 @@
+package io.pawl.redis;
+
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The claims of this store that wait, and their bells. The first of them opens a connection that
+ * subscribes to one channel, this store's own; whoever never waits never subscribes.
+ *
+ * <p>A message may be lost at any time: nobody relies on one. Whenever a subscription has been
+ * confirmed, the first as after each reconnect, all that wait are asked for once, since their bell
+ * may have rung before. A bell that a renewal has to make up for casts doubt on the connection,
+ * which is then replaced. In between, the engine's own renewals find what was missed.
+ */
+final class Bells implements AutoCloseable {
+
+  private static final String CHANNEL = "pawl:bell:";
+  private static final long RETRY_NANOS = 500_000_000;
+  private static final long DOUBT_PAUSE_NANOS = 5_000_000_000L;
+
+  private static final Logger log = LoggerFactory.getLogger(Bells.class);
+
+  /** A claim that waits. */
+  record Waiting(Claim claim, Bell bell) {}
+
+  private final Servers servers;
+  private final Wire wire;
+  private final String address;
+  private final Consumer<List<Claim>> catchUp;
+  private final BiConsumer<Waiting, Standing.Held> deliver;
+  private final ConcurrentHashMap<ClaimId, Waiting> waiting = new ConcurrentHashMap<>();
+  private final AtomicBoolean wanted = new AtomicBoolean();
+  private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+  private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
+  private volatile boolean closed;
+
+  /**
+   * @param address of this store, where scripts of others ring
+   * @param catchUp asks how claims stand whose bell may have been lost
+   * @param deliver rings, once the grant is certain enough
+   */
+  Bells(
+      Servers servers,
+      Wire wire,
+      String address,
+      Consumer<List<Claim>> catchUp,
+      BiConsumer<Waiting, Standing.Held> deliver) {
+    this.servers = servers;
+    this.wire = wire;
+    this.address = address;
+    this.catchUp = catchUp;
+    this.deliver = deliver;
+  }
+
+  /** {@code claim} may be granted from now on. */
+  void add(Claim claim, Bell bell) {
+    waiting.put(claim.id(), new Waiting(claim, bell));
+  }
+
+  /** {@code id} waits no more, whatever became of it. */
+  void remove(ClaimId id) {
+    waiting.remove(id);
+  }
+
+  boolean has(ClaimId id) {
+    return waiting.containsKey(id);
+  }
+
+  /** A claim was told to wait: somebody has to listen. */
+  void listen() {
+    if (!wanted.get() && !closed && wanted.compareAndSet(false, true)) {
+      open();
+    }
+  }
+
+  /** {@code id} was granted; rings if it waits. */
+  void ring(ClaimId id, Standing.Held held) {
+    Waiting granted = waiting.remove(id);
+    if (granted != null) {
+      deliver.accept(granted, held);
+    }
+  }
+
+  /** A claim was found granted whose bell should have rung. */
+  void missed() {
+    StatefulRedisPubSubConnection<String, String> doubtful = connection;
+    long now = System.nanoTime();
+    if (doubtful != null && now - doubtedAt >= DOUBT_PAUSE_NANOS) {
+      doubtedAt = now;
+      log.debug("{}: a bell was lost, listening anew", servers.describe());
+      connection = null;
+      doubtful.closeAsync();
+      open();
+    }
+  }
+
+  private void open() {
+    try {
+      servers
+          .dialBells()
+          .whenComplete(
+              (opened, error) -> {
+                if (opened == null) {
+                  log.debug("{} cannot be listened to", servers.describe(), error);
+                  openLater();
+                } else if (closed) {
+                  opened.closeAsync();
+                } else {
+                  subscribe(opened);
+                }
+              });
+    } catch (RuntimeException e) {
+      log.debug("{} cannot be listened to", servers.describe(), e);
+      openLater();
+    }
+  }
+
+  private void openLater() {
+    if (!closed) {
+      wire.after(RETRY_NANOS, this::open);
+    }
+  }
+
+  private void subscribe(StatefulRedisPubSubConnection<String, String> opened) {
+    connection = opened;
+    opened.addListener(
+        new RedisPubSubAdapter<String, String>() {
+          @Override
+          public void subscribed(String channel, long count) {
+            askForThoseWaiting();
+          }
+
+          @Override
+          public void message(String channel, String text) {
+            heard(text);
+          }
+        });
+    opened
+        .async()
+        .subscribe(CHANNEL + address)
+        .whenComplete(
+            (nothing, error) -> {
+              if (error != null && !closed) {
+                log.warn(
+                    "{} does not let us subscribe; waiters ask instead", servers.describe(), error);
+                opened.closeAsync();
+                openLater();
+              }
+            });
+  }
+
+  private void askForThoseWaiting() {
+    List<Claim> claims = new ArrayList<>();
+    waiting.values().forEach(each -> claims.add(each.claim()));
+    if (!claims.isEmpty()) {
+      catchUp.accept(claims);
+    }
+  }
+
+  private void heard(String text) {
+    String[] words = text.split(" ", -1);
+    try {
+      for (int i = 0; i + 2 < words.length; i += 3) {
+        long first = Long.parseLong(words[i + 1]);
+        long last = Long.parseLong(words[i + 2]);
+        ring(ClaimId.parse(words[i]), new Standing.Held(first, last));
+      }
+    } catch (IllegalArgumentException e) {
+      log.warn("{}: a message on our channel is not ours", servers.describe(), e);
+    }
+  }
+
+  /** For tests and messages: how many wait. */
+  Map<ClaimId, Waiting> view() {
+    return Map.copyOf(waiting);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    StatefulRedisPubSubConnection<String, String> open = connection;
+    if (open != null && !servers.owned()) {
+      open.closeAsync();
+    }
+    waiting.clear();
+  }
+}

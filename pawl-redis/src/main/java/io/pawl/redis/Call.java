@@ -1,0 +1,43 @@
+package io.pawl.redis;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.List;
+
+/** One command on its way, with the connection that it went to and the time that it has. */
+final class Call extends AsyncCommand<String, String, List<Object>> {
+
+  private final StatefulConnection<String, String> connection;
+  private final long deadlineNanos;
+
+  Call(
+      CommandType type,
+      CommandArgs<String, String> args,
+      StatefulConnection<String, String> connection,
+      long deadlineNanos) {
+    super(new Command<>(type, new FlatOutput(), args));
+    this.connection = connection;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  StatefulConnection<String, String> on() {
+    return connection;
+  }
+
+  boolean isOverdue(long nowNanos) {
+    return nowNanos - deadlineNanos >= 0;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(this);
+  }
+}

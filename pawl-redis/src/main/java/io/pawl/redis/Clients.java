@@ -1,0 +1,184 @@
+package io.pawl.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import io.pawl.StoreConfigurationException;
+import io.pawl.redis.RedisUrl.Address;
+import java.io.File;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Lettuce clients of our own, set up so that a command fails rather than waits unseen. */
+final class Clients {
+
+  /** Commands under way or waiting for the socket; beyond it they fail at once. */
+  private static final int MOST_UNDER_WAY = 200_000;
+
+  private static final int THREADS = 2;
+
+  private Clients() {}
+
+  static Servers open(RedisUrl url) {
+    Secrets secrets = new Secrets();
+    List<RedisURI> uris = uris(url, secrets);
+    ClientResources resources = resources(secrets);
+    List<String> addresses = url.addresses().stream().map(Address::toString).toList();
+    if (url.kind().equals("cluster")) {
+      RedisClusterClient client = RedisClusterClient.create(resources, uris);
+      client.setOptions(clusterOptions(url));
+      return new ManyServers(client, true, addresses, url.toString());
+    }
+    RedisClient client = RedisClient.create(resources);
+    client.setOptions(options(ClientOptions.builder(), url).build());
+    return new OneServer(client, uris.get(0), true, addresses, url.toString());
+  }
+
+  private static ClientResources resources(Secrets secrets) {
+    return ClientResources.builder()
+        .ioThreadPoolSize(THREADS)
+        .computationThreadPoolSize(THREADS)
+        .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+        .reconnectDelay(
+            Delay.exponential(
+                Duration.ofMillis(5), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
+        .nettyCustomizer(secrets)
+        .build();
+  }
+
+  private static List<RedisURI> uris(RedisUrl url, Secrets secrets) {
+    if (!url.kind().equals("sentinel")) {
+      return url.addresses().stream().map(address -> uri(url, address, secrets)).toList();
+    }
+    RedisURI.Builder servers = RedisURI.builder().withSentinelMasterId(parameter(url, "master"));
+    for (Address address : url.addresses()) {
+      RedisURI.Builder one = RedisURI.builder().withHost(address.host()).withPort(address.port());
+      tls(one, url);
+      String sentinelPassword = url.parameters().get("sentinelPassword");
+      authenticate(
+          one, url.parameters().getOrDefault("sentinelUser", ""), sentinelPassword, secrets);
+      servers.withSentinel(one.withTimeout(url.options().timeout()).build());
+    }
+    return List.of(finished(servers, url, secrets));
+  }
+
+  private static RedisURI uri(RedisUrl url, Address address, Secrets secrets) {
+    RedisURI.Builder one = RedisURI.builder().withHost(address.host()).withPort(address.port());
+    return finished(one, url, secrets);
+  }
+
+  private static RedisURI finished(RedisURI.Builder builder, RedisUrl url, Secrets secrets) {
+    tls(builder, url);
+    authenticate(builder, url.user(), url.password(), secrets);
+    return builder
+        .withDatabase(url.database())
+        .withTimeout(url.options().timeout())
+        .withClientName("pawl")
+        .build();
+  }
+
+  private static void authenticate(
+      RedisURI.Builder builder, String user, @Nullable String password, Secrets secrets) {
+    if (password == null) {
+      return;
+    }
+    String seal = secrets.seal(password);
+    if (user.isEmpty()) {
+      builder.withPassword(seal.toCharArray());
+    } else {
+      builder.withAuthentication(user, seal.toCharArray());
+    }
+  }
+
+  private static void tls(RedisURI.Builder builder, RedisUrl url) {
+    if (!url.tls()) {
+      return;
+    }
+    String verify = url.parameters().getOrDefault("verify", "full");
+    SslVerifyMode mode =
+        switch (verify) {
+          case "full" -> SslVerifyMode.FULL;
+          case "ca" -> SslVerifyMode.CA;
+          default ->
+              throw RedisUrl.wrong(
+                  url.toString(), "verify '" + verify + "' is neither full nor ca");
+        };
+    builder.withSsl(true).withVerifyPeer(mode);
+  }
+
+  private static <B extends ClientOptions.Builder> B options(B options, RedisUrl url) {
+    Duration timeout = url.options().timeout();
+    options
+        .autoReconnect(true)
+        .replayFilter(command -> true) // a claim asks again itself, knowing what it does
+        .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+        .requestQueueSize(MOST_UNDER_WAY)
+        .socketOptions(
+            SocketOptions.builder()
+                .connectTimeout(timeout)
+                .tcpNoDelay(true)
+                .keepAlive(true)
+                .build())
+        .sslOptions(sslOptions(url));
+    return options;
+  }
+
+  private static ClusterClientOptions clusterOptions(RedisUrl url) {
+    ClusterClientOptions.Builder options = options(ClusterClientOptions.builder(), url);
+    return options
+        .topologyRefreshOptions(
+            ClusterTopologyRefreshOptions.builder()
+                .enableAllAdaptiveRefreshTriggers()
+                .adaptiveRefreshTriggersTimeout(Duration.ofSeconds(1))
+                .enablePeriodicRefresh(Duration.ofSeconds(10))
+                .build())
+        .build();
+  }
+
+  private static SslOptions sslOptions(RedisUrl url) {
+    SslOptions.Builder ssl =
+        SslOptions.builder().jdkSslProvider().handshakeTimeout(url.options().timeout());
+    String trustStore = url.parameters().get("trustStore");
+    String trustPem = url.parameters().get("trustPem");
+    String keyStore = url.parameters().get("keyStore");
+    if (trustStore != null) {
+      ssl.truststore(
+          file(url, "trustStore", trustStore),
+          url.parameters().getOrDefault("trustStorePassword", ""));
+    }
+    if (trustPem != null) {
+      ssl.trustManager(file(url, "trustPem", trustPem));
+    }
+    if (keyStore != null) {
+      ssl.keystore(
+          file(url, "keyStore", keyStore),
+          url.parameters().getOrDefault("keyStorePassword", "").toCharArray());
+    }
+    return ssl.build();
+  }
+
+  private static File file(RedisUrl url, String name, String path) {
+    File file = new File(path);
+    if (!file.canRead()) {
+      throw new StoreConfigurationException(
+          "store '" + url + "': " + name + " " + path + " cannot be read; correct the path");
+    }
+    return file;
+  }
+
+  private static String parameter(RedisUrl url, String name) {
+    return url.parameters().getOrDefault(name, "");
+  }
+}

@@ -1,0 +1,187 @@
+package io.pawl.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.protocol.RedisProtocolException;
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What went wrong, as the one exception that says what to change. An error is {@link
+ * StoreUnavailableException} where the same request may succeed later, and then the outcome of this
+ * one is taken for unknown.
+ *
+ * @param where the server as given, without passwords
+ */
+record Failures(String where) {
+
+  /** A request failed. */
+  StoreException of(@Nullable Throwable error) {
+    if (error == null) {
+      return unavailable("said nothing", null);
+    }
+    Throwable cause = unwrapped(error);
+    if (cause instanceof StoreException known) {
+      return known;
+    }
+    if (cause instanceof RedisCommandExecutionException answered) {
+      return answered(String.valueOf(answered.getMessage()), cause);
+    }
+    if (find(cause, RedisProtocolException.class) != null) {
+      return unavailable("answers what is not the Redis protocol; check what listens there", cause);
+    }
+    return unavailable("cannot be reached: " + cause.getMessage(), cause);
+  }
+
+  StoreUnavailableException unavailable(String what, @Nullable Throwable cause) {
+    return new StoreUnavailableException(say(what), cause);
+  }
+
+  StoreUnavailableException noAnswer(long millis) {
+    return unavailable("gave no answer within " + millis + " ms; the outcome is unknown", null);
+  }
+
+  private StoreException answered(String message, @Nullable Throwable cause) {
+    int space = message.indexOf(' ');
+    String code = space < 0 ? message : message.substring(0, space);
+    return switch (code) {
+      case "LOADING" -> unavailable("is still loading its data", cause);
+      case "MASTERDOWN" -> unavailable("is a replica that has lost its primary", cause);
+      case "CLUSTERDOWN" ->
+          unavailable("is a Cluster that does not serve every slot: " + message, cause);
+      case "TRYAGAIN", "MOVED", "ASK" -> unavailable("is moving slots: " + message, cause);
+      case "READONLY" ->
+          unavailable(
+              "is a read-only replica now; name the primary, the Sentinels or the Cluster", cause);
+      case "BUSY" -> unavailable("is busy with a script that does not end; SCRIPT KILL it", cause);
+      case "OOM" -> unavailable("is out of memory and takes no new claims; raise maxmemory", cause);
+      case "MISCONF" -> unavailable("refuses writes since it cannot save: " + message, cause);
+      case "NOREPLICAS" -> unavailable("has fewer replicas than it wants: " + message, cause);
+      case "NOPERM" ->
+          new StoreDeniedException(
+              say("does not allow it: " + message + "; docs/REDIS.md lists the rights needed"),
+              cause);
+      case "NOAUTH", "WRONGPASS" -> denied(message, cause);
+      case "WRONGTYPE" ->
+          new StoreConfigurationException(
+              say("has other data in a key pawl:lock:*; delete it or use another database"), cause);
+      case "CROSSSLOT" ->
+          new StoreConfigurationException(say("is a Cluster; write redis-cluster://"), cause);
+      default ->
+          message.contains("invalid password") || message.contains("without any password")
+              ? denied(message, cause)
+              : new StoreException(say("answered: " + message), cause);
+    };
+  }
+
+  private StoreDeniedException denied(String message, @Nullable Throwable cause) {
+    boolean without = message.startsWith("NOAUTH");
+    return new StoreDeniedException(
+        say(
+            without
+                ? "wants a password; write :password@ or user:password@ before the host"
+                : "refused user or password; correct what stands before the @ in the URL"),
+        cause);
+  }
+
+  /**
+   * A first connection failed.
+   *
+   * @param tls whether we spoke TLS
+   */
+  StoreException connecting(Throwable error, boolean tls) {
+    Throwable cause = unwrapped(error);
+    if (cause instanceof StoreException known) {
+      return known;
+    }
+    RedisCommandExecutionException answer = find(cause, RedisCommandExecutionException.class);
+    if (answer != null) {
+      String message = String.valueOf(answer.getMessage());
+      if (message.contains("cluster support disabled")) {
+        return new StoreConfigurationException(
+            say("is no Cluster; write redis:// or rediss:// for a single server"), cause);
+      }
+      if (message.contains("DB index is out of range")
+          || message.contains("SELECT is not allowed")) {
+        return new StoreConfigurationException(
+            say("has no such database; correct the number after the port"), cause);
+      }
+      return answered(message, cause);
+    }
+    SSLException ssl = find(cause, SSLException.class);
+    if (ssl != null) {
+      return new StoreConfigurationException(
+          say(
+              "failed at TLS: "
+                  + ssl.getMessage()
+                  + "; if it serves plain text write redis://, if its certificate is your own"
+                  + " name it with trustStore= or trustPem="),
+          cause);
+    }
+    if (find(cause, UnknownHostException.class) != null
+        || find(cause, UnresolvedAddressException.class) != null) {
+      return unavailable("cannot be found: no such host; correct the name", cause);
+    }
+    if (find(cause, ConnectException.class) != null) {
+      return unavailable("cannot be reached: connection refused; is it running there?", cause);
+    }
+    if (find(cause, RedisProtocolException.class) != null) {
+      return new StoreConfigurationException(
+          say("answers what is not the Redis protocol" + (tls ? "" : hintOfTls())), cause);
+    }
+    if (find(cause, TimeoutException.class) != null
+        || find(cause, RedisCommandTimeoutException.class) != null) {
+      return unavailable(
+          "gave no answer in time; check host, port and firewall" + (tls ? "" : hintOfTls()),
+          cause);
+    }
+    return unavailable(
+        "cannot be reached: " + deepest(cause).getMessage() + (tls ? "" : hintOfTls()), cause);
+  }
+
+  private static String hintOfTls() {
+    return "; if it serves TLS, write rediss:// or tls=true";
+  }
+
+  private String say(String what) {
+    return "store '" + where + "': " + what;
+  }
+
+  static Throwable unwrapped(Throwable error) {
+    Throwable cause = error;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  private static Throwable deepest(Throwable error) {
+    Throwable cause = error;
+    for (int depth = 0; depth < 20 && cause.getCause() != null; depth++) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  private static <T extends Throwable> @Nullable T find(Throwable error, Class<T> kind) {
+    Throwable cause = error;
+    for (int depth = 0; depth < 20 && cause != null; depth++) {
+      if (kind.isInstance(cause)) {
+        return kind.cast(cause);
+      }
+      cause = cause.getCause();
+    }
+    return null;
+  }
+}

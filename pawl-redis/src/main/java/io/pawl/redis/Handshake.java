@@ -1,0 +1,123 @@
+package io.pawl.redis;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The first connection: is it there, is it one that we can use? */
+final class Handshake {
+
+  private static final int[] OLDEST_REDIS = {6, 2};
+  private static final int[] OLDEST_VALKEY = {8, 0};
+
+  private Handshake() {}
+
+  /**
+   * Connects and asks the server who it is. Takes at most three times the timeout.
+   *
+   * @throws StoreException that says what to change
+   */
+  static Wire connect(Servers servers, Failures failures, RedisOptions options, boolean tls) {
+    long nanos = options.timeout().toNanos();
+    StatefulConnection<String, String> connection = dial(servers, failures, nanos, tls);
+    Wire wire = new Wire(servers, failures, nanos, connection);
+    try {
+      check(hello(wire, failures, tls), servers.mode(), failures);
+      return wire;
+    } catch (RuntimeException e) {
+      wire.close();
+      throw e;
+    }
+  }
+
+  private static StatefulConnection<String, String> dial(
+      Servers servers, Failures failures, long nanos, boolean tls) {
+    try {
+      return servers.dial().toCompletableFuture().get(2 * nanos, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException | RuntimeException e) {
+      throw failures.connecting(e, tls);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw failures.unavailable("was not waited for: the thread was interrupted", e);
+    }
+  }
+
+  /** The fields of HELLO, which every account may send, unlike INFO. */
+  private static Map<String, String> hello(Wire wire, Failures failures, boolean tls) {
+    try {
+      List<Object> reply = wire.send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8)).get();
+      Map<String, String> fields = new HashMap<>();
+      for (int i = 0; i + 1 < reply.size() && i < 12; i += 2) {
+        fields.put(String.valueOf(reply.get(i)), String.valueOf(reply.get(i + 1)));
+      }
+      return fields;
+    } catch (ExecutionException e) {
+      StoreException failure = failures.connecting(e, tls);
+      if (failure instanceof StoreDeniedException
+          || !String.valueOf(failure.getMessage()).contains("unknown command")) {
+        throw failure;
+      }
+      throw tooOld("a server that does not know HELLO", failures);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw failures.unavailable("was not waited for: the thread was interrupted", e);
+    }
+  }
+
+  static void check(Map<String, String> hello, String mode, Failures failures) {
+    String server = hello.getOrDefault("server", "redis");
+    String version = hello.getOrDefault("version", "0");
+    boolean valkey = server.equals("valkey");
+    if (isOlder(version, valkey ? OLDEST_VALKEY : OLDEST_REDIS)) {
+      throw tooOld((valkey ? "Valkey " : "Redis ") + version, failures);
+    }
+    String found = hello.getOrDefault("mode", mode);
+    if (!found.equals(mode)) {
+      String scheme =
+          switch (found) {
+            case "cluster" -> "is a node of a Cluster; write redis-cluster://";
+            case "sentinel" -> "is a Sentinel; write redis-sentinel:// and master=<name>";
+            default -> "is no Cluster; write redis:// or rediss:// for a single server";
+          };
+      throw new StoreConfigurationException("store '" + failures.where() + "': " + scheme);
+    }
+    String role = hello.getOrDefault("role", "master");
+    if (mode.equals("standalone") && !role.equals("master")) {
+      throw new StoreConfigurationException(
+          "store '"
+              + failures.where()
+              + "': is a read-only replica; name its primary, or its Sentinels with"
+              + " redis-sentinel://");
+    }
+  }
+
+  private static StoreConfigurationException tooOld(String found, Failures failures) {
+    return new StoreConfigurationException(
+        "store '"
+            + failures.where()
+            + "': is "
+            + found
+            + "; Pawl needs Redis 6.2 or newer, or Valkey 8 or newer");
+  }
+
+  private static boolean isOlder(String version, int[] oldest) {
+    String[] parts = version.split("\\.", -1);
+    for (int i = 0; i < oldest.length; i++) {
+      int part = i < parts.length && parts[i].matches("\\d{1,6}") ? Integer.parseInt(parts[i]) : 0;
+      if (part != oldest[i]) {
+        return part < oldest[i];
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+package io.pawl.redis;
+
+import io.lettuce.core.RedisURI;
+
+/**
+ * The one key of each lock. Braces in a name can choose its slot, as in any key; they cannot split
+ * it, for there is nothing to split.
+ */
+final class Keys {
+
+  private static final String PREFIX = "pawl:lock:";
+  static final String PATTERN = PREFIX + "*";
+
+  private Keys() {}
+
+  static String of(String lock) {
+    return PREFIX.concat(lock);
+  }
+
+  /** A server without its password, for messages. */
+  static String shown(RedisURI uri) {
+    return uri.getHost() == null
+        ? "Sentinels of " + uri.getSentinelMasterId()
+        : uri.getHost() + ":" + uri.getPort() + "/" + uri.getDatabase();
+  }
+
+  static String lockOf(String key) {
+    return key.substring(PREFIX.length());
+  }
+}

@@ -1,0 +1,58 @@
+package io.pawl.redis;
+
+import java.time.Duration;
+
+/**
+ * How a {@link RedisStore} talks to its server. Immutable; each method returns a changed copy.
+ *
+ * @param timeout how long a request may stay unanswered before it fails with {@link
+ *     io.pawl.StoreUnavailableException}, 50 ms to 1 minute; every stage of the store completes
+ *     within about twice this
+ * @param waitReplicas how many replicas must confirm a grant before it is handed out, 0 to 100; 0
+ *     asks none. A grant that too few confirm is withdrawn and the attempt fails. It makes the loss
+ *     of a grant at a failover unlikely, not impossible, and costs one more round trip and the
+ *     replicas' own
+ * @param waitTimeout how long to wait for them, 1 ms to less than {@code timeout}
+ */
+public record RedisOptions(Duration timeout, int waitReplicas, Duration waitTimeout) {
+
+  private static final Duration LONGEST = Duration.ofMinutes(1);
+
+  private static final RedisOptions DEFAULTS =
+      new RedisOptions(Duration.ofSeconds(2), 0, Duration.ofMillis(500));
+
+  public RedisOptions {
+    if (timeout.compareTo(Duration.ofMillis(50)) < 0 || timeout.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          "timeout: " + timeout + " is not between 50 ms and 1 minute");
+    }
+    if (waitReplicas < 0 || waitReplicas > 100) {
+      throw new IllegalArgumentException(
+          "replicas to wait for: " + waitReplicas + " is not between 0 and 100");
+    }
+    if (waitTimeout.compareTo(Duration.ofMillis(1)) < 0 || waitTimeout.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          "timeout of the wait for replicas: " + waitTimeout + " is not between 1 ms and 1 minute");
+    }
+    if (waitReplicas > 0 && waitTimeout.compareTo(timeout) >= 0) {
+      throw new IllegalArgumentException(
+          "timeout of the wait for replicas: "
+              + waitTimeout
+              + " is not shorter than that of a request, "
+              + timeout);
+    }
+  }
+
+  /** A timeout of 2 s, and no wait for replicas. */
+  public static RedisOptions defaults() {
+    return DEFAULTS;
+  }
+
+  public RedisOptions timeout(Duration longest) {
+    return new RedisOptions(longest, waitReplicas, waitTimeout);
+  }
+
+  public RedisOptions waitReplicas(int replicas, Duration longest) {
+    return new RedisOptions(timeout, replicas, longest);
+  }
+}

@@ -1,0 +1,362 @@
+package io.pawl.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.pawl.StoreException;
+import io.pawl.redis.Bells.Waiting;
+import io.pawl.redis.Scripts.Script;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on Redis (6.2 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
+ * Cluster. Each verb is one Lua script on the one key of its lock, decided by the server's clock:
+ * one round trip to take a free lock, one to give it back, and no subscription. The first claim
+ * that has to wait opens a second connection on which this store's waiters are called; a bell that
+ * is lost is made up for by the next renewal.
+ *
+ * <p>A grant lives as long as its key: a failover to a replica that has not got it, a FLUSHALL or
+ * an eviction can let two holders in, with any lock on Redis. Tokens rise all the same, since they
+ * follow the server's clock; docs/REDIS.md says how far that reaches.
+ *
+ * <p>Every stage completes within about twice {@link RedisOptions#timeout}. Thread-safe. Stages
+ * complete, and bells ring, on Lettuce's threads.
+ */
+public final class RedisStore implements LockStore, Inspectable, Diagnosable {
+
+  /** How many claims one renewal carries: the server is busy with it for about a millisecond. */
+  private static final int RENEW_BATCH = 256;
+
+  private static final long DAY_MILLIS = 86_400_000;
+
+  private final Servers servers;
+  private final Failures failures;
+  private final RedisOptions options;
+  private final Wire wire;
+  private final Verbs verbs;
+  private final Scripts scripts;
+  private final Bells bells;
+  private final String address;
+
+  /**
+   * The largest token that this store has seen on any lock. Tokens follow time, so it is the latest
+   * server time known; as a floor it keeps tokens rising should a server's clock go back.
+   */
+  private final AtomicLong highestToken = new AtomicLong();
+
+  private RedisStore(Servers servers, RedisOptions options, Scripts scripts, boolean tls) {
+    this.servers = servers;
+    this.options = options;
+    this.scripts = scripts;
+    this.failures = new Failures(servers.describe());
+    this.address = Addresses.next();
+    this.wire = Handshake.connect(servers, failures, options, tls);
+    this.verbs = new Verbs(wire, failures);
+    this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
+  }
+
+  /**
+   * Connects to {@code url}, which {@link RedisProvider} explains. Close the store at the end.
+   *
+   * @throws IllegalArgumentException for a URL that cannot be right, naming the part
+   * @throws StoreException when the server cannot be reached or used, saying what to change
+   */
+  public static RedisStore connect(String url) {
+    return connect(RedisUrl.parse(StoreUrl.parse(url)), Scripts.load());
+  }
+
+  static RedisStore connect(RedisUrl url, Scripts scripts) {
+    return opened(Clients.open(url), url.options(), scripts, url.tls());
+  }
+
+  /**
+   * A store over a client that stays the caller's: closing the store closes the two connections
+   * that it opened, not the client.
+   *
+   * @param uri the server, or the Sentinels with the name of the primary
+   * @throws StoreException when the server cannot be reached or used
+   */
+  public static RedisStore over(RedisClient client, RedisURI uri, RedisOptions options) {
+    return opened(
+        new OneServer(client, uri, false, List.of(Keys.shown(uri)), "redis://" + Keys.shown(uri)),
+        options,
+        Scripts.load(),
+        uri.isSsl());
+  }
+
+  /** As {@link #over(RedisClient, RedisURI, RedisOptions)}, for a Cluster. */
+  public static RedisStore over(RedisClusterClient client, RedisOptions options) {
+    return opened(
+        new ManyServers(client, false, List.of("the client's own"), "redis-cluster://"),
+        options,
+        Scripts.load(),
+        false);
+  }
+
+  private static RedisStore opened(
+      Servers servers, RedisOptions options, Scripts scripts, boolean tls) {
+    try {
+      return new RedisStore(servers, options, scripts, tls);
+    } catch (RuntimeException e) {
+      servers.close();
+      throw e;
+    }
+  }
+
+  /** One round trip, two more where replicas have to confirm. */
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    if (claim.queues()) {
+      bells.add(claim, bell);
+    }
+    CompletableFuture<Standing> told = new CompletableFuture<>();
+    long floor = Math.max(claim.tokenFloor(), highestToken.get());
+    verbs
+        .run(
+            scripts.attempt(),
+            List.of(Keys.of(claim.lock())),
+            List.of(
+                address,
+                claim.id().toString(),
+                Stored.text(claim.mode()),
+                Long.toString(claim.leaseMillis()),
+                claim.queues() ? "1" : "0",
+                Integer.toString(claim.tokens()),
+                Long.toString(floor),
+                Stored.text(claim.holder())))
+        .whenComplete((reply, error) -> attempted(claim, reply, error, told));
+    return told;
+  }
+
+  private void attempted(
+      Claim claim,
+      @Nullable List<Object> reply,
+      @Nullable Throwable error,
+      CompletableFuture<Standing> told) {
+    if (reply == null) {
+      bells.remove(claim.id());
+      told.completeExceptionally(failures.of(error));
+      return;
+    }
+    Standing standing;
+    try {
+      standing = Replies.standing(claim, reply, 0, failures);
+      hear(reply, 2);
+    } catch (StoreException e) {
+      bells.remove(claim.id());
+      told.completeExceptionally(e);
+      return;
+    }
+    if (standing instanceof Standing.Held held) {
+      bells.remove(claim.id());
+      confirmed(claim, held, told);
+      return;
+    }
+    if (standing instanceof Standing.Waiting) {
+      bells.listen();
+    } else {
+      bells.remove(claim.id());
+    }
+    told.complete(standing);
+  }
+
+  private void confirmed(Claim claim, Standing.Held held, CompletableFuture<Standing> told) {
+    learn(held);
+    if (options.waitReplicas() == 0) {
+      told.complete(held);
+      return;
+    }
+    verbs
+        .replicated(scripts.renew(), address, claim, options)
+        .whenComplete(
+            (count, error) -> {
+              if (error == null) {
+                told.complete(held);
+              } else {
+                withdraw(claim);
+                told.completeExceptionally(failures.of(error));
+              }
+            });
+  }
+
+  /** A token far from our own time follows somebody's floor, and must not spread to other locks. */
+  private void learn(Standing.Held held) {
+    long token = held.lastToken();
+    if (token > highestToken.get() && token < (System.currentTimeMillis() + DAY_MILLIS) * 2000) {
+      highestToken.accumulateAndGet(token, Math::max);
+    }
+  }
+
+  /** A bell has rung for a waiter. */
+  private void deliver(Waiting waiter, Standing.Held held) {
+    CompletableFuture<Standing> told = new CompletableFuture<>();
+    told.thenAccept(waiter.bell()::ring);
+    confirmed(waiter.claim(), held, told);
+  }
+
+  /** One round trip per batch; in a Cluster one command per slot, to all nodes at once. */
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    return Renewal.of(claims, RENEW_BATCH, this::group, this::standings)
+        .thenApply(
+            standings -> {
+              standings.forEach(this::renewed);
+              return standings;
+            });
+  }
+
+  private int group(Claim claim) {
+    return servers.group(Keys.of(claim.lock()));
+  }
+
+  private CompletableFuture<Map<ClaimId, Standing>> standings(List<Claim> claims) {
+    return verbs
+        .run(
+            scripts.renew(),
+            claims.stream().map(claim -> Keys.of(claim.lock())).toList(),
+            Replies.addressAndIds(address, claims))
+        .thenApply(
+            reply -> {
+              Map<ClaimId, Standing> standings = Replies.standings(claims, reply, failures);
+              hear(reply, 2 * claims.size());
+              return standings;
+            });
+  }
+
+  private void renewed(ClaimId id, Standing standing) {
+    if (standing instanceof Standing.Held held) {
+      learn(held);
+      if (bells.has(id)) {
+        bells.remove(id);
+        bells.missed();
+      }
+    } else if (!(standing instanceof Standing.Waiting)) {
+      bells.remove(id);
+    }
+  }
+
+  /** Bells may have been lost: asks for those that wait. */
+  private void catchUp(List<Claim> claims) {
+    Renewal.of(claims, RENEW_BATCH, this::group, this::standings)
+        .thenAccept(
+            standings ->
+                standings.forEach(
+                    (id, standing) -> {
+                      if (standing instanceof Standing.Held held) {
+                        bells.ring(id, held);
+                      }
+                    }));
+  }
+
+  /** One round trip; who is next is granted in it. */
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    bells.remove(claim.id());
+    String remembered = claim.unsettled() ? Long.toString(claim.leaseMillis()) : "0";
+    CompletableFuture<Void> told = new CompletableFuture<>();
+    verbs
+        .run(
+            scripts.withdraw(),
+            List.of(Keys.of(claim.lock())),
+            List.of(address, claim.id().toString(), remembered))
+        .whenComplete((reply, error) -> told(reply, error, 0, told, null));
+    return told;
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    Script evict = scripts.evict();
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    verbs
+        .run(evict, List.of(Keys.of(lock)), List.of(address, Long.toString(token)))
+        .whenComplete(
+            (reply, error) ->
+                told(reply, error, 1, told, reply != null && reply.get(0).equals(1L)));
+    return told;
+  }
+
+  private <T> void told(
+      @Nullable List<Object> reply,
+      @Nullable Throwable error,
+      int rings,
+      CompletableFuture<T> told,
+      @Nullable T answer) {
+    if (reply == null) {
+      told.completeExceptionally(failures.of(error));
+      return;
+    }
+    try {
+      hear(reply, rings);
+      told.complete(answer);
+    } catch (StoreException e) {
+      told.completeExceptionally(e);
+    }
+  }
+
+  private void hear(List<Object> reply, int from) {
+    for (int i = from; i < reply.size(); i += 3) {
+      bells.ring(Replies.id(reply, i, failures), Replies.held(reply, i + 1, failures));
+    }
+  }
+
+  /** Walks the whole key space of every primary, a thousand keys at a time. */
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    return new Inspection(wire, servers, verbs, scripts.show(), failures).list(limit);
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    return new Inspection(wire, servers, verbs, scripts.show(), failures).show(lock);
+  }
+
+  @Override
+  public List<Finding> diagnose() {
+    return new Doctor(wire, servers, failures, options).examine();
+  }
+
+  @Override
+  public int renewBatch() {
+    return RENEW_BATCH;
+  }
+
+  @Override
+  public String describe() {
+    return servers.describe();
+  }
+
+  /** How long a request may stay unanswered. */
+  Duration timeout() {
+    return options.timeout();
+  }
+
+  @Override
+  public void close() {
+    bells.close();
+    wire.close();
+    servers.close();
+  }
+
+  @Override
+  public String toString() {
+    return "RedisStore[" + describe() + "]";
+  }
+}

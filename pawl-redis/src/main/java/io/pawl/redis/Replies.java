@@ -1,0 +1,78 @@
+package io.pawl.redis;
+
+import io.pawl.StoreException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What scripts answer, read with suspicion: nothing but two proper tokens makes a claim held. */
+final class Replies {
+
+  private static final long GONE = -1;
+
+  private Replies() {}
+
+  static List<String> addressAndIds(String address, List<Claim> claims) {
+    List<String> values = new ArrayList<>(claims.size() + 1);
+    values.add(address);
+    for (Claim claim : claims) {
+      values.add(claim.id().toString());
+    }
+    return values;
+  }
+
+  /** The standing at {@code at}: a token and the last; or 0, and a wait or a reason. */
+  static Standing standing(Claim claim, List<Object> reply, int at, Failures failures) {
+    long token = number(reply, at, failures);
+    long other = number(reply, at + 1, failures);
+    if (token != 0) {
+      return held(reply, at, failures);
+    }
+    if (other > 0) {
+      return new Standing.Waiting(Duration.ofMillis(other));
+    }
+    if (other == GONE) {
+      return Standing.GONE;
+    }
+    throw new StoreException(
+        "lock '" + claim.lock() + "': fencing tokens are used up; use another name");
+  }
+
+  static Map<ClaimId, Standing> standings(
+      List<Claim> claims, List<Object> reply, Failures failures) {
+    Map<ClaimId, Standing> standings = new HashMap<>();
+    for (int i = 0; i < claims.size(); i++) {
+      Claim claim = claims.get(i);
+      standings.put(claim.id(), standing(claim, reply, 2 * i, failures));
+    }
+    return standings;
+  }
+
+  static Standing.Held held(List<Object> reply, int at, Failures failures) {
+    try {
+      return new Standing.Held(number(reply, at, failures), number(reply, at + 1, failures));
+    } catch (IllegalArgumentException e) {
+      throw failures.unavailable("answered a script with nonsense: " + e.getMessage(), e);
+    }
+  }
+
+  static ClaimId id(List<Object> reply, int at, Failures failures) {
+    try {
+      return ClaimId.parse(String.valueOf(reply.get(at)));
+    } catch (IllegalArgumentException e) {
+      throw failures.unavailable("answered a script with nonsense: " + e.getMessage(), e);
+    }
+  }
+
+  private static long number(List<Object> reply, int at, Failures failures) {
+    if (at < reply.size() && reply.get(at) instanceof Long number) {
+      return number;
+    }
+    throw failures.unavailable("answered a script with nonsense", null);
+  }
+}

@@ -1,0 +1,198 @@
+package io.pawl.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection for commands, and the promise that each is answered in bounded time.
+ *
+ * <p>Lettuce reconnects by itself where the peer says that it is gone. Where it says nothing (a
+ * frozen server, a network that swallows packets) a command that stays unanswered makes this class
+ * dial anew, which with Sentinels also asks anew who the primary is, and move over once that
+ * succeeded. Commands on their way when a connection ends fail at once; none is sent twice.
+ *
+ * <p>Deadlines need no timer each: commands have the same time, so those that wait stand in the
+ * order of their deadlines in one queue, which is swept while it is not empty.
+ */
+final class Wire implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Wire.class);
+
+  private final Servers servers;
+  private final Failures failures;
+  private final long timeoutNanos;
+  private final Queue<Call> inFlight = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean sweeping = new AtomicBoolean();
+  private final AtomicBoolean dialing = new AtomicBoolean();
+  private final RedisConnectionStateListener onDisconnect =
+      new RedisConnectionStateListener() {
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+          disconnected(handler);
+        }
+      };
+
+  private volatile StatefulConnection<String, String> connection;
+  private volatile boolean closed;
+
+  /**
+   * @param first already connected
+   */
+  Wire(
+      Servers servers,
+      Failures failures,
+      long timeoutNanos,
+      StatefulConnection<String, String> first) {
+    this.servers = servers;
+    this.failures = failures;
+    this.timeoutNanos = timeoutNanos;
+    this.connection = first;
+    first.addListener(onDisconnect);
+  }
+
+  StatefulConnection<String, String> connection() {
+    return connection;
+  }
+
+  /** Sends a command; to the node of its first key where there are several. Never throws. */
+  Call send(CommandType type, CommandArgs<String, String> args) {
+    return send(type, args, connection);
+  }
+
+  /** As {@link #send}, on a connection that is one of {@link #connection}'s. */
+  Call send(
+      CommandType type,
+      CommandArgs<String, String> args,
+      StatefulConnection<String, String> through) {
+    Call call = new Call(type, args, through, System.nanoTime() + timeoutNanos);
+    if (closed) {
+      call.completeExceptionally(failures.unavailable("is closed", null));
+      return call;
+    }
+    inFlight.add(call);
+    try {
+      through.dispatch(call);
+    } catch (RuntimeException e) {
+      call.completeExceptionally(failures.of(e));
+    }
+    if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
+      sweepSoon();
+    }
+    return call;
+  }
+
+  /** The connection for what depends on a connection's own history. */
+  CompletableFuture<StatefulRedisConnection<String, String>> nodeOf(String key) {
+    try {
+      return servers.nodeOf(connection, key).toCompletableFuture();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** Runs {@code task} after {@code nanos} on a thread that may not block. */
+  void after(long nanos, Runnable task) {
+    if (!closed) {
+      connection
+          .getResources()
+          .timer()
+          .newTimeout(timeout -> task.run(), nanos, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void sweepSoon() {
+    long period = Math.min(100_000_000, Math.max(10_000_000, timeoutNanos / 8));
+    try {
+      after(period, this::sweep);
+    } catch (IllegalStateException timerStopped) {
+      sweeping.set(false);
+    }
+  }
+
+  private void sweep() {
+    long now = System.nanoTime();
+    boolean silent = false;
+    Call first = inFlight.peek();
+    while (first != null && (first.isDone() || first.isOverdue(now))) {
+      inFlight.remove(first);
+      silent |= first.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000));
+      first = inFlight.peek();
+    }
+    if (silent) {
+      dialAnew();
+    }
+    if (first == null) {
+      sweeping.set(false);
+      if (inFlight.isEmpty() || !sweeping.compareAndSet(false, true)) {
+        return;
+      }
+    }
+    sweepSoon();
+  }
+
+  private void disconnected(RedisChannelHandler<?, ?> handler) {
+    for (Call call : inFlight) {
+      if ((Object) handler == call.on()) {
+        call.completeExceptionally(
+            failures.unavailable("closed the connection; the outcome is unknown", null));
+      }
+    }
+  }
+
+  private void dialAnew() {
+    if (closed || !dialing.compareAndSet(false, true)) {
+      return;
+    }
+    StatefulConnection<String, String> old = connection;
+    try {
+      servers
+          .dial()
+          .whenComplete(
+              (fresh, error) -> {
+                if (fresh != null) {
+                  moveTo(fresh, old);
+                } else {
+                  log.debug(
+                      "{} does not answer a new connection either", servers.describe(), error);
+                }
+                dialing.set(false);
+              });
+    } catch (RuntimeException e) {
+      dialing.set(false);
+      log.debug("{} cannot be dialled", servers.describe(), e);
+    }
+  }
+
+  private void moveTo(
+      StatefulConnection<String, String> fresh, StatefulConnection<String, String> old) {
+    log.info("{} was silent for too long; using a new connection", servers.describe());
+    fresh.addListener(onDisconnect);
+    connection = fresh;
+    if (closed) {
+      fresh.closeAsync();
+    }
+    after(timeoutNanos, old::closeAsync); // until then others may still be answered there
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    if (!servers.owned()) {
+      connection.closeAsync();
+    }
+    for (Call call : inFlight) {
+      call.completeExceptionally(failures.unavailable("was closed by this program", null));
+    }
+  }
+}

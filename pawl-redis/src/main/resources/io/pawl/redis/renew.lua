@@ -1,0 +1,20 @@
+-- Keeps claims alive for another lease each, held and waiting alike, and tells how each stands.
+--
+-- ARGV[1]  address of the calling store
+-- then per key: claim id
+-- Answers  see rule.lua
+
+local standings = {}
+for i = 1, #KEYS do
+  local id = ARGV[i + 1]
+  local token, other = 0, GONE
+  open(KEYS[i], id)
+  settle()
+  local c = alive(id)
+  if c and c.kind ~= 'g' then
+    token, other = renewed(c)
+  end
+  save()
+  standings[2 * i - 1], standings[2 * i] = token, other
+end
+return answer(standings)

@@ -1,0 +1,294 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.LockState;
+import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The scripts and {@link GrantRule} go through the same random histories, under a clock that the
+ * test moves, and must agree on every standing, every grant, the order of tokens, and who holds and
+ * waits until when.
+ */
+class DifferentialTest {
+
+  private static final int STEPS = 1500;
+  private static final Holder NOBODY = new Holder("host", 1, "thread", "", "");
+
+  /** A claim can be granted again after it ran out; the model's token tells which time it was. */
+  private record Grant(ClaimId id, long modelToken) {}
+
+  /** Two clients whose store objects differ, so that grants come by reply and by message. */
+  private final List<RedisStore> stores = new ArrayList<>();
+
+  private final Map<String, LockState> models = new HashMap<>();
+  private final Map<String, Long> lastTokens = new HashMap<>();
+  private final Map<Grant, Standing.Held> grants = new HashMap<>();
+  private final Map<ClaimId, Standing.Held> rung = new ConcurrentHashMap<>();
+  private final List<Claim> claims = new ArrayList<>();
+  private Random random = new Random();
+  private RedisServer server;
+  private boolean unheard;
+  private long number;
+  private long nowMicros;
+
+  @ParameterizedTest
+  @CsvSource({"REDIS,1", "REDIS,2", "REDIS,3", "VALKEY,4", "VALKEY,5"})
+  void scriptsDecideAsTheGrantRuleDoes(Flavour flavour, long seed) {
+    random = new Random(seed);
+    try (RedisServer started = RedisServer.setup().flavour(flavour).start()) {
+      server = started;
+      nowMicros = (System.currentTimeMillis() + 86_400_000) * 1000;
+      tick(0);
+      try (RedisStore one = TestClock.store(server);
+          RedisStore two = TestClock.store(server)) {
+        stores.add(one);
+        stores.add(two);
+        listenFirst();
+        for (int i = 0; i < STEPS; i++) {
+          step();
+        }
+      }
+    }
+  }
+
+  /** A store that has just subscribed asks for all its waiters, which keeps them alive. */
+  private void listenFirst() {
+    for (int i = 0; i < 2; i++) {
+      Claim holder = claim("warm", 1 - i, Mode.EXCLUSIVE, true);
+      Claim waiter = claim("warm", i, Mode.EXCLUSIVE, true);
+      answer(storeOf(holder).attempt(holder, standing -> {}));
+      answer(storeOf(waiter).attempt(waiter, standing -> rung(waiter, standing)));
+      answer(storeOf(holder).withdraw(holder));
+      await().until(() -> rung.remove(waiter.id()) != null);
+      answer(storeOf(waiter).withdraw(waiter));
+    }
+  }
+
+  private void step() {
+    int dice = random.nextInt(100);
+    if (dice < 35 || claims.isEmpty()) {
+      attempt(newClaim());
+    } else if (dice < 45) {
+      attempt(anyClaim());
+    } else if (dice < 60) {
+      renew();
+    } else if (dice < 85) {
+      withdraw(random.nextBoolean() ? anyClaim().asUnsettled() : anyClaim());
+    } else if (dice < 88) {
+      evict(anyClaim().lock());
+    } else {
+      tick(random.nextInt(random.nextBoolean() ? 20 : 1500));
+    }
+  }
+
+  private Claim newClaim() {
+    Mode mode =
+        switch (random.nextInt(4)) {
+          case 0 -> Mode.SHARED;
+          case 1 -> new Mode.Permits(1 + random.nextInt(3), 3);
+          case 2 -> new Mode.Permits(1 + random.nextInt(2), random.nextBoolean() ? 2 : 3);
+          default -> Mode.EXCLUSIVE;
+        };
+    String lock = "lock" + random.nextInt(3);
+    Claim claim = claim(lock, random.nextInt(2), mode, random.nextInt(10) > 0);
+    claims.add(claim);
+    return claim;
+  }
+
+  private Claim claim(String lock, int store, Mode mode, boolean queues) {
+    ClaimId id = new ClaimId("c" + store, number++);
+    Duration lease = Duration.ofMillis(100 + random.nextInt(3000));
+    return new Claim(lock, id, mode, lease, queues, 1 + random.nextInt(200), 0, false, NOBODY);
+  }
+
+  /** Mostly one of the latest, so that many are still alive. */
+  private Claim anyClaim() {
+    int back = random.nextInt(Math.min(claims.size(), 15));
+    return claims.get(claims.size() - 1 - back);
+  }
+
+  private void attempt(Claim claim) {
+    Standing expected = GrantRule.attempt(model(claim.lock()), claim, now());
+    Standing found = answer(storeOf(claim).attempt(claim, standing -> rung(claim, standing)));
+    rings(claim.lock());
+    agree(claim, expected, found);
+    settled(claim.lock());
+  }
+
+  private void renew() {
+    RedisStore store = stores.get(random.nextInt(2));
+    Map<ClaimId, Claim> some = new HashMap<>();
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      Claim claim = anyClaim();
+      if (storeOf(claim) == store) {
+        some.put(claim.id(), claim);
+      }
+    }
+    List<Claim> asked = new ArrayList<>(some.values());
+    Map<ClaimId, Standing> expected = new HashMap<>();
+    for (Claim claim : asked) {
+      expected.put(claim.id(), GrantRule.renew(model(claim.lock()), claim.id(), now()));
+    }
+    Map<ClaimId, Standing> found = answer(store.renew(asked));
+    assertThat(found).hasSameSizeAs(expected);
+    asked.forEach(claim -> rings(claim.lock()));
+    for (Claim claim : asked) {
+      agree(claim, expected.get(claim.id()), found.get(claim.id()));
+    }
+    asked.forEach(claim -> settled(claim.lock()));
+  }
+
+  private void withdraw(Claim claim) {
+    GrantRule.withdraw(model(claim.lock()), claim, now());
+    answer(storeOf(claim).withdraw(claim));
+    for (Entry grant : model(claim.lock()).takeGrants()) {
+      if (!grant.id().equals(claim.id())) {
+        rings(grant);
+      } else { // granted and given back in one verb: its bell was taken down before
+        unheard = true;
+      }
+    }
+    settled(claim.lock());
+  }
+
+  private void evict(String lock) {
+    long modelToken = 1;
+    long token = 1;
+    for (Entry holder : model(lock).holders()) {
+      modelToken = holder.lastToken();
+      token = grants.get(new Grant(holder.id(), holder.token())).lastToken();
+    }
+    boolean expected = GrantRule.evict(model(lock), modelToken, now());
+    boolean found = answer(stores.get(0).evict(lock, token));
+    assertThat(found).isEqualTo(expected);
+    rings(lock);
+    settled(lock);
+  }
+
+  private void agree(Claim claim, Standing expected, Standing found) {
+    if (expected instanceof Standing.Held model) {
+      assertThat(found).isInstanceOf(Standing.Held.class);
+      granted(claim, model, (Standing.Held) found);
+    } else if (expected instanceof Standing.Waiting model) {
+      assertThat(found).isInstanceOf(Standing.Waiting.class);
+      Duration ask = ((Standing.Waiting) found).askAgain();
+      if (model(claim.lock()).holders().size() == 1) {
+        assertThat(ask).isEqualTo(model.askAgain());
+      } else {
+        assertThat(ask).isPositive().isLessThanOrEqualTo(model.askAgain());
+      }
+    } else {
+      assertThat(found).as("%s at %d", claim, now()).isEqualTo(Standing.GONE);
+    }
+  }
+
+  private void granted(Claim claim, Standing.Held model, Standing.Held found) {
+    Standing.Held before = grants.putIfAbsent(new Grant(claim.id(), model.token()), found);
+    if (before == null) {
+      long count = Math.min(64, model.lastToken() - model.token() + 1);
+      assertThat(found.lastToken() - found.token() + 1).isEqualTo(count);
+      assertThat(found.token()).isGreaterThan(lastTokens.getOrDefault(claim.lock(), 0L));
+      assertThat(found.token()).isGreaterThanOrEqualTo(2 * nowMicros);
+      lastTokens.put(claim.lock(), found.lastToken());
+    } else {
+      assertThat(found).isEqualTo(before);
+    }
+  }
+
+  /** Grants from the line rang. */
+  private void rings(String lock) {
+    model(lock).takeGrants().forEach(this::rings);
+  }
+
+  private void rings(Entry grant) {
+    Claim claim = claimOf(grant.id());
+    await()
+        .alias(claim.toString())
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(1))
+        .until(() -> rung.containsKey(grant.id()));
+    granted(claim, new Standing.Held(grant.token(), grant.lastToken()), rung.remove(grant.id()));
+  }
+
+  /** Both know the same holders and waiters. */
+  private void settled(String lock) {
+    LockState model = model(lock);
+    LockView view = answer(stores.get(0).show(lock)).orElse(null);
+    if (view == null) {
+      assertThat(model.holders()).isEmpty();
+      assertThat(model.waiters()).isEmpty();
+      return;
+    }
+    assertThat(view.holders().stream().map(DifferentialTest::text).toList())
+        .isEqualTo(model.holders().stream().map(DifferentialTest::text).toList());
+    assertThat(view.waiters().stream().map(DifferentialTest::text).toList())
+        .isEqualTo(model.waiters().stream().map(DifferentialTest::text).toList());
+    long lastHeard = lastTokens.getOrDefault(lock, 0L);
+    if (unheard) {
+      assertThat(view.lastToken()).isGreaterThanOrEqualTo(lastHeard);
+      lastTokens.put(lock, view.lastToken());
+      unheard = false;
+    } else {
+      assertThat(view.lastToken()).isEqualTo(lastHeard);
+    }
+  }
+
+  private static String text(ClaimView claim) {
+    return claim.id() + " " + claim.mode() + " " + claim.until().toEpochMilli();
+  }
+
+  private static String text(Entry entry) {
+    return entry.id() + " " + entry.mode() + " " + entry.until();
+  }
+
+  private void rung(Claim claim, Standing standing) {
+    assertThat(rung.put(claim.id(), (Standing.Held) standing)).isNull();
+  }
+
+  private Claim claimOf(ClaimId id) {
+    return claims.stream().filter(claim -> claim.id().equals(id)).findFirst().orElseThrow();
+  }
+
+  private RedisStore storeOf(Claim claim) {
+    return stores.get(claim.id().client().equals("c0") ? 0 : 1);
+  }
+
+  private LockState model(String lock) {
+    return models.computeIfAbsent(lock, name -> new LockState(name, 0));
+  }
+
+  private long now() {
+    return nowMicros / 1000;
+  }
+
+  private void tick(long millis) {
+    nowMicros += 1000 * millis + random.nextInt(1000);
+    TestClock.set(server, nowMicros);
+  }
+
+  private static <T> T answer(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().join();
+  }
+}
