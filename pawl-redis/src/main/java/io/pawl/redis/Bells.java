@@ -8,7 +8,6 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -44,6 +43,7 @@ final class Bells implements AutoCloseable {
   private final BiConsumer<Waiting, Standing.Held> deliver;
   private final ConcurrentHashMap<ClaimId, Waiting> waiting = new ConcurrentHashMap<>();
   private final AtomicBoolean wanted = new AtomicBoolean();
+  private final AtomicBoolean complained = new AtomicBoolean();
   private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
   private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
   private volatile boolean closed;
@@ -163,6 +163,17 @@ final class Bells implements AutoCloseable {
             });
   }
 
+  /** Said once: it may be a right that is missing, and the waiters ask instead. */
+  private void notSubscribed(Throwable error) {
+    if (complained.compareAndSet(false, true)) {
+      log.warn(
+          "{} does not let us subscribe to {}*; waiters ask instead: {}",
+          servers.describe(),
+          CHANNEL,
+          error.getMessage());
+    }
+  }
+
   private void askForThoseWaiting() {
     List<Claim> claims = new ArrayList<>();
     waiting.values().forEach(each -> claims.add(each.claim()));
@@ -182,11 +193,6 @@ final class Bells implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       log.warn("{}: a message on our channel is not ours", servers.describe(), e);
     }
-  }
-
-  /** For tests and messages: how many wait. */
-  Map<ClaimId, Waiting> view() {
-    return Map.copyOf(waiting);
   }
 
   @Override

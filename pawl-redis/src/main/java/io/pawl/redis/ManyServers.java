@@ -21,7 +21,9 @@ record ManyServers(
 
   @Override
   public CompletionStage<? extends StatefulConnection<String, String>> dial() {
-    return client.connectAsync(StringCodec.UTF8);
+    return client
+        .refreshPartitionsAsync()
+        .thenCompose(refreshed -> client.connectAsync(StringCodec.UTF8));
   }
 
   @Override

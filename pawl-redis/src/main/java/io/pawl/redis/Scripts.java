@@ -10,13 +10,15 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.function.UnaryOperator;
 
-/** The verbs in Lua, each in its file beside this class, those that decide behind rule.lua. */
+/** The verbs in Lua, each in its file beside this class, with what they share in rule.lua. */
 record Scripts(Script attempt, Script renew, Script withdraw, Script evict, Script show) {
 
   /**
    * @param sha by which the server knows the text once it has seen it
    */
   record Script(String text, String sha) {}
+
+  private static final String PLACE_OF_RULE = "-- rule.lua\n";
 
   static Scripts load() {
     return load(UnaryOperator.identity());
@@ -27,11 +29,12 @@ record Scripts(Script attempt, Script renew, Script withdraw, Script evict, Scri
    */
   static Scripts load(UnaryOperator<String> change) {
     String rule = read("rule.lua");
+    UnaryOperator<String> verb = name -> change.apply(read(name).replace(PLACE_OF_RULE, rule));
     return new Scripts(
-        script(change.apply(rule + read("attempt.lua"))),
-        script(change.apply(rule + read("renew.lua"))),
-        script(change.apply(rule + read("withdraw.lua"))),
-        script(change.apply(rule + read("evict.lua"))),
+        script(verb.apply("attempt.lua")),
+        script(verb.apply("renew.lua")),
+        script(verb.apply("withdraw.lua")),
+        script(verb.apply("evict.lua")),
         script(change.apply(read("show.lua"))));
   }
 

@@ -4,6 +4,8 @@
 -- ARGV[2]  the token
 -- Answers  1 or 0, whether there was such a hold; after it the rings, see rule.lua
 
+-- rule.lua
+
 local token, evicted = tonumber(ARGV[2]), 0
 open(KEYS[1], NONE)
 settle()

@@ -4,6 +4,8 @@
 -- then per key: claim id
 -- Answers  see rule.lua
 
+-- rule.lua
+
 local standings = {}
 for i = 1, #KEYS do
   local id = ARGV[i + 1]

@@ -1,5 +1,5 @@
 -- The grant rule on one hash per lock: what every verb shares. Java's GrantRule is the original; a
--- differential test holds the two together. Prepended to each verb when it is loaded.
+-- differential test holds the two together. Loaded into each verb in place of the line that names it.
 --
 -- KEYS     pawl:lock:<name>, one per claim that the verb is about
 -- ARGV[1]  the address of the calling store; the verbs say what follows

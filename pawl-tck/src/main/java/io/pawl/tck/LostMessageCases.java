@@ -129,7 +129,7 @@ abstract class LostMessageCases extends LockCases {
 
     network.resume();
 
-    assertThat(network.answers(Verb.ATTEMPT)).isEqualTo(1);
+    eventually(() -> network.answers(Verb.ATTEMPT) == 1);
     assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 

@@ -1,27 +1,28 @@
 package io.pawl.redis;
 
-import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.LockStore;
 import io.pawl.tck.LockStoreContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class RedisStoreContractTest extends LockStoreContract {
+class ClusterLockStoreTest extends LockStoreContract {
 
-  private static RedisServer server;
+  private static RedisCluster cluster;
 
   @BeforeAll
   static void start() {
-    server = RedisServer.start();
+    cluster = RedisCluster.start(Flavour.REDIS);
   }
 
   @AfterAll
   static void stop() {
-    server.close();
+    cluster.close();
   }
 
   @Override
   protected LockStore openStore() {
-    return RedisStore.connect(server.url());
+    return RedisStore.connect(Urls.of(cluster));
   }
 }

@@ -1,0 +1,5 @@
+package io.pawl.redis;
+
+import io.pawl.tck.StoreCompleteness;
+
+class ContractsTest extends StoreCompleteness {}
