@@ -138,6 +138,8 @@ final class Clients {
   private static ClusterClientOptions clusterOptions(RedisUrl url) {
     ClusterClientOptions.Builder options = options(ClusterClientOptions.builder(), url);
     return options
+        // it would also refuse the first command to each node, before there is a connection
+        .disconnectedBehavior(DisconnectedBehavior.ACCEPT_COMMANDS)
         .topologyRefreshOptions(
             ClusterTopologyRefreshOptions.builder()
                 .enableAllAdaptiveRefreshTriggers()

@@ -67,10 +67,7 @@ record Failures(String where) {
       case "OOM" -> unavailable("is out of memory and takes no new claims; raise maxmemory", cause);
       case "MISCONF" -> unavailable("refuses writes since it cannot save: " + message, cause);
       case "NOREPLICAS" -> unavailable("has fewer replicas than it wants: " + message, cause);
-      case "NOPERM" ->
-          new StoreDeniedException(
-              say("does not allow it: " + message + "; docs/REDIS.md lists the rights needed"),
-              cause);
+      case "NOPERM" -> lacksRight(message, cause);
       case "NOAUTH", "WRONGPASS" -> denied(message, cause);
       case "WRONGTYPE" ->
           new StoreConfigurationException(
@@ -78,10 +75,21 @@ record Failures(String where) {
       case "CROSSSLOT" ->
           new StoreConfigurationException(say("is a Cluster; write redis-cluster://"), cause);
       default ->
-          message.contains("invalid password") || message.contains("without any password")
-              ? denied(message, cause)
-              : new StoreException(say("answered: " + message), cause);
+          message.contains("executing the script can't")
+              ? lacksRight(message, cause)
+              : other(message, cause);
     };
+  }
+
+  private StoreException other(String message, @Nullable Throwable cause) {
+    return message.contains("invalid password") || message.contains("without any password")
+        ? denied(message, cause)
+        : new StoreException(say("answered: " + message), cause);
+  }
+
+  private StoreDeniedException lacksRight(String message, @Nullable Throwable cause) {
+    return new StoreDeniedException(
+        say("does not allow it: " + message + "; docs/REDIS.md lists the rights needed"), cause);
   }
 
   private StoreDeniedException denied(String message, @Nullable Throwable cause) {
@@ -117,6 +125,15 @@ record Failures(String where) {
             say("has no such database; correct the number after the port"), cause);
       }
       return answered(message, cause);
+    }
+    // Lettuce tells of the nodes of a Cluster in the text of one exception for all.
+    String text = String.valueOf(cause.getMessage());
+    if (text.contains("cluster support disabled")) {
+      return new StoreConfigurationException(
+          say("is no Cluster; write redis:// or rediss:// for a single server"), cause);
+    }
+    if (text.contains("WRONGPASS") || text.contains("NOAUTH")) {
+      return denied(text.contains("NOAUTH") ? "NOAUTH" : "WRONGPASS", cause);
     }
     SSLException ssl = find(cause, SSLException.class);
     if (ssl != null) {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /** The end of a client of our own, with the threads that it started. */
 final class Shutdown {
 
-  private static final long SECONDS = 5;
+  private static final long SECONDS = 2;
 
   private Shutdown() {}
 

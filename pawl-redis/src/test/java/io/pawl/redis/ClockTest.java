@@ -1,0 +1,103 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.servers.RedisServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The server's clock is set by somebody. */
+class ClockTest {
+
+  private static final Duration LEASE = Duration.ofSeconds(30);
+
+  private final RedisServer server = RedisServer.start();
+  private long micros = System.currentTimeMillis() * 1000;
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  private void move(Duration by) {
+    micros += by.toMillis() * 1000;
+    TestClock.set(server, micros);
+  }
+
+  @Test
+  void tokensRiseThoughTheClockGoesBackTenMinutesBetweenTwoClients() {
+    move(Duration.ZERO);
+    long last;
+    try (RedisStore one = TestClock.store(server)) {
+      Seam seam = new Seam(one);
+      Claim claim = seam.claim("back", LEASE, 64);
+      last = seam.take(claim).lastToken();
+      seam.withdraw(claim);
+    }
+    move(Duration.ofSeconds(-600));
+    try (RedisStore two = TestClock.store(server)) {
+      Seam seam = new Seam(two);
+      assertThat(seam.take(seam.claim("back")).token()).isGreaterThan(last);
+    }
+  }
+
+  @Test
+  void aStoreRemembersTimeForAServerThatForgotEverything() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      long last = seam.take(seam.claim("forgot", LEASE, 64)).lastToken();
+      server.call("FLUSHALL");
+      move(Duration.ofSeconds(-600));
+      assertThat(seam.take(seam.claim("forgot")).token()).isGreaterThan(last);
+    }
+  }
+
+  @Test
+  void aHoldIsNotStretchedByAClockThatGoesBack() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim dead = seam.claim("stretched", LEASE, 1);
+      seam.take(dead);
+      Claim waiter = seam.claim("stretched", LEASE, 1);
+      move(Duration.ofSeconds(-600));
+      Standing.Waiting waiting = (Standing.Waiting) seam.attempt(waiter);
+      assertThat(waiting.askAgain()).isLessThanOrEqualTo(LEASE);
+      move(LEASE.minusSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
+      assertThat(seam.renew(dead)).isEqualTo(Standing.GONE);
+    }
+  }
+
+  @Test
+  void aClockThatLeapsForwardIsALossSeenAtTheNextRenewal() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim claim = seam.claim("leap", LEASE, 1);
+      long first = seam.take(claim).token();
+      move(Duration.ofSeconds(120));
+      assertThat(seam.renew(claim)).isEqualTo(Standing.GONE);
+      assertThat(seam.take(seam.claim("leap")).token()).isGreaterThan(first);
+    }
+  }
+
+  @Test
+  void aTokenFarAheadOfTimeStaysWithItsLock() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim far = seam.claim("far");
+      Claim above =
+          new Claim("far", far.id(), far.mode(), LEASE, true, 1, 1L << 52, false, far.holder());
+      assertThat(seam.take(above).token()).isGreaterThan(1L << 52);
+      assertThat(seam.take(seam.claim("near")).token()).isLessThan(1L << 52);
+    }
+  }
+}

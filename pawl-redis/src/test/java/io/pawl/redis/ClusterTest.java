@@ -1,0 +1,108 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.servers.SlotMove;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Standing;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Locks on many nodes, and on slots that move between them. */
+class ClusterTest {
+
+  @ParameterizedTest
+  @EnumSource
+  void aLockStandsThroughEachStepOfTheMoveOfItsSlot(Flavour flavour) {
+    try (RedisCluster cluster = RedisCluster.start(flavour);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      Seam seam = new Seam(store);
+      String lock = "moving{of}a}{slot";
+      Claim claim = seam.claim(lock);
+      Standing.Held held = seam.take(claim);
+      Claim waiter = seam.claim(lock);
+      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      int slot = cluster.slotOf(Keys.of(lock));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+
+      SlotMove move = cluster.moveSlot(slot, target).begin();
+      assertThat(seam.renew(claim)).isEqualTo(held);
+      assertThat(move.moveKeys(100)).isEqualTo(1);
+      assertThat(seam.renew(claim)).isEqualTo(held);
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+      seam.withdraw(claim);
+      Standing.Held second = (Standing.Held) seam.renew(waiter);
+      assertThat(second.token()).isGreaterThan(held.lastToken());
+      move.finish();
+      assertThat(seam.renew(waiter)).isEqualTo(second);
+      seam.withdraw(waiter);
+      assertThat(seam.take(seam.claim(lock)).token()).isGreaterThan(second.lastToken());
+    }
+  }
+
+  @Test
+  void aDeadNodeDelaysNoRenewalOfOthers() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster) + "?timeout=700ms")) {
+      cluster
+          .nodes()
+          .forEach(node -> node.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+      Seam seam = new Seam(store);
+      Map<ClaimId, Claim> claims = new HashMap<>();
+      for (int i = 0; i < 60; i++) {
+        Claim claim = seam.claim("node" + i);
+        seam.take(claim);
+        claims.put(claim.id(), claim);
+      }
+      RedisServer frozen = cluster.nodes().get(1);
+      List<ClaimId> theirs =
+          claims.values().stream()
+              .filter(claim -> cluster.ownerOf(cluster.slotOf(Keys.of(claim.lock()))) != frozen)
+              .map(Claim::id)
+              .toList();
+      assertThat(theirs).hasSizeBetween(1, 59);
+      frozen.pause();
+
+      Map<ClaimId, Standing> standings = Seam.answer(store.renew(claims.values()));
+
+      assertThat(standings).containsOnlyKeys(theirs);
+      assertThat(standings.values()).allMatch(Standing.Held.class::isInstance);
+      frozen.resume();
+      await()
+          .ignoreException(StoreUnavailableException.class)
+          .until(() -> Seam.answer(store.renew(claims.values())).size() == 60);
+    }
+  }
+
+  @Test
+  void waitersOnEveryNodeAreCalledThroughOneSubscription() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster));
+        RedisStore others = RedisStore.connect(Urls.of(cluster))) {
+      Seam here = new Seam(store);
+      Seam there = new Seam(others);
+      for (int i = 0; i < 12; i++) {
+        Claim holder = there.claim("call" + i);
+        there.take(holder);
+        Claim waiter = here.claim("call" + i);
+        CompletableFuture<Standing> rung = new CompletableFuture<>();
+        Seam.answer(store.attempt(waiter, rung::complete));
+        there.withdraw(holder);
+        assertThat(Seam.answer(rung)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.Certificates;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisSentinels;
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisServer.Flavour;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each way not to connect has one exception that says where, and what to change. */
+class ConnectErrorsTest {
+
+  private static void refused(
+      String url, Class<? extends StoreException> kind, String where, String advice) {
+    assertThatThrownBy(() -> RedisStore.connect(url))
+        .isExactlyInstanceOf(kind)
+        .hasMessageContaining(where)
+        .hasMessageContaining(advice);
+  }
+
+  private static String where(RedisServer server) {
+    return server.host() + ":" + server.port();
+  }
+
+  @Test
+  void nobodyThere() {
+    RedisServer server = RedisServer.start();
+    String where = where(server);
+    server.close();
+    refused("redis://" + where, StoreUnavailableException.class, where, "is it running");
+    refused("redis-cluster://" + where, StoreUnavailableException.class, where, "cannot be");
+    refused(
+        "redis-sentinel://" + where + "?master=m",
+        StoreUnavailableException.class,
+        where,
+        "cannot be");
+    refused(
+        "redis://no-such-host.invalid", StoreUnavailableException.class, "no-such-host", "host");
+  }
+
+  @Test
+  void nobodyAnswers() {
+    try (RedisServer server = RedisServer.start();
+        FaultProxy proxy = FaultProxy.before(server)) {
+      proxy.cut();
+      String where = proxy.host() + ":" + proxy.port();
+      refused(
+          "redis://" + where + "?timeout=200ms",
+          StoreUnavailableException.class,
+          where,
+          "firewall");
+    }
+  }
+
+  @Test
+  void wrongPasswordOrNone() {
+    try (RedisServer server = RedisServer.setup().password("right").start()) {
+      String where = where(server);
+      refused("redis://:wrong@" + where, StoreDeniedException.class, where, "before the @");
+      refused("redis://no:right@" + where, StoreDeniedException.class, where, "before the @");
+      refused("redis://" + where, StoreDeniedException.class, where, "wants a password");
+    }
+  }
+
+  @Test
+  void plainTextAgainstTlsAndTlsAgainstPlainText() {
+    try (RedisServer tls = RedisServer.setup().tls().start();
+        RedisServer plain = RedisServer.start()) {
+      assertThatThrownBy(() -> RedisStore.connect("redis://" + where(tls) + "?timeout=500ms"))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining(where(tls))
+          .hasMessageContaining("rediss://");
+      refused(
+          "rediss://" + where(plain) + "?timeout=500ms",
+          StoreConfigurationException.class,
+          where(plain),
+          "redis://");
+      refused("rediss://" + where(tls), StoreConfigurationException.class, where(tls), "trust");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"trustStore", "trustPem"})
+  void tlsWithATrustStoreOfItsOwnWorks(String kind) {
+    try (RedisServer server = RedisServer.setup().tls().password("p@ss/wörd").start()) {
+      Certificates certificates = server.certificates();
+      String trust =
+          kind.equals("trustPem")
+              ? "trustPem=" + certificates.certificatePem()
+              : "trustStore=" + certificates.trustStore() + "&trustStorePassword=changeit";
+      try (RedisStore store = RedisStore.connect(server.url() + "?" + trust)) {
+        new Seam(store).take(new Seam(store).claim("tls"));
+      }
+    }
+  }
+
+  @Test
+  void aReplicaOrAnythingButAPrimary() {
+    try (RedisServer primary = RedisServer.start();
+        RedisServer replica = RedisServer.setup().replicaOf(primary).start()) {
+      refused(
+          "redis://" + where(replica),
+          StoreConfigurationException.class,
+          where(replica),
+          "primary");
+      refused(
+          "redis-cluster://" + where(primary),
+          StoreConfigurationException.class,
+          where(primary),
+          "redis://");
+      refused(
+          "redis://" + where(primary) + "/99",
+          StoreConfigurationException.class,
+          where(primary),
+          "database");
+    }
+  }
+
+  @Test
+  void aNodeOfAClusterOrASentinelGivenAsAServer() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS)) {
+      RedisServer node = cluster.nodes().get(0);
+      refused(
+          "redis://" + where(node),
+          StoreConfigurationException.class,
+          where(node),
+          "redis-cluster://");
+    }
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofSeconds(5))) {
+      RedisServer sentinel = group.sentinels().get(0);
+      refused(
+          "redis://" + where(sentinel),
+          StoreConfigurationException.class,
+          where(sentinel),
+          "redis-sentinel://");
+      assertThatThrownBy(
+              () -> RedisStore.connect("redis-sentinel://" + where(sentinel) + "?master=other"))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("other");
+    }
+  }
+
+  @Test
+  void serversThatAreTooOld() {
+    Failures failures = new Failures("redis://h:1");
+    for (Map<String, String> old :
+        java.util.List.of(
+            Map.of("server", "redis", "version", "6.0.16"),
+            Map.of("server", "redis", "version", "5.0"),
+            Map.of("server", "valkey", "version", "7.2.9"))) {
+      assertThatThrownBy(() -> Handshake.check(old, "standalone", failures))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining(old.get("version"))
+          .hasMessageContaining("6.2");
+    }
+    Handshake.check(Map.of("server", "redis", "version", "6.2.0"), "standalone", failures);
+    Handshake.check(Map.of("server", "valkey", "version", "8.0.0-rc1"), "standalone", failures);
+    Handshake.check(Map.of("server", "redis", "version", "10.1"), "standalone", failures);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"HTTP/1.1 400 Bad Request\r\n\r\n", "$2147483647\r\n", "*2147483647\r\n"})
+  void whatAnswersGarbageIsNamed(String garbage) throws IOException {
+    try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread answering = new Thread(() -> answer(listener, garbage));
+      answering.start();
+      String where = "127.0.0.1:" + listener.getLocalPort();
+      assertThatThrownBy(() -> RedisStore.connect("redis://" + where + "?timeout=300ms"))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining(where);
+    }
+  }
+
+  private static void answer(ServerSocket listener, String garbage) {
+    try {
+      while (true) {
+        Socket client = listener.accept();
+        OutputStream out = client.getOutputStream();
+        out.write(garbage.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        out.flush();
+      }
+    } catch (IOException e) {
+      assertThat(listener.isClosed()).isTrue();
+    }
+  }
+}

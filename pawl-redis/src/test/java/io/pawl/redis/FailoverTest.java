@@ -1,0 +1,116 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisSentinels;
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Another server takes over, with or without what the first one acknowledged. */
+class FailoverTest {
+
+  private static Standing.Held takenInTheEnd(Seam seam, Claim claim) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> seam.attempt(claim) instanceof Standing.Held);
+    return seam.take(claim);
+  }
+
+  private static boolean inStep(RedisServer replica) {
+    return replica.text("INFO", "replication").contains("master_link_status:up");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLaggingReplicaLosesTheHoldButTokensRise(Flavour flavour) {
+    try (RedisServer primary = RedisServer.setup().flavour(flavour).start();
+        RedisServer replica = RedisServer.setup().flavour(flavour).replicaOf(primary).start();
+        FaultProxy link = FaultProxy.before(primary.host(), primary.port())) {
+      replica.call("REPLICAOF", link.host(), Integer.toString(link.port()));
+      Standing.Held first;
+      Standing.Held lost;
+      try (RedisStore store = RedisStore.connect(primary.url())) {
+        Seam seam = new Seam(store);
+        Claim before = seam.claim("lagging", Seam.LEASE, 64);
+        first = seam.take(before);
+        seam.withdraw(before);
+        await()
+            .until(() -> replica.call("EXISTS", Keys.of("lagging")).equals(1L) && inStep(replica));
+        link.blackHole(Direction.TO_CLIENT);
+        lost = seam.take(seam.claim("lagging", Seam.LEASE, 64));
+        assertThat(lost.token()).isGreaterThan(first.lastToken());
+      }
+      primary.kill();
+      replica.call("REPLICAOF", "NO", "ONE");
+      try (RedisStore store = RedisStore.connect(replica.url())) {
+        Seam seam = new Seam(store);
+        assertThat(seam.take(seam.claim("lagging")).token()).isGreaterThan(lost.lastToken());
+      }
+    }
+  }
+
+  @Test
+  void sentinelsLeadToTheNewPrimaryAfterAKill() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
+        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=500ms")) {
+      Seam seam = new Seam(store);
+      Claim claim = seam.claim("sentinel");
+      Standing.Held held = seam.take(claim);
+      group.primary().call("WAIT", "1", "5000");
+      group.primary().kill();
+      group.awaitPrimary(group.replica());
+      assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
+      seam.withdraw(claim);
+      assertThat(seam.take(seam.claim("sentinel")).token()).isGreaterThan(held.lastToken());
+    }
+  }
+
+  @Test
+  void sentinelsLeadAwayFromAPrimaryThatIsFrozen() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.VALKEY, Duration.ofMillis(500));
+        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=500ms")) {
+      Seam seam = new Seam(store);
+      Claim claim = seam.claim("frozen");
+      Standing.Held held = seam.take(claim);
+      group.primary().call("WAIT", "1", "5000");
+      group.primary().pause();
+      group.awaitPrimary(group.replica());
+      assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
+    }
+  }
+
+  @Test
+  void aGrantThatTooFewReplicasConfirmIsGivenBack() {
+    try (RedisServer primary = RedisServer.start();
+        RedisServer replica = RedisServer.setup().replicaOf(primary).start();
+        RedisStore store = RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=300ms");
+        RedisStore plain = RedisStore.connect(primary.url())) {
+      Seam careful = new Seam(store);
+      Seam other = new Seam(plain);
+      Claim confirmed = careful.claim("wait");
+      careful.take(confirmed);
+      assertThat(replica.list("KEYS", "*")).isEqualTo(java.util.List.of(Keys.of("wait")));
+      careful.withdraw(confirmed);
+
+      replica.pause();
+      Claim unconfirmed = careful.claim("wait");
+      assertThatThrownBy(() -> careful.attempt(unconfirmed))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("0 of 1 replicas");
+      other.take(other.claim("wait"));
+      replica.resume();
+    }
+  }
+}

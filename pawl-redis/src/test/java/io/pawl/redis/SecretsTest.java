@@ -1,0 +1,76 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.servers.RedisServer;
+import io.pawl.spi.StoreUrl;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A password is in the URL and on the wire, and nowhere that people look. */
+class SecretsTest {
+
+  private static final String CANARY = "canary-7c1e";
+
+  /** Does with each URL what a program does, logging all, and prints what it sees. */
+  static final class Victim {
+    public static void main(String[] urls) {
+      for (String url : urls) {
+        try (RedisStore store = RedisStore.connect(System.getenv(url))) {
+          Seam seam = new Seam(store);
+          seam.take(seam.claim("secret"));
+          seam.attempt(seam.claim("secret"));
+          System.out.println("took " + store + " " + store.describe() + " " + store.diagnose());
+        } catch (RuntimeException e) {
+          e.printStackTrace();
+        }
+        System.out.println(StoreUrl.parse(System.getenv(url)));
+      }
+    }
+  }
+
+  @Test
+  void noPasswordIsLoggedAtTraceThrownOrShown(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    try (RedisServer server =
+        RedisServer.setup().user("app", CANARY, "~*", "&*", "+@all").password(CANARY).start()) {
+      String where = "@" + server.host() + ":" + server.port();
+      List<String> urls =
+          List.of(
+              "redis://app:" + CANARY + where,
+              "redis://:" + CANARY + where,
+              "redis://:wrong-" + CANARY + where,
+              "rediss://:" + CANARY + where + "?timeout=500ms&trustStorePassword=" + CANARY,
+              "redis-cluster://:" + CANARY + where,
+              "redis-sentinel://:" + CANARY + where + "?master=m&sentinelPassword=" + CANARY,
+              "redis://:" + CANARY + "@localhost:1");
+      Path log = folder.resolve("log");
+      ProcessBuilder victim =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Dorg.slf4j.simpleLogger.defaultLogLevel=trace",
+                  "-Xmx256m",
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  Victim.class.getName())
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile());
+      List<String> command = new ArrayList<>(victim.command());
+      for (int i = 0; i < urls.size(); i++) {
+        victim.environment().put("URL" + i, urls.get(i));
+        command.add("URL" + i);
+      }
+      assertThat(victim.command(command).start().waitFor()).isZero();
+
+      String seen = Files.readString(log);
+      assertThat(seen).contains("took RedisStore[redis://" + where.substring(1)).contains("HELLO");
+      assertThat(seen.lines().filter(line -> line.startsWith("took "))).hasSize(2);
+      assertThat(seen.lines().filter(line -> line.contains(CANARY))).isEmpty();
+    }
+  }
+}

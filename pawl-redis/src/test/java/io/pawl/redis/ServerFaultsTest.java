@@ -1,0 +1,197 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RespConnection;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A server that forgets, refuses or is replaced. */
+class ServerFaultsTest {
+
+  private static final String URL_END = "?timeout=500ms";
+
+  private final RedisServer server = RedisServer.start();
+  private final RedisStore store = RedisStore.connect(server.url() + URL_END);
+  private final Seam seam = new Seam(store);
+
+  @AfterEach
+  void close() {
+    store.close();
+    server.close();
+  }
+
+  @Test
+  void scriptFlushIsMendedByOneMoreTrip() {
+    Claim claim = seam.claim("flushed");
+    Standing.Held held = seam.take(claim);
+    server.call("SCRIPT", "FLUSH");
+    assertThat(seam.renew(claim)).isEqualTo(held);
+    server.call("SCRIPT", "FLUSH");
+    seam.withdraw(claim);
+    server.call("SCRIPT", "FLUSH");
+    assertThat(seam.take(seam.claim("flushed")).token()).isGreaterThan(held.lastToken());
+  }
+
+  @Test
+  void whatIsForgottenIsFoundLostAndTokensRiseAllTheSame() {
+    long last = 0;
+    for (Runnable forget :
+        new Runnable[] {
+          () -> server.call("FLUSHALL"),
+          () -> server.call("DEL", Keys.of("forgotten")),
+          () -> {
+            server.kill();
+            server.restart();
+          }
+        }) {
+      Claim claim = seam.claim("forgotten", Seam.LEASE, 64);
+      Standing.Held held = seam.take(claim);
+      assertThat(held.token()).isGreaterThan(last);
+      forget.run();
+      Claim next = seam.claim("forgotten", Seam.LEASE, 64);
+      await()
+          .ignoreException(StoreUnavailableException.class)
+          .until(() -> seam.renew(claim).equals(Standing.GONE));
+      Standing.Held anew = seam.take(next);
+      assertThat(anew.token()).isGreaterThan(held.lastToken());
+      last = anew.lastToken();
+      seam.withdraw(next);
+    }
+  }
+
+  @Test
+  void outOfMemoryRefusesNewClaimsOnly() {
+    Claim held = seam.claim("memory");
+    Standing.Held tokens = seam.take(held);
+    Claim waiter = seam.claim("memory");
+    assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+    server.call("CONFIG", "SET", "maxmemory", "1");
+
+    assertThatThrownBy(() -> seam.attempt(seam.claim("more")))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("maxmemory");
+    assertThat(seam.renew(held)).isEqualTo(tokens);
+    assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+    seam.withdraw(held);
+    assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
+    seam.withdraw(waiter);
+
+    server.call("CONFIG", "SET", "maxmemory", "0");
+    seam.take(seam.claim("memory"));
+  }
+
+  @Test
+  void aPrimaryThatBecameAReplicaIsUnavailableNeverAcquired() {
+    try (RedisServer other = RedisServer.start()) {
+      seam.take(seam.claim("loadScripts"));
+      server.call("REPLICAOF", other.host(), Integer.toString(other.port()));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(seam.claim("readOnly")))
+                      .isInstanceOf(StoreUnavailableException.class)
+                      .hasMessageContaining("replica"));
+      server.call("REPLICAOF", "NO", "ONE");
+      Claim claim = seam.claim("readOnly");
+      await()
+          .ignoreException(StoreUnavailableException.class)
+          .until(() -> seam.attempt(claim) instanceof Standing.Held);
+    }
+  }
+
+  @Test
+  void aBusyServerIsUnavailableUntilItsScriptIsKilled() throws IOException {
+    server.call("CONFIG", "SET", "busy-reply-threshold", "1");
+    try (RespConnection busy = server.connect()) {
+      busy.send("EVAL", "while true do end", "0");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(seam.claim("busy")))
+                      .isInstanceOf(StoreUnavailableException.class)
+                      .hasMessageContaining("SCRIPT KILL"));
+      server.call("SCRIPT", "KILL");
+    }
+    await()
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> seam.attempt(seam.claim("notBusy")) instanceof Standing.Held);
+  }
+
+  @Test
+  void aFrozenServerFailsInTimeAndIsUsedAgainOnceItThaws() {
+    Claim claim = seam.claim("frozen");
+    server.pause();
+    assertThatThrownBy(() -> seam.attempt(claim))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("500 ms")
+        .hasMessageContaining(server.host() + ":" + server.port());
+    server.resume();
+    await()
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> seam.attempt(claim) instanceof Standing.Held);
+  }
+
+  @Test
+  void aKeyWithOtherDataIsNotTouched() {
+    server.call("SET", Keys.of("foreign"), "data");
+    assertThatThrownBy(() -> seam.attempt(seam.claim("foreign")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("pawl:lock:");
+    assertThat(server.call("GET", Keys.of("foreign"))).isEqualTo("data");
+  }
+
+  @Test
+  void theRightsInTheDocumentationSuffice() {
+    String[] rules = {
+      "~pawl:lock:*",
+      "&pawl:bell:*",
+      "-@all",
+      "+hello",
+      "+ping",
+      "+client|setname",
+      "+select",
+      "+eval",
+      "+evalsha",
+      "+time",
+      "+hmget",
+      "+hget",
+      "+hset",
+      "+hdel",
+      "+hgetall",
+      "+pexpireat",
+      "+publish",
+      "+subscribe",
+      "+unsubscribe",
+      "+scan"
+    };
+    try (RedisServer guarded = RedisServer.setup().user("app", "secret", rules).start();
+        RedisStore app =
+            RedisStore.connect("redis://app:secret@" + guarded.host() + ":" + guarded.port())) {
+      Seam rights = new Seam(app);
+      Claim first = rights.claim("rights");
+      Claim second = rights.claim("rights");
+      rights.take(first);
+      assertThat(rights.attempt(second)).isInstanceOf(Standing.Waiting.class);
+      await().until(() -> !guarded.list("PUBSUB", "CHANNELS").isEmpty());
+      rights.withdraw(first);
+      assertThat(rights.renew(second)).isInstanceOf(Standing.Held.class);
+      assertThat(Seam.answer(app.list(10))).hasSize(1);
+      assertThat(Seam.answer(app.show("rights"))).isPresent();
+
+      guarded.call("ACL", "SETUSER", "app", "-hset");
+      assertThatThrownBy(() -> rights.attempt(rights.claim("denied")))
+          .isInstanceOf(StoreDeniedException.class)
+          .hasMessageContaining("docs/REDIS.md");
+    }
+  }
+}
