@@ -12,7 +12,17 @@ import java.util.TreeMap;
 public final class Stores {
 
   private static final Map<String, String> MODULES =
-      new TreeMap<>(Map.of("sqlite", "pawl-sql and org.xerial:sqlite-jdbc"));
+      new TreeMap<>(
+          Map.of(
+              "sqlite", "pawl-sql and org.xerial:sqlite-jdbc",
+              "redis", "pawl-redis",
+              "rediss", "pawl-redis",
+              "redis-sentinel", "pawl-redis",
+              "redis-cluster", "pawl-redis",
+              "valkey", "pawl-redis",
+              "valkeys", "pawl-redis",
+              "valkey-sentinel", "pawl-redis",
+              "valkey-cluster", "pawl-redis"));
 
   private Stores() {}
 

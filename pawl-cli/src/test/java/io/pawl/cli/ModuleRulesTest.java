@@ -54,6 +54,24 @@ class ModuleRulesTest {
               "tools.jackson.core..");
 
   @ArchTest
+  static final ArchRule redisSeesCoreAndItsClientButNoOtherStore =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.redis..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl",
+              "io.pawl.spi",
+              "io.pawl.redis..",
+              "java..",
+              "javax.net.ssl..",
+              "org.jspecify..",
+              "org.slf4j..",
+              "io.lettuce.core..",
+              "io.netty..");
+
+  @ArchTest
   static final ArchRule mainCodeSeesNeitherTckNorLab =
       noClasses()
           .that()

@@ -8,6 +8,8 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -46,6 +48,7 @@ final class Bells implements AutoCloseable {
   private final AtomicBoolean complained = new AtomicBoolean();
   private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
   private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
+  private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
   /**
@@ -110,19 +113,20 @@ final class Bells implements AutoCloseable {
 
   private void open() {
     try {
-      servers
-          .dialBells()
-          .whenComplete(
-              (opened, error) -> {
-                if (opened == null) {
-                  log.debug("{} cannot be listened to", servers.describe(), error);
-                  openLater();
-                } else if (closed) {
-                  opened.closeAsync();
-                } else {
-                  subscribe(opened);
-                }
-              });
+      dialling =
+          servers
+              .dialBells()
+              .whenComplete(
+                  (opened, error) -> {
+                    if (opened == null) {
+                      log.debug("{} cannot be listened to", servers.describe(), error);
+                      openLater();
+                    } else if (closed) {
+                      connection = opened;
+                    } else {
+                      subscribe(opened);
+                    }
+                  });
     } catch (RuntimeException e) {
       log.debug("{} cannot be listened to", servers.describe(), e);
       openLater();
@@ -198,9 +202,10 @@ final class Bells implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    Shutdown.await(dialling);
     StatefulRedisPubSubConnection<String, String> open = connection;
-    if (open != null && !servers.owned()) {
-      open.closeAsync();
+    if (open != null) {
+      Shutdown.of(open);
     }
     waiting.clear();
   }

@@ -36,9 +36,6 @@ interface Servers extends AutoCloseable {
   /** Without passwords. */
   String describe();
 
-  /** Whether the client is the store's own, so that closing it closes every connection. */
-  boolean owned();
-
   /** Closes the client, where it is the store's own. */
   @Override
   void close();

@@ -1,15 +1,36 @@
 package io.pawl.redis;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.api.StatefulConnection;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** The end of a client of our own, with the threads that it started. */
+/** Ends of connections and clients, waited for, but not for ever. */
 final class Shutdown {
 
   private static final long SECONDS = 2;
 
   private Shutdown() {}
 
+  /** Before its client ends, which would close it a second time. */
+  static void of(StatefulConnection<?, ?> connection) {
+    try {
+      await(connection.closeAsync());
+    } catch (RuntimeException closedAlready) {
+      // the client's owner was faster
+    }
+  }
+
+  /** What is under way, or has failed. */
+  static void await(CompletionStage<?> stage) {
+    stage
+        .toCompletableFuture()
+        .handle((done, failed) -> true)
+        .completeOnTimeout(false, SECONDS, TimeUnit.SECONDS)
+        .join();
+  }
+
+  /** A client of our own, with the threads that it started. */
   static void of(AbstractRedisClient client) {
     client.shutdown(0, SECONDS, TimeUnit.SECONDS);
     client.getResources().shutdown(0, SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();

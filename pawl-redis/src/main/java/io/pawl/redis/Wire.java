@@ -8,6 +8,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,6 +45,7 @@ final class Wire implements AutoCloseable {
       };
 
   private volatile StatefulConnection<String, String> connection;
+  private volatile CompletionStage<?> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
   /**
@@ -156,18 +158,19 @@ final class Wire implements AutoCloseable {
     }
     StatefulConnection<String, String> old = connection;
     try {
-      servers
-          .dial()
-          .whenComplete(
-              (fresh, error) -> {
-                if (fresh != null) {
-                  moveTo(fresh, old);
-                } else {
-                  log.debug(
-                      "{} does not answer a new connection either", servers.describe(), error);
-                }
-                dialing.set(false);
-              });
+      dialled =
+          servers
+              .dial()
+              .whenComplete(
+                  (fresh, error) -> {
+                    if (fresh != null) {
+                      moveTo(fresh, old);
+                    } else {
+                      log.debug(
+                          "{} does not answer a new connection either", servers.describe(), error);
+                    }
+                    dialing.set(false);
+                  });
     } catch (RuntimeException e) {
       dialing.set(false);
       log.debug("{} cannot be dialled", servers.describe(), e);
@@ -179,18 +182,14 @@ final class Wire implements AutoCloseable {
     log.info("{} was silent for too long; using a new connection", servers.describe());
     fresh.addListener(onDisconnect);
     connection = fresh;
-    if (closed) {
-      fresh.closeAsync();
-    }
     after(timeoutNanos, old::closeAsync); // until then others may still be answered there
   }
 
   @Override
   public void close() {
     closed = true;
-    if (!servers.owned()) {
-      connection.closeAsync();
-    }
+    Shutdown.await(dialled);
+    Shutdown.of(connection);
     for (Call call : inFlight) {
       call.completeExceptionally(failures.unavailable("was closed by this program", null));
     }

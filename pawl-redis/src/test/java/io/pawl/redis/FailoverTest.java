@@ -97,6 +97,7 @@ class FailoverTest {
         RedisServer replica = RedisServer.setup().replicaOf(primary).start();
         RedisStore store = RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=300ms");
         RedisStore plain = RedisStore.connect(primary.url())) {
+      await().until(() -> primary.call("WAIT", "1", "1000").equals(1L));
       Seam careful = new Seam(store);
       Seam other = new Seam(plain);
       Claim confirmed = careful.claim("wait");

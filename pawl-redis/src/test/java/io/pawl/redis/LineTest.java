@@ -116,12 +116,15 @@ class LineTest {
       seam.attempt(seam.claim("threads" + i));
       store.close();
     }
-    await().until(() -> server.text("INFO", "clients").contains("connected_clients:1"));
     await()
-        .until(
+        .untilAsserted(
+            () -> assertThat(server.text("INFO", "clients")).contains("connected_clients:1"));
+    await()
+        .untilAsserted(
             () ->
-                Thread.getAllStackTraces().keySet().stream()
-                    .noneMatch(thread -> thread.getName().startsWith("lettuce-")));
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .noneMatch(name -> name.startsWith("lettuce-")));
   }
 
   @Test

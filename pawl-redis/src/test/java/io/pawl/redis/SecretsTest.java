@@ -23,8 +23,8 @@ class SecretsTest {
       for (String url : urls) {
         try (RedisStore store = RedisStore.connect(System.getenv(url))) {
           Seam seam = new Seam(store);
-          seam.take(seam.claim("secret"));
-          seam.attempt(seam.claim("secret"));
+          seam.take(seam.claim(url));
+          seam.attempt(seam.claim(url));
           System.out.println("took " + store + " " + store.describe() + " " + store.diagnose());
         } catch (RuntimeException e) {
           e.printStackTrace();
@@ -56,7 +56,8 @@ class SecretsTest {
                   "-Dorg.slf4j.simpleLogger.defaultLogLevel=trace",
                   "-Xmx256m",
                   "-cp",
-                  System.getProperty("java.class.path"),
+                  System.getProperty(
+                      "surefire.test.class.path", System.getProperty("java.class.path")),
                   Victim.class.getName())
               .redirectErrorStream(true)
               .redirectOutput(log.toFile());
@@ -65,9 +66,10 @@ class SecretsTest {
         victim.environment().put("URL" + i, urls.get(i));
         command.add("URL" + i);
       }
-      assertThat(victim.command(command).start().waitFor()).isZero();
+      int code = victim.command(command).start().waitFor();
 
       String seen = Files.readString(log);
+      assertThat(code).as(seen).isZero();
       assertThat(seen).contains("took RedisStore[redis://" + where.substring(1)).contains("HELLO");
       assertThat(seen.lines().filter(line -> line.startsWith("took "))).hasSize(2);
       assertThat(seen.lines().filter(line -> line.contains(CANARY))).isEmpty();
