@@ -75,15 +75,16 @@ record Verbs(Wire wire, Failures failures) {
     return wire.nodeOf(key)
         .thenCompose(
             node -> {
-              CompletableFuture<List<Object>> written =
-                  run(renew, List.of(key), Replies.addressAndIds(address, List.of(claim)), node);
               CommandArgs<String, String> args =
                   new CommandArgs<>(StringCodec.UTF8)
                       .add(options.waitReplicas())
                       .add(options.waitTimeout().toMillis());
-              return written.thenCombine(
-                  wire.send(CommandType.WAIT, args, node),
-                  (standing, count) -> enough(standing, count, options));
+              // WAIT is for what this connection has written, so the renewal has to come first
+              return run(renew, List.of(key), Replies.addressAndIds(address, List.of(claim)), node)
+                  .thenCompose(
+                      standing ->
+                          wire.send(CommandType.WAIT, args, node)
+                              .thenApply(count -> enough(standing, count, options)));
             });
   }
 

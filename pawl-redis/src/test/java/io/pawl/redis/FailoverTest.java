@@ -95,7 +95,8 @@ class FailoverTest {
   void aGrantThatTooFewReplicasConfirmIsGivenBack() {
     try (RedisServer primary = RedisServer.start();
         RedisServer replica = RedisServer.setup().replicaOf(primary).start();
-        RedisStore store = RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=300ms");
+        RedisStore store =
+            RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=1500ms");
         RedisStore plain = RedisStore.connect(primary.url())) {
       await().until(() -> primary.call("WAIT", "1", "1000").equals(1L));
       Seam careful = new Seam(store);
