@@ -2,8 +2,8 @@ package io.pawl;
 
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
-import java.security.SecureRandom;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -29,15 +29,24 @@ public final class Pawl implements AutoCloseable {
     this.ownsStore = ownsStore;
     this.time = new SystemTime("pawl-" + number + "-timer");
     this.workers = Workers.pools("pawl-" + number);
-    SecureRandom secure = new SecureRandom();
-    String clientId =
-        Long.toString(secure.nextLong() >>> 1, 36) + Integer.toString(secure.nextInt() >>> 1, 36);
-    Random random = new Random(secure.nextLong());
-    this.engine = new Engine(store, options, time, workers, random, clientId);
+    SplittableRandom seeds = new SplittableRandom();
+    Random random = new Random(seeds.nextLong());
+    this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
     this.hook = new Thread(engine::close, "pawl-" + number + "-shutdown");
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
     }
+  }
+
+  /**
+   * Unique among clients that are alive: two would have to start at the same nanosecond of their
+   * hosts' uptime, at the same millisecond of their clocks, under the same process id.
+   */
+  private static String clientId(long startMixed) {
+    long uptimeMixed = System.nanoTime() ^ Long.rotateLeft(ThisProcess.HOST.hashCode(), 32);
+    return Long.toString(startMixed >>> 1, 36)
+        + Long.toString(uptimeMixed >>> 1, 36)
+        + Long.toString(ThisProcess.PID, 36);
   }
 
   /**

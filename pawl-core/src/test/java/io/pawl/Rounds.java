@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Threads that all do the same, started together and watched: one that never ends is a failure. */
 final class Rounds {
@@ -34,7 +35,29 @@ final class Rounds {
             return null;
           });
     }
-    all.join();
+    try {
+      all.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof TimeoutException) {
+        throw new AssertionError(whereTheyAre(), e);
+      }
+      throw e;
+    }
+  }
+
+  private static String whereTheyAre() {
+    StringBuilder text = new StringBuilder("somebody never ended:\n");
+    Thread.getAllStackTraces()
+        .forEach(
+            (thread, frames) -> {
+              if (thread.getName().startsWith("round-") || thread.getName().startsWith("pawl-")) {
+                text.append(thread).append(' ').append(thread.getState()).append('\n');
+                for (StackTraceElement frame : frames) {
+                  text.append("    ").append(frame).append('\n');
+                }
+              }
+            });
+    return text.toString();
   }
 
   private static CompletableFuture<Void> start(int number, Body body) {
