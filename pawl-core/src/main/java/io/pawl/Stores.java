@@ -13,16 +13,19 @@ public final class Stores {
 
   private static final Map<String, String> MODULES =
       new TreeMap<>(
-          Map.of(
-              "sqlite", "pawl-sql and org.xerial:sqlite-jdbc",
-              "redis", "pawl-redis",
-              "rediss", "pawl-redis",
-              "redis-sentinel", "pawl-redis",
-              "redis-cluster", "pawl-redis",
-              "valkey", "pawl-redis",
-              "valkeys", "pawl-redis",
-              "valkey-sentinel", "pawl-redis",
-              "valkey-cluster", "pawl-redis"));
+          Map.ofEntries(
+              Map.entry("sqlite", "pawl-sql and org.xerial:sqlite-jdbc"),
+              Map.entry("jdbc:mysql", "pawl-sql and com.mysql:mysql-connector-j"),
+              Map.entry("jdbc:mariadb", "pawl-sql and org.mariadb.jdbc:mariadb-java-client"),
+              Map.entry("jdbc:postgresql", "pawl-sql and org.postgresql:postgresql"),
+              Map.entry("redis", "pawl-redis"),
+              Map.entry("rediss", "pawl-redis"),
+              Map.entry("redis-sentinel", "pawl-redis"),
+              Map.entry("redis-cluster", "pawl-redis"),
+              Map.entry("valkey", "pawl-redis"),
+              Map.entry("valkeys", "pawl-redis"),
+              Map.entry("valkey-sentinel", "pawl-redis"),
+              Map.entry("valkey-cluster", "pawl-redis")));
 
   private Stores() {}
 

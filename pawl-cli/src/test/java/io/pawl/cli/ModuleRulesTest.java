@@ -50,6 +50,7 @@ class ModuleRulesTest {
               "javax.sql..",
               "org.jspecify..",
               "org.slf4j..",
+              "org.postgresql..",
               "org.sqlite..",
               "tools.jackson.core..");
 

@@ -21,7 +21,10 @@ import java.util.Map;
  */
 public final class GrantRule {
 
-  /** How many claims may stand in line for one lock; beyond it they are told to ask again. */
+  /**
+   * How many claims may stand in line for one lock, or fewer where the {@link LockState} says so;
+   * beyond it they are told to ask again.
+   */
   public static final int MAX_WAITERS = 10_000;
 
   /** How many withdrawn claims a lock remembers; the oldest is forgotten first. */
@@ -49,7 +52,7 @@ public final class GrantRule {
     if (!claim.queues()) {
       return Standing.GONE;
     }
-    if (state.waiters.size() >= MAX_WAITERS) {
+    if (state.waiters.size() >= state.maxWaiters) {
       return new Standing.Waiting(Duration.ofMillis(LINE_FULL_ASK_AGAIN_MILLIS));
     }
     state.queue(entry);

@@ -68,6 +68,7 @@ public final class LockState {
   }
 
   final String lock;
+  final int maxWaiters;
   long lastToken;
   final LinkedHashMap<ClaimId, Entry> holders = new LinkedHashMap<>();
   final LinkedHashMap<ClaimId, Entry> waiters = new LinkedHashMap<>();
@@ -79,18 +80,29 @@ public final class LockState {
 
   /** A lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
   public LockState(String lock, long lastToken) {
-    this.lock = lock;
-    this.lastToken = lastToken;
+    this(lock, lastToken, GrantRule.MAX_WAITERS);
   }
 
-  /** A lock as it was stored, each list in order. */
+  private LockState(String lock, long lastToken, int maxWaiters) {
+    this.lock = lock;
+    this.lastToken = lastToken;
+    this.maxWaiters = maxWaiters;
+  }
+
+  /**
+   * A lock as it was stored, each list in order.
+   *
+   * @param maxWaiters how many claims may stand in line: fewer than {@link GrantRule#MAX_WAITERS}
+   *     for a store that rewrites the whole line at every change
+   */
   public LockState(
       String lock,
       long lastToken,
       Collection<Entry> holders,
       Collection<Entry> waiters,
-      Map<ClaimId, Long> withdrawn) {
-    this(lock, lastToken);
+      Map<ClaimId, Long> withdrawn,
+      int maxWaiters) {
+    this(lock, lastToken, maxWaiters);
     holders.forEach(this::hold);
     waiters.forEach(this::queue);
     withdrawn.forEach(this::remember);

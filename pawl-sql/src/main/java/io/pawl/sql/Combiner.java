@@ -3,14 +3,9 @@ package io.pawl.sql;
 import io.pawl.StoreUnavailableException;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -18,7 +13,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,49 +33,68 @@ final class Combiner implements AutoCloseable {
   static final int MAX_BATCH = 500;
 
   private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  /** A failure as quick as this was a connection found dead, not a server that is silent. */
+  private static final long AT_ONCE_NANOS = 1_000_000_000L;
+
   private static final long SHORTEST_PAUSE_NANOS = 100_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
   private static final Logger log = LoggerFactory.getLogger(Combiner.class);
 
-  private final Dialect dialect;
-  private final Consumer<List<Entry>> ringer;
+  private final Database database;
+  private final Waiters waiters;
   private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean atWork = new AtomicBoolean();
   private final ThreadPoolExecutor ownThread;
   private volatile boolean closed;
-  private @Nullable Connection connection;
-  private @Nullable PreparedStatement select;
-  private @Nullable PreparedStatement upsert;
+  private @Nullable Session session;
 
   /**
-   * @param ringer told of claims granted from the line, after their transaction has committed
+   * @param waiters told of claims granted from the line, after their transaction has committed
    */
-  Combiner(Dialect dialect, Consumer<List<Entry>> ringer, String threadName) {
-    this.dialect = dialect;
-    this.ringer = ringer;
+  Combiner(Database database, Waiters waiters, String threadName) {
+    this.database = database;
+    this.waiters = waiters;
     this.ownThread = OwnThread.named(threadName);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
   void open() {
-    inTransaction(
-        () -> {
-          dialect.prepare(connection());
-          return true;
-        });
+    try {
+      inTransaction(
+          session -> {
+            database.dialect().prepare(session.connection());
+            session.commit();
+            return true;
+          });
+    } finally {
+      returnBorrowed();
+    }
   }
 
   /** Decides {@code request}, on this thread if nobody is at work. */
   <T> CompletableFuture<T> submit(Request<T> request) {
     queue.add(request);
     if (atWork.compareAndSet(false, true)) {
-      workOnce();
+      workUninterrupted();
       if (!queue.isEmpty()) {
         ownThread.execute(this::workUntilDone);
       }
     }
     return request.answer();
+  }
+
+  /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
+  private void workUninterrupted() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      workOnce();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   private void workUntilDone() {
@@ -92,7 +105,13 @@ final class Combiner implements AutoCloseable {
 
   private void workOnce() {
     try {
-      work(nextBatch());
+      List<Request<?>> batch = nextBatch();
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+      if (queue.isEmpty()) {
+        returnBorrowed();
+      }
     } finally {
       atWork.set(false);
     }
@@ -113,21 +132,22 @@ final class Combiner implements AutoCloseable {
   private void work(List<Request<?>> batch) {
     List<Entry> granted;
     try {
-      granted = inTransaction(() -> decideAll(batch));
+      granted = inTransaction(session -> decideAll(session, batch));
     } catch (RuntimeException e) {
       batch.forEach(request -> request.failed(e));
       return;
     }
     batch.forEach(Request::committed);
-    ringer.accept(granted);
+    waiters.ring(granted);
   }
 
-  private List<Entry> decideAll(List<Request<?>> batch) throws SQLException {
-    TreeMap<String, LockState> states = new TreeMap<>();
+  private List<Entry> decideAll(Session session, List<Request<?>> batch) throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
     batch.forEach(request -> request.locks().forEach(lock -> before.put(lock, Row.unknown(lock))));
-    readRows(before);
-    long now = dialect.now(connection());
+    Session.Locked locked = session.lock(before.keySet());
+    before.putAll(locked.rows());
+    long now = locked.now();
+    TreeMap<String, LockState> states = new TreeMap<>();
     before.forEach((lock, row) -> states.put(lock, row.state(now)));
     batch.forEach(request -> request.decideWithin(states, now));
     List<Entry> granted = new ArrayList<>();
@@ -139,118 +159,100 @@ final class Combiner implements AutoCloseable {
         changed.add(after);
       }
     }
-    writeRows(changed);
+    List<Entry> foreign = granted.stream().filter(entry -> !waiters.know(entry.id())).toList();
+    if (!foreign.isEmpty()) {
+      database.dialect().announce(session.connection(), foreign);
+    }
+    session.commit(changed);
     return granted;
   }
 
-  private void readRows(SortedMap<String, Row> rows) throws SQLException {
-    PreparedStatement statement = select();
-    for (Map.Entry<String, Row> entry : rows.entrySet()) {
-      statement.setString(1, entry.getKey());
-      try (ResultSet result = statement.executeQuery()) {
-        if (result.next()) {
-          entry.setValue(Row.read(result));
-        }
-      }
-    }
-  }
-
-  private void writeRows(List<Row> rows) throws SQLException {
-    PreparedStatement statement = upsert();
-    for (Row row : rows) {
-      row.bind(statement);
-      statement.executeUpdate();
-    }
-  }
-
   private interface Work<T> {
-    T run() throws SQLException;
+    T runAndCommit(Session session) throws SQLException;
   }
 
-  /** Runs {@code work} in a transaction of its own, again where it met a conflict. */
+  /**
+   * Runs {@code work} in a transaction of its own, again where it met a conflict, and again where a
+   * connection turns out to have been lost while it lay idle.
+   */
   private <T> T inTransaction(Work<T> work) {
-    long giveUpAt = System.nanoTime() + PATIENCE_NANOS;
+    long startedAt = System.nanoTime();
     while (true) {
-      boolean begun = false;
+      boolean kept = session != null;
+      long triedAt = System.nanoTime();
       try {
-        dialect.begin(connection());
-        begun = true;
-        T result = work.run();
-        dialect.commit(connection());
-        return result;
+        Session open = session();
+        open.begin();
+        return work.runAndCommit(open);
       } catch (SQLException e) {
-        rollBack(begun);
-        Dialect.Failure failure = dialect.classify(e);
-        if (failure != Dialect.Failure.CONFLICT) {
-          disconnect();
-          throw dialect.explain(e);
+        boolean unsent = session == null || !session.hasWritten();
+        Dialect.Failure failure = database.classify(e);
+        if (failure == Dialect.Failure.CONFLICT) {
+          rollBack();
+          if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
+            throw database.explain(e);
+          }
+          LockSupport.parkNanos(
+              ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
+          continue;
         }
-        if (closed || System.nanoTime() - giveUpAt >= 0) {
-          throw dialect.explain(e);
+        evict();
+        boolean atOnce = System.nanoTime() - triedAt < AT_ONCE_NANOS;
+        if (failure != Dialect.Failure.UNAVAILABLE || !kept || !unsent || !atOnce) {
+          throw database.explain(e);
         }
-        LockSupport.parkNanos(
-            ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
       } catch (RuntimeException e) {
-        rollBack(begun);
+        rollBack();
         throw e;
       }
     }
   }
 
-  private Connection connection() throws SQLException {
-    Connection open = connection;
+  private Session session() throws SQLException {
+    Session open = session;
     if (open == null) {
       if (closed) {
-        throw new StoreUnavailableException(dialect.describe() + ": the store is closed");
+        throw new StoreUnavailableException(database.describe() + ": the store is closed");
       }
-      open = dialect.openWriter();
-      connection = open;
+      open = new Session(database);
+      session = open;
     }
     return open;
   }
 
-  private PreparedStatement select() throws SQLException {
-    PreparedStatement prepared = select;
-    if (prepared == null) {
-      prepared = connection().prepareStatement(Row.SELECT + " WHERE name = ?");
-      select = prepared;
-    }
-    return prepared;
-  }
-
-  private PreparedStatement upsert() throws SQLException {
-    PreparedStatement prepared = upsert;
-    if (prepared == null) {
-      prepared = connection().prepareStatement(dialect.upsert());
-      upsert = prepared;
-    }
-    return prepared;
-  }
-
-  private void rollBack(boolean begun) {
-    Connection open = connection;
-    if (open == null || !begun) {
+  private void rollBack() {
+    Session open = session;
+    if (open == null) {
       return;
     }
     try {
-      dialect.rollBack(open);
+      open.rollBack();
     } catch (SQLException e) {
       log.debug("rolling back failed, the connection is given up", e);
+      evict();
+    }
+  }
+
+  /** The connection has failed: nobody uses it again. */
+  private void evict() {
+    Session open = session;
+    session = null;
+    if (open != null) {
+      open.evict();
+    }
+  }
+
+  private void returnBorrowed() {
+    if (!database.connections().areOurs()) {
       disconnect();
     }
   }
 
   private void disconnect() {
-    Connection open = connection;
-    connection = null;
-    select = null;
-    upsert = null;
+    Session open = session;
+    session = null;
     if (open != null) {
-      try {
-        open.close();
-      } catch (SQLException e) {
-        log.debug("closing a connection failed", e);
-      }
+      open.close();
     }
   }
 

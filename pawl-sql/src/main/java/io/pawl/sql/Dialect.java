@@ -1,13 +1,12 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
 import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.LockState.Entry;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What differs between databases. */
 interface Dialect {
@@ -26,50 +25,77 @@ interface Dialect {
     OTHER
   }
 
-  /** Where it is, without password. */
-  String describe();
+  /** How often other clients' grants are looked for while someone waits. */
+  record PollPauses(long shortestNanos, long longestNanos) {}
 
-  /** A connection for transactions. */
-  Connection openWriter() throws SQLException;
-
-  /** A connection for reading. */
-  Connection openReader() throws SQLException;
-
-  /** Begins a transaction that will write. */
-  void begin(Connection writer) throws SQLException;
-
-  void commit(Connection writer) throws SQLException;
-
-  void rollBack(Connection writer) throws SQLException;
-
-  /** Creates or checks the tables; run once, in a transaction of {@link #openWriter}. */
+  /** Creates or checks the tables, and that the server can be used; on a new writer. */
   void prepare(Connection writer) throws SQLException;
 
-  /** The store's time in milliseconds since 1970, never going back while the database runs. */
-  long now(Connection connection) throws SQLException;
-
-  /** Inserts or replaces one row: name, last_token, holders, waiters, withdrawn. */
-  String upsert();
+  /** Settings for a writer of our own, beside autocommit and isolation. */
+  default void setUpWriter(Connection connection) throws SQLException {}
 
   /**
-   * A number that changes when any other connection has committed; cheap to ask many times a
-   * second.
+   * Whether transactions begin and end by statements on a connection in autocommit; else JDBC's
+   * autocommit is off.
    */
-  long changes(Connection reader) throws SQLException;
+  default boolean beginsInSql() {
+    return false;
+  }
+
+  /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
+  default @Nullable String begin() {
+    return null;
+  }
+
+  /** The isolation to set through JDBC, {@link Connection#TRANSACTION_NONE} to leave it. */
+  int jdbcIsolation();
+
+  /** How many rows one statement reads or writes at most. */
+  int rowsPerStatement();
+
+  /**
+   * Locks and reads {@code n} rows by name, in the order of names: {@link Row#COLUMNS}, and the
+   * database's time in milliseconds since 1970, taken when the row's lock was held.
+   *
+   * @param begins whether it is the first statement of its transaction
+   */
+  String lockRows(int n, boolean begins);
+
+  /** Inserts {@code n} rows unless they exist; null where the writer excludes all others. */
+  @Nullable String insertMissing(int n);
+
+  /** Replaces {@code n} rows, inserting where {@link #insertMissing} did not. */
+  String upsert(int n);
+
+  /** The time of the transaction, given what {@link #lockRows} read. */
+  default long now(long newestOfRows) {
+    return newestOfRows;
+  }
+
+  /** Reads time alone, for viewing: one row, milliseconds since 1970. */
+  long now(Connection reader) throws SQLException;
+
+  /** Whether {@code "…; COMMIT"} is one trip on such a connection. */
+  boolean takesSeveralStatements(boolean ours);
+
+  /** Tells other clients of their claims' grants, once the transaction commits. */
+  default void announce(Connection writer, Collection<Entry> grants) throws SQLException {}
+
+  /** How others' grants become known. */
+  Doorbell doorbell(Database database, Waiters waiters, String threadName);
+
+  /**
+   * A number that changes when any other connection has committed, where that is cheap to ask; else
+   * it always changes.
+   */
+  default long changes(Connection reader) throws SQLException {
+    return System.nanoTime();
+  }
+
+  PollPauses pollPauses();
 
   Failure classify(SQLException failure);
 
   /** Examines the server for {@link io.pawl.spi.Diagnosable}. */
   List<Finding> diagnose(Connection reader) throws SQLException;
-
-  /** The exception that a user gets for {@code failure}. */
-  default StoreException explain(SQLException failure) {
-    String what = describe() + ": " + failure.getMessage();
-    return switch (classify(failure)) {
-      case CONFLICT, UNAVAILABLE -> new StoreUnavailableException(what, failure);
-      case DENIED -> new StoreDeniedException(what, failure);
-      case UNUSABLE -> new StoreConfigurationException(what, failure);
-      case OTHER -> new StoreException(what, failure);
-    };
-  }
 }

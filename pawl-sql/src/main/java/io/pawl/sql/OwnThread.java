@@ -21,8 +21,23 @@ final class OwnThread {
               Thread thread = new Thread(task, name);
               thread.setDaemon(true);
               return thread;
-            });
+            },
+            (task, closed) -> task.run()); // it ends at once, having seen that it is too late
     executor.allowCoreThreadTimeOut(true);
     return executor;
+  }
+
+  /** Waits, for at most 5 s, until what {@code thread} is at has ended. */
+  static void end(ThreadPoolExecutor thread) {
+    thread.shutdown();
+    boolean interrupted = Thread.interrupted();
+    try {
+      thread.awaitTermination(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -14,6 +14,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,9 +35,37 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   private static final String NONE = "[]";
   private static final JsonFactory JSON = new JsonFactory();
 
+  /**
+   * How many claims may stand in line for one lock. The whole line is rewritten at each change, and
+   * a thousand places are some 300 kB.
+   */
+  static final int MAX_WAITERS = 1_000;
+
+  /** A time for {@link #state} that ends nothing. */
+  static final long NO_CLOCK = Long.MAX_VALUE / 2;
+
   /** Every column, for {@link #read}. */
-  static final String SELECT =
-      "SELECT name, last_token, holders, waiters, withdrawn FROM pawl_lock";
+  static final String COLUMNS = "name, last_token, holders, waiters, withdrawn";
+
+  static final int COLUMN_COUNT = 5;
+
+  static final String SELECT = "SELECT " + COLUMNS + " FROM pawl_lock";
+
+  /** What a poll needs to see of {@code n} rows. */
+  static String selectHolders(int n) {
+    return "SELECT name, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
+        + repeated("?", n)
+        + ")";
+  }
+
+  /** {@code n} times the five parameters of {@link #bind}, for VALUES. */
+  static String values(int n) {
+    return repeated("(?, ?, ?, ?, ?)", n);
+  }
+
+  static String repeated(String what, int n) {
+    return String.join(", ", Collections.nCopies(n, what));
+  }
 
   static Row read(ResultSet columns) throws SQLException {
     return new Row(
@@ -47,13 +76,14 @@ record Row(String name, long lastToken, String holders, String waiters, String w
         columns.getString(5));
   }
 
-  /** Sets the parameters of {@link Dialect#upsert}. */
-  void bind(PreparedStatement upsert) throws SQLException {
-    upsert.setString(1, name);
-    upsert.setLong(2, lastToken);
-    upsert.setString(3, holders);
-    upsert.setString(4, waiters);
-    upsert.setString(5, withdrawn);
+  /** Sets the five parameters from {@code first} on, and returns the next free one. */
+  int bind(PreparedStatement upsert, int first) throws SQLException {
+    upsert.setString(first, name);
+    upsert.setLong(first + 1, lastToken);
+    upsert.setString(first + 2, holders);
+    upsert.setString(first + 3, waiters);
+    upsert.setString(first + 4, withdrawn);
+    return first + COLUMN_COUNT;
   }
 
   /** The row of a lock that the table does not know yet. */
@@ -79,7 +109,12 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   LockState state(long now) {
     try {
       return new LockState(
-          name, lastToken, readEntries(holders, now), readEntries(waiters, now), readWithdrawn());
+          name,
+          lastToken,
+          readEntries(holders, now),
+          readEntries(waiters, now),
+          readWithdrawn(),
+          MAX_WAITERS);
     } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
       throw new StoreException(
           "lock '"

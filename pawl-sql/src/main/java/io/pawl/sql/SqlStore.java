@@ -9,7 +9,6 @@ import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -25,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,24 +32,45 @@ import org.jspecify.annotations.Nullable;
  * transactions that serve many requests at once (see {@link Combiner}), by the database's clock.
  * Rows are never deleted, so tokens grow for ever.
  */
-final class SqlStore implements LockStore, Inspectable, Diagnosable {
+public final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
   private static final AtomicInteger stores = new AtomicInteger();
 
-  private final Dialect dialect;
+  private final Database database;
   private final Waiters waiters;
   private final Combiner combiner;
 
-  private SqlStore(Dialect dialect) {
+  private SqlStore(Database database) {
     String name = "pawl-sql-" + stores.incrementAndGet();
-    this.dialect = dialect;
-    this.waiters = new Waiters(dialect, name + "-poll");
-    this.combiner = new Combiner(dialect, waiters::ring, name + "-combiner");
+    this.database = database;
+    this.waiters = new Waiters(database, name + "-bell");
+    this.combiner = new Combiner(database, waiters, name + "-combiner");
+  }
+
+  /**
+   * A store on the application's own connections, to MySQL, MariaDB or PostgreSQL. Each transaction
+   * borrows one, never one in which the application has work under way, and returns it as it came
+   * as soon as nobody asks; a wait holds none. A pool of one connection is enough. If the pool is
+   * exhausted, a request takes as long as the pool lets a borrower wait; a store opened by URL has
+   * connections of its own and never does.
+   *
+   * @param pool also one whose connections are not in autocommit, or isolate in any way
+   * @param createsTables whether missing tables may be created; if not, or if the account may not,
+   *     the exception says what to run
+   * @throws io.pawl.StoreException when the database cannot be reached or used
+   */
+  public static SqlStore over(DataSource pool, boolean createsTables) {
+    return open(Databases.at(Databases.of(pool), createsTables, false));
+  }
+
+  /** As {@link #over(DataSource, boolean)}, creating tables that are missing. */
+  public static SqlStore over(DataSource pool) {
+    return over(pool, true);
   }
 
   /** Connects, and creates or checks the tables. */
-  static SqlStore open(Dialect dialect) {
-    SqlStore store = new SqlStore(dialect);
+  static SqlStore open(Database database) {
+    SqlStore store = new SqlStore(database);
     try {
       store.combiner.open();
     } catch (RuntimeException e) {
@@ -157,12 +178,12 @@ final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
   private CompletableFuture<List<LockView>> views(String query, String parameter, int limit) {
     List<LockView> views = new ArrayList<>();
-    try (Connection reader = dialect.openReader();
-        PreparedStatement select = reader.prepareStatement(query)) {
+    try (Borrowed reader = Borrowed.reader(database);
+        PreparedStatement select = reader.connection().prepareStatement(query)) {
       if (!parameter.isEmpty()) {
         select.setString(1, parameter);
       }
-      long now = dialect.now(reader);
+      long now = database.dialect().now(reader.connection());
       try (ResultSet rows = select.executeQuery()) {
         while (views.size() < limit && rows.next()) {
           LockState state = Row.read(rows).state(now);
@@ -174,16 +195,16 @@ final class SqlStore implements LockStore, Inspectable, Diagnosable {
       }
       return CompletableFuture.completedFuture(views);
     } catch (SQLException e) {
-      return CompletableFuture.failedFuture(dialect.explain(e));
+      return CompletableFuture.failedFuture(database.explain(e));
     }
   }
 
   @Override
   public List<Finding> diagnose() {
-    try (Connection reader = dialect.openReader()) {
-      return dialect.diagnose(reader);
+    try (Borrowed reader = Borrowed.reader(database)) {
+      return database.dialect().diagnose(reader.connection());
     } catch (SQLException e) {
-      throw dialect.explain(e);
+      throw database.explain(e);
     }
   }
 
@@ -200,7 +221,7 @@ final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
   @Override
   public String describe() {
-    return dialect.describe();
+    return database.describe();
   }
 
   @Override

@@ -16,6 +16,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
@@ -24,12 +25,23 @@ import org.sqlite.SQLiteException;
  * SQLite: one file, many processes of one host. Write-ahead log, every commit synced to disk. The
  * clock is the host's own, see {@link HostClock}.
  */
-class SqliteDialect implements Dialect {
+class SqliteDialect implements Dialect, Connections {
 
   /** Marks the file as ours: "Pawl" in ASCII. */
   private static final int APPLICATION_ID = 0x5061776c;
 
   private static final int SCHEMA_VERSION = 1;
+
+  private static final PollPauses POLL_PAUSES = new PollPauses(1_000_000, 16_000_000);
+
+  private static final String LOCK_ROW =
+      "SELECT " + Row.COLUMNS + ", 0 FROM pawl_lock WHERE name = ?";
+
+  private static final String UPSERT =
+      "INSERT INTO pawl_lock (name, last_token, holders, waiters, withdrawn)"
+          + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+          + " last_token = excluded.last_token, holders = excluded.holders,"
+          + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
 
   private final Path file;
   private final HostClock clock;
@@ -49,23 +61,22 @@ class SqliteDialect implements Dialect {
     return "sqlite:" + file;
   }
 
+  Database database() {
+    return new Database(this, this);
+  }
+
   @Override
-  public Connection openWriter() throws SQLException {
-    Connection connection = connect();
+  public boolean areOurs() {
+    return true;
+  }
+
+  @Override
+  public void setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       refuseForeign(statement);
       statement.execute("PRAGMA journal_mode = WAL");
       statement.execute("PRAGMA synchronous = FULL");
-      return connection;
-    } catch (SQLException | RuntimeException e) {
-      connection.close();
-      throw e;
     }
-  }
-
-  @Override
-  public Connection openReader() throws SQLException {
-    return connect();
   }
 
   /**
@@ -73,31 +84,26 @@ class SqliteDialect implements Dialect {
    * soon as one has ended. Busy is answered at once: the store waits by itself, with pauses short
    * enough to get a turn.
    */
-  private Connection connect() throws SQLException {
+  @Override
+  public Connection open() throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
     config.setBusyTimeout(0);
     return config.createConnection("jdbc:sqlite:" + file);
   }
 
   @Override
-  public void begin(Connection writer) throws SQLException {
-    execute(writer, "BEGIN IMMEDIATE");
+  public boolean beginsInSql() {
+    return true;
   }
 
   @Override
-  public void commit(Connection writer) throws SQLException {
-    execute(writer, "COMMIT");
+  public String begin() {
+    return "BEGIN IMMEDIATE";
   }
 
   @Override
-  public void rollBack(Connection writer) throws SQLException {
-    execute(writer, "ROLLBACK");
-  }
-
-  private static void execute(Connection writer, String sql) throws SQLException {
-    try (Statement statement = writer.createStatement()) {
-      statement.execute(sql);
-    }
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_NONE;
   }
 
   private void refuseForeign(Statement statement) throws SQLException {
@@ -177,11 +183,45 @@ class SqliteDialect implements Dialect {
   }
 
   @Override
-  public String upsert() {
-    return "INSERT INTO pawl_lock (name, last_token, holders, waiters, withdrawn)"
-        + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
-        + " last_token = excluded.last_token, holders = excluded.holders,"
-        + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
+  public long now(long newestOfRows) {
+    return clock.millis() + offsetMillis;
+  }
+
+  /** A statement is no trip here. */
+  @Override
+  public int rowsPerStatement() {
+    return 1;
+  }
+
+  @Override
+  public String lockRows(int n, boolean begins) {
+    return LOCK_ROW;
+  }
+
+  /** The write lock of the file has been taken: what is missing stays missing until we write. */
+  @Override
+  public @Nullable String insertMissing(int n) {
+    return null;
+  }
+
+  @Override
+  public String upsert(int n) {
+    return UPSERT;
+  }
+
+  @Override
+  public boolean takesSeveralStatements(boolean ours) {
+    return false;
+  }
+
+  @Override
+  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
+    return new RowPoll(database, waiters, threadName);
+  }
+
+  @Override
+  public PollPauses pollPauses() {
+    return POLL_PAUSES;
   }
 
   @Override

@@ -69,7 +69,7 @@ public final class SqliteProvider implements StoreProvider {
     } catch (IOException e) {
       throw new StoreDeniedException("store '" + url + "': cannot be examined: " + e, e);
     }
-    return SqlStore.open(new SqliteDialect(file));
+    return SqlStore.open(new SqliteDialect(file).database());
   }
 
   private static Path path(StoreUrl url) {

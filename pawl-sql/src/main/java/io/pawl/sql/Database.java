@@ -1,0 +1,34 @@
+package io.pawl.sql;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
+import java.sql.SQLException;
+
+/** A database as a store uses it: what it speaks, and the way there. */
+record Database(Dialect dialect, Connections connections) {
+
+  String describe() {
+    return connections.describe();
+  }
+
+  Dialect.Failure classify(SQLException failure) {
+    return dialect.classify(failure);
+  }
+
+  /** The exception that a user gets for {@code failure}. */
+  StoreException explain(SQLException failure) {
+    return explain(describe(), classify(failure), failure);
+  }
+
+  static StoreException explain(String where, Dialect.Failure kind, SQLException failure) {
+    String what = where + ": " + failure.getMessage();
+    return switch (kind) {
+      case CONFLICT, UNAVAILABLE -> new StoreUnavailableException(what, failure);
+      case DENIED -> new StoreDeniedException(what, failure);
+      case UNUSABLE -> new StoreConfigurationException(what, failure);
+      case OTHER -> new StoreException(what, failure);
+    };
+  }
+}

@@ -1,0 +1,60 @@
+package io.pawl.sql;
+
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
+import io.pawl.spi.StoreUrl;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Opens {@code jdbc:mysql://host/database}, {@code jdbc:mariadb://…} and {@code
+ * jdbc:postgresql://…}, with the parameters of the respective driver. User and password stand
+ * before the host ({@code user:password@}) or among the parameters.
+ *
+ * <p>Parameters of Pawl's own: {@code pawl.createTables=false} never creates tables; {@code
+ * pawl.listen=false} polls instead of LISTEN, for PostgreSQL behind a pooler of transactions.
+ */
+public final class JdbcProvider implements StoreProvider {
+
+  private static final Map<String, String> DRIVERS =
+      Map.of(
+          "jdbc:mysql", "com.mysql:mysql-connector-j",
+          "jdbc:mariadb", "org.mariadb.jdbc:mariadb-java-client",
+          "jdbc:postgresql", "org.postgresql:postgresql");
+
+  @Override
+  public Set<String> schemes() {
+    return DRIVERS.keySet();
+  }
+
+  @Override
+  public LockStore open(StoreUrl url) {
+    return SqlStore.open(Databases.at(connections(url)));
+  }
+
+  /** Connections that fail within seconds, whatever the network does. */
+  static UrlConnections connections(StoreUrl url) {
+    JdbcUrl jdbc = JdbcUrl.parse(url);
+    if (url.scheme().equals("jdbc:postgresql")) {
+      jdbc.defaulting("connectTimeout", "3").defaulting("loginTimeout", "4");
+      jdbc.defaulting("socketTimeout", "4").defaulting("tcpKeepAlive", "true");
+      jdbc.defaulting("ApplicationName", "pawl");
+    } else {
+      jdbc.defaulting("connectTimeout", "3000").defaulting("socketTimeout", "4000");
+      jdbc.defaulting("allowMultiQueries", "true");
+    }
+    try {
+      DriverManager.getDriver(jdbc.forDriver());
+    } catch (SQLException e) {
+      throw new IllegalArgumentException(
+          "store URL '"
+              + url
+              + "': no driver takes it; add "
+              + DRIVERS.get(url.scheme())
+              + " to the class path, and look for a slip in the URL");
+    }
+    return new UrlConnections(jdbc);
+  }
+}

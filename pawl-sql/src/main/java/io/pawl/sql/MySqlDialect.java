@@ -1,0 +1,178 @@
+package io.pawl.sql;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.spi.Diagnosable.Finding;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/**
+ * MySQL from 8.0.19 and MariaDB from 10.6, with InnoDB.
+ *
+ * <p><b>Time.</b> {@code NOW()} is when a statement began, which may be long before it got its row
+ * locks, and depends on the session's time zone. {@code UTC_TIMESTAMP()} began then too, in UTC;
+ * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken. So the time is
+ * the UTC start, and what has passed since.
+ */
+final class MySqlDialect implements Dialect {
+
+  private static final String CLOCK =
+      "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
+          + " + TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000";
+
+  /** A poll finds nothing for 5 to 10 ms; each look is at least 5 ms after the last. */
+  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
+
+  /** What MariaDB says differently. */
+  private record Words(String schema, String inserted, String alias, String setUp) {}
+
+  private static final Words MYSQL =
+      new Words(
+          "mysql",
+          "new.%s",
+          " AS new",
+          "SET SESSION innodb_lock_wait_timeout = 2, SESSION wait_timeout = 15");
+
+  private static final Words MARIADB =
+      new Words(
+          "mariadb",
+          "VALUES(%s)",
+          "",
+          "SET SESSION innodb_lock_wait_timeout = 2, SESSION idle_transaction_timeout = 5");
+
+  private final Words words;
+  private final Schema schema;
+
+  private MySqlDialect(Words words, boolean createsTables) {
+    this.words = words;
+    this.schema = new Schema(words.schema, createsTables);
+  }
+
+  static MySqlDialect mySql(boolean createsTables) {
+    return new MySqlDialect(MYSQL, createsTables);
+  }
+
+  static MySqlDialect mariaDb(boolean createsTables) {
+    return new MySqlDialect(MARIADB, createsTables);
+  }
+
+  /**
+   * A row lock that somebody's stopped process holds is waited for 2 s, then the batch is tried
+   * again; a stopped transaction of our own is ended by the server, so that others go on.
+   */
+  @Override
+  public void setUpWriter(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(words.setUp);
+    }
+  }
+
+  @Override
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_READ_COMMITTED;
+  }
+
+  @Override
+  public int rowsPerStatement() {
+    return Combiner.MAX_BATCH;
+  }
+
+  /** The index is forced, since a scan would wait for rows that nobody asked for. */
+  @Override
+  public String lockRows(int n, boolean begins) {
+    return "SELECT "
+        + Row.COLUMNS
+        + ", "
+        + CLOCK
+        + " FROM pawl_lock FORCE INDEX (PRIMARY) WHERE name IN ("
+        + Row.repeated("?", n)
+        + ") ORDER BY name FOR UPDATE";
+  }
+
+  /** Waits for whoever is inserting the same, and then finds nothing to do. */
+  @Override
+  public String insertMissing(int n) {
+    return insert(n) + " ON DUPLICATE KEY UPDATE last_token = pawl_lock.last_token";
+  }
+
+  @Override
+  public String upsert(int n) {
+    StringBuilder sql = new StringBuilder(insert(n)).append(words.alias);
+    String separator = " ON DUPLICATE KEY UPDATE ";
+    for (String column : List.of("last_token", "holders", "waiters", "withdrawn")) {
+      sql.append(separator).append(column).append(" = ");
+      sql.append(String.format(words.inserted, column));
+      separator = ", ";
+    }
+    return sql.toString();
+  }
+
+  private static String insert(int n) {
+    return "INSERT INTO pawl_lock (" + Row.COLUMNS + ") VALUES " + Row.values(n);
+  }
+
+  @Override
+  public long now(Connection reader) throws SQLException {
+    try (Statement statement = reader.createStatement();
+        ResultSet time = statement.executeQuery("SELECT " + CLOCK)) {
+      time.next();
+      return time.getLong(1);
+    }
+  }
+
+  /** Ours say so in their URL. */
+  @Override
+  public boolean takesSeveralStatements(boolean ours) {
+    return ours;
+  }
+
+  @Override
+  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
+    return new RowPoll(database, waiters, threadName);
+  }
+
+  @Override
+  public PollPauses pollPauses() {
+    return POLL_PAUSES;
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    checkClock(writer);
+    Schema.checkUnicode(writer);
+    schema.prepare(writer);
+  }
+
+  private void checkClock(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement();
+        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) > NOW(6)")) {
+      moves.next();
+      if (!moves.getBoolean(2)) {
+        throw new StoreConfigurationException(
+            "the server runs with sysdate-is-now, so that no statement can tell the time at which"
+                + " it got its locks; start it without");
+      }
+    }
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      // duplicate key, lock wait timeout, deadlock, record changed, query killed
+      case 1062, 1205, 1213, 1020, 1317 -> Failure.CONFLICT;
+      // too many connections, shutting down, connection killed, timeouts, and the drivers' own
+      case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
+      case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
+      // no such database or table; read-only in three ways; a binary log that needs more isolation
+      case 1049, 1146, 1290, 1665, 1792, 1836 -> Failure.UNUSABLE;
+      default -> SqlStates.classify(failure);
+    };
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    return MySqlFindings.of(reader);
+  }
+}

@@ -1,0 +1,184 @@
+package io.pawl.sql;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.LockState.Entry;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * PostgreSQL from 13. Transactions begin and end in SQL, on connections in autocommit, and change
+ * no setting of their session: whatever pool or pooler is in between has nothing to restore.
+ *
+ * <p><b>Time.</b> {@code clock_timestamp()} is when it is evaluated, which in the select list of a
+ * locking read is before the lock; hence the outer SELECT around it.
+ */
+final class PostgresDialect implements Dialect {
+
+  private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+  /** A row lock or an idle transaction of a stopped process delays others by no more than this. */
+  private static final String BEGIN =
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s';"
+          + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
+
+  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
+
+  private final Schema schema;
+  private final boolean listens;
+
+  PostgresDialect(boolean createsTables, boolean listens) {
+    this.schema = new Schema("postgresql", createsTables);
+    this.listens = listens;
+  }
+
+  @Override
+  public boolean beginsInSql() {
+    return true;
+  }
+
+  @Override
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_NONE;
+  }
+
+  @Override
+  public int rowsPerStatement() {
+    return Combiner.MAX_BATCH;
+  }
+
+  @Override
+  public String lockRows(int n, boolean begins) {
+    return (begins ? BEGIN : "")
+        + "SELECT locked.*, "
+        + CLOCK
+        + " FROM ("
+        + Row.SELECT
+        + " WHERE name IN ("
+        + Row.repeated("?", n)
+        + ") ORDER BY name FOR UPDATE) AS locked";
+  }
+
+  /** Waits for whoever is inserting the same, and then finds nothing to do. */
+  @Override
+  public String insertMissing(int n) {
+    return insert(n) + " ON CONFLICT (name) DO NOTHING";
+  }
+
+  @Override
+  public String upsert(int n) {
+    return insert(n)
+        + " ON CONFLICT (name) DO UPDATE SET"
+        + " last_token = excluded.last_token, holders = excluded.holders,"
+        + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
+  }
+
+  private static String insert(int n) {
+    return "INSERT INTO pawl_lock (" + Row.COLUMNS + ") VALUES " + Row.values(n);
+  }
+
+  @Override
+  public long now(Connection reader) throws SQLException {
+    return Long.parseLong(ask(reader, "SELECT " + CLOCK));
+  }
+
+  /** Part of the protocol, with any connection. */
+  @Override
+  public boolean takesSeveralStatements(boolean ours) {
+    return true;
+  }
+
+  /** One NOTIFY for each claim, on the channel of its client: see {@link PostgresBell}. */
+  @Override
+  public void announce(Connection writer, Collection<Entry> grants) throws SQLException {
+    String sql = "SELECT " + Row.repeated("pg_notify(?, ?)", grants.size());
+    try (PreparedStatement notify = writer.prepareStatement(sql)) {
+      int parameter = 1;
+      for (Entry entry : grants) {
+        notify.setString(parameter++, channel(entry.id()));
+        notify.setString(parameter++, entry.id() + " " + entry.token() + " " + entry.lastToken());
+      }
+      notify.execute();
+    }
+  }
+
+  /** A client's channel: a name of at most 63 bytes, whatever the client's own length. */
+  static String channel(ClaimId id) {
+    byte[] client = id.client().getBytes(StandardCharsets.UTF_8);
+    return "pawl_" + UUID.nameUUIDFromBytes(client);
+  }
+
+  @Override
+  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
+    return listens && database.connections().areOurs()
+        ? new PostgresBell(database, waiters, threadName)
+        : new RowPoll(database, waiters, threadName);
+  }
+
+  @Override
+  public PollPauses pollPauses() {
+    return POLL_PAUSES;
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    if (ask(writer, "SELECT pg_is_in_recovery()").equals("t")) {
+      throw new StoreConfigurationException("the server is a read-only standby; name the primary");
+    }
+    Schema.checkUnicode(writer);
+    schema.prepare(writer);
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    return SqlStates.classify(failure);
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    List<Finding> findings = new ArrayList<>();
+    findings.add(ok("PostgreSQL " + ask(reader, "SHOW server_version")));
+    findings.add(ok(ask(reader, "SELECT count(*) FROM pawl_lock") + " lock names known"));
+    findings.add(expect(reader, "pg_is_in_recovery", "f", "name the primary, not a standby"));
+    findings.add(expect(reader, "fsync", "on", "turn it on, or a crash may lose everything"));
+    String commit = ask(reader, "SHOW synchronous_commit");
+    findings.add(
+        commit.equals("off")
+            ? new Finding(
+                Level.PROBLEM,
+                "synchronous_commit: off",
+                "turn it on for this account, or a crash forgets locks and repeats tokens")
+            : ok("synchronous_commit: " + commit));
+    return findings;
+  }
+
+  private static Finding expect(Connection reader, String name, String expected, String fix)
+      throws SQLException {
+    String found = ask(reader, name.startsWith("pg_") ? "SELECT " + name + "()" : "SHOW " + name);
+    return found.equals(expected)
+        ? ok(name + ": " + found)
+        : new Finding(Level.PROBLEM, name + ": " + found + ", not " + expected, fix);
+  }
+
+  private static Finding ok(String what) {
+    return new Finding(Level.OK, what, "");
+  }
+
+  private static String ask(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet answer = statement.executeQuery(query)) {
+      answer.next();
+      return answer.getString(1);
+    }
+  }
+}

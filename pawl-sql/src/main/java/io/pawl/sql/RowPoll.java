@@ -1,0 +1,177 @@
+package io.pawl.sql;
+
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.LockState;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One poll for all claims of a client that wait, and none while nobody waits. Each look is one
+ * query, for up to {@link Combiner#MAX_BATCH} rows; a client that waits for more takes turns. Looks
+ * that find nothing new become rarer, down to the dialect's longest pause.
+ */
+final class RowPoll implements Doorbell {
+
+  private static final Logger log = LoggerFactory.getLogger(RowPoll.class);
+
+  private final Database database;
+  private final Waiters waiters;
+  private final Dialect.PollPauses pauses;
+  private final ThreadPoolExecutor pollThread;
+  private final AtomicBoolean polling = new AtomicBoolean();
+  private volatile boolean closed;
+
+  RowPoll(Database database, Waiters waiters, String threadName) {
+    this.database = database;
+    this.waiters = waiters;
+    this.pauses = database.dialect().pollPauses();
+    this.pollThread = OwnThread.named(threadName);
+  }
+
+  @Override
+  public void watch(ClaimId id) {
+    if (!closed && polling.compareAndSet(false, true)) {
+      pollThread.execute(this::poll);
+    }
+  }
+
+  private void poll() {
+    try {
+      pollWhileSomeoneWaits();
+    } catch (SQLException | RuntimeException e) {
+      log.debug("polling failed; renewals will tell, and polling goes on", e);
+      LockSupport.parkNanos(pauses.longestNanos());
+    } finally {
+      polling.set(false);
+    }
+    waiters.any().forEach(this::watch);
+  }
+
+  private void pollWhileSomeoneWaits() throws SQLException {
+    Looks looks = null;
+    long pause = pauses.shortestNanos();
+    try {
+      while (!waiters.isEmpty() && !closed) {
+        if (looks == null) {
+          looks = new Looks(Borrowed.reader(database));
+        }
+        boolean news = looks.look();
+        if (!database.connections().areOurs()) {
+          looks.close(); // the application may need it meanwhile
+          looks = null;
+        }
+        pause = news ? pauses.shortestNanos() : Math.min(pause + pause / 4, pauses.longestNanos());
+        LockSupport.parkNanos(pause);
+      }
+    } catch (SQLException | RuntimeException e) {
+      if (looks != null) {
+        looks.reader.markFailed();
+      }
+      throw e;
+    } finally {
+      if (looks != null) {
+        looks.close();
+      }
+    }
+  }
+
+  /** Looks on one connection. */
+  private final class Looks implements AutoCloseable {
+
+    private final Borrowed reader;
+    private final Map<String, Long> lastTokens = new HashMap<>();
+    private @Nullable PreparedStatement select;
+    private int selected;
+    private int turn;
+    private long changesSeen;
+
+    Looks(Borrowed reader) throws SQLException {
+      this.reader = reader;
+      this.changesSeen = database.dialect().changes(reader.connection()) - 1;
+    }
+
+    /** Rings what was granted; says whether anything has changed. */
+    boolean look() throws SQLException {
+      long changes = database.dialect().changes(reader.connection());
+      if (changes == changesSeen) {
+        return false;
+      }
+      changesSeen = changes;
+      List<String> locks = turn(new ArrayList<>(waiters.locks()));
+      boolean news = false;
+      for (Row row : read(locks)) {
+        Long before = lastTokens.put(row.name(), row.lastToken());
+        if (before == null || before != row.lastToken()) {
+          LockState state = row.state(Row.NO_CLOCK);
+          news |= waiters.ring(List.copyOf(state.holders())) || before != null;
+        }
+      }
+      lastTokens.keySet().retainAll(locks);
+      return news;
+    }
+
+    private List<String> turn(List<String> locks) {
+      int turns = Math.max(1, (locks.size() + Combiner.MAX_BATCH - 1) / Combiner.MAX_BATCH);
+      int from = turn++ % turns * Combiner.MAX_BATCH;
+      return locks.subList(from, Math.min(locks.size(), from + Combiner.MAX_BATCH));
+    }
+
+    private List<Row> read(List<String> locks) throws SQLException {
+      List<Row> rows = new ArrayList<>();
+      if (locks.isEmpty()) {
+        return rows;
+      }
+      PreparedStatement statement = select(locks.size());
+      for (int i = 0; i < locks.size(); i++) {
+        statement.setString(i + 1, locks.get(i));
+      }
+      try (ResultSet found = statement.executeQuery()) {
+        while (found.next()) {
+          rows.add(Row.read(found));
+        }
+      }
+      return rows;
+    }
+
+    private PreparedStatement select(int n) throws SQLException {
+      PreparedStatement statement = select;
+      if (statement == null || selected != n) {
+        if (statement != null) {
+          statement.close();
+        }
+        statement = reader.connection().prepareStatement(Row.selectHolders(n));
+        select = statement;
+        selected = n;
+      }
+      return statement;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      try {
+        if (select != null) {
+          select.close();
+        }
+      } finally {
+        reader.close();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    OwnThread.end(pollThread);
+  }
+}

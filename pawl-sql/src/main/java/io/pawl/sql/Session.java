@@ -1,0 +1,226 @@
+package io.pawl.sql;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection on which transactions run, one at a time: lock rows, write rows, commit.
+ *
+ * <p>Round trips, with a driver that takes several statements at once: 2, the locking read and
+ * {@code write; COMMIT}. Otherwise 3. Names never seen before cost 2 more, once.
+ */
+final class Session implements AutoCloseable {
+
+  private static final int MOST_PREPARED = 32;
+
+  /** Rows under lock, and the time at which they all were. */
+  record Locked(Map<String, Row> rows, long now) {}
+
+  private final Dialect dialect;
+  private final Borrowed borrowed;
+  private final boolean commitsWithWrite;
+  private final Map<String, PreparedStatement> prepared =
+      new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
+  private boolean begun;
+  private boolean written;
+
+  Session(Database database) throws SQLException {
+    this.dialect = database.dialect();
+    this.borrowed = Borrowed.writer(database);
+    this.commitsWithWrite = dialect.takesSeveralStatements(database.connections().areOurs());
+  }
+
+  Connection connection() {
+    return borrowed.connection();
+  }
+
+  /** Whether something was sent that may have been applied, in the transaction under way. */
+  boolean hasWritten() {
+    return written;
+  }
+
+  /** Begins a transaction, where that is a statement of its own. */
+  void begin() throws SQLException {
+    String sql = dialect.begin();
+    if (sql != null) {
+      try (Statement statement = connection().createStatement()) {
+        statement.execute(sql);
+      }
+      begun = true;
+    }
+  }
+
+  /** Locks the rows of {@code wanted}, makes missing ones, and reads the time. */
+  Locked lock(Collection<String> wanted) throws SQLException {
+    List<String> names = List.copyOf(wanted);
+    Locked locked = select(names);
+    if (locked.rows.size() < names.size() && insertMissing(names, locked.rows)) {
+      locked = select(names);
+    }
+    return locked;
+  }
+
+  private Locked select(List<String> names) throws SQLException {
+    Map<String, Row> rows = new LinkedHashMap<>();
+    long newest = 0;
+    for (List<String> chunk : chunks(names)) {
+      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun));
+      begun = true;
+      for (int i = 0; i < chunk.size(); i++) {
+        statement.setString(i + 1, chunk.get(i));
+      }
+      try (ResultSet result = query(statement)) {
+        while (result.next()) {
+          Row row = Row.read(result);
+          rows.put(row.name(), row);
+          newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
+        }
+      }
+    }
+    return new Locked(rows, dialect.now(newest));
+  }
+
+  /** The first rows that {@code statement} answers with, whatever stands before its SELECT. */
+  private static ResultSet query(PreparedStatement statement) throws SQLException {
+    boolean rows = statement.execute();
+    while (!rows) {
+      rows = statement.getMoreResults();
+      if (!rows && statement.getUpdateCount() == -1) {
+        throw new SQLException("the database answered no rows");
+      }
+    }
+    return statement.getResultSet();
+  }
+
+  private boolean insertMissing(List<String> names, Map<String, Row> found) throws SQLException {
+    List<Row> missing = new ArrayList<>();
+    names.stream()
+        .filter(name -> !found.containsKey(name))
+        .forEach(n -> missing.add(Row.unknown(n)));
+    for (List<Row> chunk : chunks(missing)) {
+      String insert = dialect.insertMissing(chunk.size());
+      if (insert == null) {
+        return false;
+      }
+      write(insert, chunk);
+    }
+    return true;
+  }
+
+  /** Writes {@code rows} and commits. */
+  void commit(List<Row> rows) throws SQLException {
+    List<List<Row>> chunks = chunks(rows);
+    for (int i = 0; i < chunks.size(); i++) {
+      String upsert = dialect.upsert(chunks.get(i).size());
+      boolean last = i == chunks.size() - 1;
+      written = true;
+      if (last && commitsWithWrite) {
+        write(upsert + "; COMMIT", chunks.get(i));
+        begun = false;
+        written = false;
+        return;
+      }
+      write(upsert, chunks.get(i));
+    }
+    commit();
+  }
+
+  /** Commits whatever was done. */
+  void commit() throws SQLException {
+    if (dialect.beginsInSql()) {
+      run("COMMIT");
+    } else {
+      connection().commit();
+    }
+    begun = false;
+    written = false;
+  }
+
+  /** Ends the transaction under way, so that its locks are free. */
+  void rollBack() throws SQLException {
+    if (dialect.beginsInSql()) {
+      run("ROLLBACK");
+    } else {
+      connection().rollback();
+    }
+    begun = false;
+    written = false;
+  }
+
+  private void run(String sql) throws SQLException {
+    if (begun) {
+      try (Statement statement = connection().createStatement()) {
+        statement.execute(sql);
+      }
+    }
+  }
+
+  private void write(String sql, List<Row> rows) throws SQLException {
+    PreparedStatement statement = prepare(sql);
+    int parameter = 1;
+    for (Row row : rows) {
+      parameter = row.bind(statement, parameter);
+    }
+    statement.execute();
+    while (statement.getMoreResults() || statement.getUpdateCount() != -1) {
+      // the answers to what follows the first ';'
+    }
+  }
+
+  private PreparedStatement prepare(String sql) throws SQLException {
+    PreparedStatement known = prepared.get(sql);
+    if (known == null) {
+      known = connection().prepareStatement(sql);
+      prepared.put(sql, known);
+      closeOldest();
+    }
+    return known;
+  }
+
+  private void closeOldest() throws SQLException {
+    if (prepared.size() > MOST_PREPARED) {
+      String oldest = prepared.keySet().iterator().next();
+      @Nullable PreparedStatement statement = prepared.remove(oldest);
+      if (statement != null) {
+        statement.close();
+      }
+    }
+  }
+
+  private <T> List<List<T>> chunks(List<T> all) {
+    int size = dialect.rowsPerStatement();
+    List<List<T>> chunks = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += size) {
+      chunks.add(all.subList(from, Math.min(all.size(), from + size)));
+    }
+    return chunks;
+  }
+
+  /** Never to be used again, by anyone. */
+  void evict() {
+    borrowed.markFailed();
+    borrowed.close();
+  }
+
+  /** Closes our connection, or gives back the application's. */
+  @Override
+  public void close() {
+    try {
+      for (PreparedStatement statement : prepared.values()) {
+        statement.close();
+      }
+    } catch (SQLException e) {
+      borrowed.markFailed();
+    }
+    borrowed.close();
+  }
+}

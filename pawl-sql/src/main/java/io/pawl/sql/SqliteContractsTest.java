@@ -1,0 +1,43 @@
+package io.pawl.sql;
+
+import io.pawl.spi.LockStore;
+import io.pawl.tck.CrashContract;
+import io.pawl.tck.InspectableContract;
+import io.pawl.tck.LockContract;
+import io.pawl.tck.LockStoreContract;
+import org.junit.jupiter.api.Nested;
+
+class SqliteContractsTest {
+
+  @Nested
+  class Store extends LockStoreContract {
+    @Override
+    protected LockStore openStore() {
+      return TestDatabase.SQLITE.open();
+    }
+  }
+
+  @Nested
+  class Lock extends LockContract {
+    @Override
+    protected LockStore openStore() {
+      return TestDatabase.SQLITE.open();
+    }
+  }
+
+  @Nested
+  class Inspecting extends InspectableContract {
+    @Override
+    protected LockStore openStore() {
+      return TestDatabase.SQLITE.open();
+    }
+  }
+
+  @Nested
+  class Crash extends CrashContract {
+    @Override
+    protected String url() {
+      return TestDatabase.SQLITE.url();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package io.pawl.sql;
+
+import io.pawl.Stores;
+import io.pawl.servers.MySqlServer;
+import io.pawl.servers.PostgresServer;
+import io.pawl.servers.ServerProcess;
+import io.pawl.spi.StoreUrl;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+
+/** The databases that the tests of this module share, each started when first asked for. */
+enum TestDatabase {
+  SQLITE,
+  MYSQL,
+  MARIADB,
+  POSTGRES;
+
+  static final String USER = MySqlServer.USER;
+  static final String PASSWORD = MySqlServer.PASSWORD;
+
+  private ServerProcess server;
+  private String baseUrl;
+
+  /** Without user and password. */
+  synchronized String baseUrl() {
+    if (baseUrl == null) {
+      start();
+    }
+    return baseUrl;
+  }
+
+  private void start() {
+    switch (this) {
+      case SQLITE -> baseUrl = "sqlite:" + temporaryFile();
+      case MYSQL, MARIADB -> {
+        MySqlServer mySql = MySqlServer.start(MySqlServer.Flavour.valueOf(name()));
+        server = mySql;
+        baseUrl = mySql.jdbcUrl();
+      }
+      case POSTGRES -> {
+        PostgresServer postgres = PostgresServer.start();
+        server = postgres;
+        baseUrl = postgres.jdbcUrl();
+      }
+    }
+    if (server != null) {
+      Runtime.getRuntime().addShutdownHook(new Thread(server::close));
+    }
+  }
+
+  private static Path temporaryFile() {
+    try {
+      Path folder = Files.createTempDirectory("pawl-sql-test");
+      folder.toFile().deleteOnExit();
+      for (String suffix : new String[] {"-shm", "-wal", ""}) {
+        folder.resolve("locks.db" + suffix).toFile().deleteOnExit();
+      }
+      return folder.resolve("locks.db");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The server, for those that are one. */
+  ServerProcess server() {
+    baseUrl();
+    return server;
+  }
+
+  /** As a user writes it. */
+  String url() {
+    return this == SQLITE ? baseUrl() : withUser(baseUrl());
+  }
+
+  static String withUser(String baseUrl) {
+    return baseUrl + "?user=" + USER + "&password=" + PASSWORD;
+  }
+
+  SqlStore open() {
+    return (SqlStore) Stores.open(StoreUrl.parse(url()));
+  }
+
+  /** A connection of the test's own. */
+  Connection connect() throws SQLException {
+    return this == SQLITE
+        ? DriverManager.getConnection("jdbc:" + baseUrl())
+        : DriverManager.getConnection(baseUrl(), USER, PASSWORD);
+  }
+}
