@@ -89,8 +89,18 @@ public final class LockState {
     this.maxWaiters = maxWaiters;
   }
 
+  /** A lock as it was stored, each list in order. */
+  public LockState(
+      String lock,
+      long lastToken,
+      Collection<Entry> holders,
+      Collection<Entry> waiters,
+      Map<ClaimId, Long> withdrawn) {
+    this(lock, lastToken, holders, waiters, withdrawn, GrantRule.MAX_WAITERS);
+  }
+
   /**
-   * A lock as it was stored, each list in order.
+   * As above, with a bound of its own.
    *
    * @param maxWaiters how many claims may stand in line: fewer than {@link GrantRule#MAX_WAITERS}
    *     for a store that rewrites the whole line at every change

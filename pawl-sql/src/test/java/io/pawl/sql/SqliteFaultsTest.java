@@ -65,7 +65,7 @@ class SqliteFaultsTest {
     try (Pawl pawl = Pawl.connect("sqlite:" + file)) {
       assertThat(pawl.lock("before").acquire().token()).isEqualTo(1);
     }
-    try (LockStore store = SqlStore.open(new FullDisk(file));
+    try (LockStore store = SqlStore.open(new FullDisk(file).database());
         Pawl pawl = Pawl.over(store)) {
       assertThatThrownBy(() -> fill(pawl))
           .isInstanceOf(StoreException.class)
@@ -90,12 +90,11 @@ class SqliteFaultsTest {
     }
 
     @Override
-    public Connection openWriter() throws SQLException {
-      Connection connection = super.openWriter();
+    public void setUpWriter(Connection connection) throws SQLException {
+      super.setUpWriter(connection);
       try (Statement statement = connection.createStatement()) {
         statement.execute("PRAGMA max_page_count = 16");
       }
-      return connection;
     }
   }
 
@@ -107,9 +106,9 @@ class SqliteFaultsTest {
     HostClock right = new HostClock("boot", monotonic, System::currentTimeMillis);
     HostClock ahead = new HostClock("boot", monotonic, () -> System.currentTimeMillis() + anHour);
     HostClock behind = new HostClock("boot", monotonic, () -> System.currentTimeMillis() - anHour);
-    try (LockStore first = SqlStore.open(new SqliteDialect(file, right));
-        LockStore second = SqlStore.open(new SqliteDialect(file, ahead));
-        LockStore third = SqlStore.open(new SqliteDialect(file, behind));
+    try (LockStore first = SqlStore.open(new SqliteDialect(file, right).database());
+        LockStore second = SqlStore.open(new SqliteDialect(file, ahead).database());
+        LockStore third = SqlStore.open(new SqliteDialect(file, behind).database());
         Pawl holder = Pawl.over(first);
         Pawl early = Pawl.over(second);
         Pawl late = Pawl.over(third);
@@ -128,10 +127,10 @@ class SqliteFaultsTest {
     HostClock before = new HostClock("boot 1", monotonic, System::currentTimeMillis);
     HostClock after = new HostClock("boot 2", monotonic, yesterday);
     LockOptions twoSeconds = LockOptions.defaults().lease(Duration.ofSeconds(2)).renewal(false);
-    try (LockStore old = SqlStore.open(new SqliteDialect(file, before));
+    try (LockStore old = SqlStore.open(new SqliteDialect(file, before).database());
         Pawl dead = Pawl.over(old)) {
       dead.lock("x", twoSeconds).acquire();
-      try (LockStore store = SqlStore.open(new SqliteDialect(file, after));
+      try (LockStore store = SqlStore.open(new SqliteDialect(file, after).database());
           Pawl pawl = Pawl.over(store)) {
         assertThat(pawl.lock("x").tryAcquire()).isEmpty();
         assertThat(pawl.lock("x").tryAcquire(Duration.ofSeconds(60))).isPresent();

@@ -1,5 +1,0 @@
-package io.pawl.sql;
-
-import io.pawl.tck.StoreCompleteness;
-
-class ContractsTest extends StoreCompleteness {}
