@@ -3,7 +3,7 @@
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       VARCHAR(512) NOT NULL PRIMARY KEY,
-  last_token BIGINT       NOT NULL COMMENT 'the largest fencing token granted; a row is never deleted',
+  last_token BIGINT       NOT NULL COMMENT 'the largest fencing token granted, a row is never deleted',
   holders    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who holds it, since when, until when, under which tokens',
   waiters    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who waits, the next first',
   withdrawn  MEDIUMTEXT   NOT NULL COMMENT 'JSON: claims that must not be granted should they still arrive'
