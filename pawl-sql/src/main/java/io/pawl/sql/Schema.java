@@ -44,7 +44,10 @@ record Schema(String database, boolean creates) {
   /** The file's statements. */
   static List<String> statements(String database) {
     String code = COMMENT.matcher(ddl(database)).replaceAll("");
-    return Stream.of(code.split(";\\s*(\n|$)")).map(String::strip).filter(sql -> !sql.isEmpty()).toList();
+    return Stream.of(code.split(";\\s*(\n|$)"))
+        .map(String::strip)
+        .filter(sql -> !sql.isEmpty())
+        .toList();
   }
 
   /** Checks the tables, and creates them where there are none. */

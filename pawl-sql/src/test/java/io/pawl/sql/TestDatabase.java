@@ -1,6 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.Stores;
+import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
@@ -80,6 +81,19 @@ enum TestDatabase {
   /** As a user writes it. */
   String url() {
     return this == SQLITE ? baseUrl() : withUser(baseUrl());
+  }
+
+  /** Through {@code proxy}, without TLS, so that it can tell what passes. */
+  String urlThrough(FaultProxy proxy) {
+    String there = server().host() + ":" + server().port();
+    String here = proxy.host() + ":" + proxy.port();
+    String tls =
+        switch (this) {
+          case MYSQL -> "&sslMode=DISABLED&allowPublicKeyRetrieval=true";
+          case MARIADB -> "&sslMode=disable&allowPublicKeyRetrieval=true";
+          default -> "&sslmode=disable";
+        };
+    return withUser(baseUrl().replace(there, here)) + tls;
   }
 
   static String withUser(String baseUrl) {

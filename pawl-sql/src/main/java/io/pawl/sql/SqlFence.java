@@ -1,0 +1,151 @@
+package io.pawl.sql;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/**
+ * Refuses the writes of a holder that has been superseded, inside the application's own
+ * transaction. No clock is involved: whatever was paused for however long, a write with a token
+ * smaller than one already seen does not happen.
+ *
+ * <p>For a row that has a column for it, in one statement and in autocommit too:
+ *
+ * <pre>{@code
+ * try (Lease lease = lock.acquire()) {
+ *   SqlFence.update(connection, lease.token(),
+ *       "UPDATE account SET balance = ?, fence = :token WHERE id = ? AND fence <= :token",
+ *       newBalance, accountId);
+ * }
+ * }</pre>
+ *
+ * <p>For a whole transaction, whatever it writes and through whatever framework:
+ *
+ * <pre>{@code
+ * try (Lease lease = lock.acquire()) {
+ *   connection.setAutoCommit(false);
+ *   SqlFence.check(connection, "orders:42", lease.token());
+ *   …                                     // any statements
+ *   connection.commit();
+ * }
+ * }</pre>
+ *
+ * <p>{@link #check} keeps the largest token of each resource in table {@code pawl_fence} of the
+ * application's database, which need not be the one that has the locks. It locks that row until the
+ * transaction ends, so that a transaction that was let through and one of a later holder happen one
+ * after the other, and the earlier holder's is refused when it comes second.
+ */
+public final class SqlFence {
+
+  private static final Pattern GUARD = Pattern.compile("<=\\s*:token\\b");
+  private static final Pattern ASSIGNMENT = Pattern.compile("(?<![<>!])=\\s*:token\\b");
+  private static final Pattern TOKEN = Pattern.compile(":token\\b");
+
+  private SqlFence() {}
+
+  /**
+   * Runs an UPDATE that is guarded by the token and writes it. {@code :token} stands for the token,
+   * {@code ?} for the parameters in order.
+   *
+   * @return how many rows it changed, at least 1
+   * @throws StaleTokenException when it changed none: a later holder has written, or there is no
+   *     such row
+   * @throws IllegalArgumentException unless the statement both compares {@code <= :token} and sets
+   *     {@code = :token}
+   */
+  public static int update(Connection connection, long token, String sql, Object... parameters)
+      throws SQLException {
+    if (!GUARD.matcher(sql).find() || !ASSIGNMENT.matcher(sql).find()) {
+      throw new IllegalArgumentException(
+          "a fenced UPDATE sets 'fence = :token' and has 'fence <= :token' in its WHERE: " + sql);
+    }
+    String withToken = TOKEN.matcher(sql).replaceAll(Long.toString(token));
+    try (PreparedStatement update = connection.prepareStatement(withToken)) {
+      for (int i = 0; i < parameters.length; i++) {
+        update.setObject(i + 1, parameters[i]);
+      }
+      int changed = update.executeUpdate();
+      if (changed == 0) {
+        throw new StaleTokenException(
+            "no row was written with token " + token + ": a later holder has, or there is none",
+            token);
+      }
+      return changed;
+    }
+  }
+
+  /**
+   * Lets this transaction go on if no larger token was seen for {@code resource}, and keeps later
+   * holders waiting until it ends. 1 round trip, on MySQL and MariaDB 2.
+   *
+   * @param resource what is protected, such as the lock's name: up to 512 bytes of UTF-8
+   * @throws StaleTokenException otherwise: roll back
+   * @throws IllegalStateException for a connection in autocommit, where it would guard nothing
+   */
+  public static void check(Connection connection, String resource, long token) throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          "SqlFence.check guards a transaction, and this connection is in autocommit");
+    }
+    if (isLargest(connection, resource, token)) {
+      return;
+    }
+    throw new StaleTokenException(
+        "token " + token + " for '" + resource + "' is stale: a later holder has been here", token);
+  }
+
+  private static boolean isLargest(Connection connection, String resource, long token)
+      throws SQLException {
+    boolean mySql = schema(connection).endsWith("mysql") || schema(connection).endsWith("mariadb");
+    String insert =
+        "INSERT INTO pawl_fence (name, token) VALUES (?, ?)"
+            + (mySql
+                ? " ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token))"
+                : " ON CONFLICT (name) DO UPDATE SET token = excluded.token"
+                    + " WHERE pawl_fence.token <= excluded.token");
+    try (PreparedStatement statement = connection.prepareStatement(insert)) {
+      statement.setString(1, resource);
+      statement.setLong(2, token);
+      int changed = statement.executeUpdate();
+      return mySql ? largest(connection, resource) <= token : changed > 0;
+    }
+  }
+
+  private static long largest(Connection connection, String resource) throws SQLException {
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT token FROM pawl_fence WHERE name = ? FOR UPDATE")) {
+      select.setString(1, resource);
+      try (ResultSet row = select.executeQuery()) {
+        row.next();
+        return row.getLong(1);
+      }
+    }
+  }
+
+  /** What {@link #createTable} runs on the database of {@code connection}. */
+  public static String ddl(Connection connection) throws SQLException {
+    return Schema.ddl(schema(connection));
+  }
+
+  /** Creates table {@code pawl_fence} unless it exists; on MySQL this ends an open transaction. */
+  public static void createTable(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String sql : Schema.statements(schema(connection))) {
+        statement.execute(sql);
+      }
+    }
+  }
+
+  private static String schema(Connection connection) throws SQLException {
+    String product = connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT);
+    if (product.equals("mysql")) {
+      String version = connection.getMetaData().getDatabaseProductVersion();
+      return version.contains("MariaDB") ? "fence-mariadb" : "fence-mysql";
+    }
+    return "fence-" + product;
+  }
+}

@@ -1,0 +1,33 @@
+package io.pawl.sql;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Mode;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Claims made without the engine. */
+final class Claims {
+
+  private static final String CLIENT =
+      "test" + Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+  private static final AtomicLong numbers = new AtomicLong();
+
+  private Claims() {}
+
+  /** One that queues, with a lease of five minutes. */
+  static Claim claim(String lock) {
+    return new Claim(
+        lock,
+        new ClaimId(CLIENT, numbers.incrementAndGet()),
+        Mode.EXCLUSIVE,
+        Duration.ofMinutes(5),
+        true,
+        1,
+        0,
+        false,
+        new Holder("host", 1, "main", "", ""));
+  }
+}

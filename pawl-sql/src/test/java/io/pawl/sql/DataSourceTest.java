@@ -1,0 +1,148 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreUnavailableException;
+import io.pawl.spi.LockStore;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The application's pool: of one connection, not in autocommit, isolated in its own way. */
+class DataSourceTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+  private static final LockOptions STEADY = LockOptions.defaults().lease(Duration.ofMinutes(5));
+
+  private final String name = "pool-" + names.incrementAndGet();
+
+  private static HikariDataSource poolOfOne(TestDatabase database) {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setJdbcUrl(database.baseUrl());
+    pool.setUsername(TestDatabase.USER);
+    pool.setPassword(TestDatabase.PASSWORD);
+    pool.setMaximumPoolSize(1);
+    pool.setAutoCommit(false);
+    pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+    pool.setConnectionTimeout(1_000);
+    return pool;
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aPoolOfOneIsEnoughForHoldersAndWaiters(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = poolOfOne(database);
+        LockStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store);
+        Pawl other = Pawl.connect(database.url())) {
+      Lease lease = other.lock(name, STEADY).acquire();
+      CompletableFuture<Optional<Lease>> waiting =
+          pawl.lock(name, STEADY).tryAcquireAsync(Duration.ofMinutes(1));
+      Lease held = pawl.lock(name + "-held", STEADY).acquire();
+      try (Connection connection = pool.getConnection()) {
+        assertThat(connection.getAutoCommit()).as("none is held meanwhile").isFalse();
+      }
+      lease.close();
+      assertThat(waiting.get(60, SECONDS)).isPresent();
+      held.close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aConnectionGoesBackAsItCame(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = poolOfOne(database);
+        LockStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store)) {
+      for (int i = 0; i < 3; i++) {
+        pawl.lock(name).acquire().close();
+        try (Connection connection = pool.getConnection();
+            Statement statement = connection.createStatement()) {
+          assertThat(connection.getAutoCommit()).isFalse();
+          assertThat(connection.getTransactionIsolation())
+              .isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+          assertThat(isolationOnTheServer(database, statement))
+              .isEqualToIgnoringCase("serializable");
+          connection.rollback();
+        }
+      }
+    }
+  }
+
+  private static String isolationOnTheServer(TestDatabase database, Statement statement)
+      throws SQLException {
+    String query =
+        switch (database) {
+          case MYSQL, MARIADB -> "SELECT @@transaction_isolation";
+          default -> "SHOW transaction_isolation";
+        };
+    try (ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theCallersTransactionRollsBackAndTheLockIsUnaffected(TestDatabase database)
+      throws Exception {
+    try (HikariDataSource pool = poolOfOne(database)) {
+      pool.setMaximumPoolSize(2);
+      try (LockStore store = SqlStore.over(pool);
+          Pawl pawl = Pawl.over(store);
+          Pawl other = Pawl.connect(database.url())) {
+        Lease lease;
+        try (Connection connection = pool.getConnection();
+            Statement statement = connection.createStatement()) {
+          statement.executeQuery("SELECT count(*) FROM pawl_schema").close();
+          lease = pawl.lock(name).acquire();
+          connection.rollback();
+        }
+        assertThat(lease.isValid()).isTrue();
+        assertThat(other.lock(name).tryAcquire()).isEmpty();
+        lease.close();
+        assertThat(other.lock(name).tryAcquire()).isPresent();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void anExhaustedPoolIsAnErrorInTimeAndAStoreByUrlNeverNotices(TestDatabase database)
+      throws Exception {
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ZERO);
+    LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(2));
+    try (HikariDataSource pool = poolOfOne(database);
+        LockStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store, impatient);
+        Pawl byUrl = Pawl.connect(database.url());
+        Lease renewed = byUrl.lock(name + "-renewed", brief).acquire()) {
+      CompletableFuture<Void> lost = new CompletableFuture<>();
+      renewed.onLost(() -> lost.complete(null));
+      try (Connection taken = pool.getConnection()) {
+        assertThat(taken.isClosed()).isFalse();
+        for (int i = 0; i < 3; i++) {
+          assertThatThrownBy(() -> pawl.lock(name).tryAcquire())
+              .isInstanceOf(StoreUnavailableException.class);
+        }
+        assertThat(lost).isNotDone();
+      }
+      assertThat(pawl.lock(name).tryAcquire()).isPresent();
+      renewed.ensureValid();
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.AfterDrop;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A network between store and database that resets, swallows and keeps silent. */
+class NetworkFaultsTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+  private static final PawlOptions PATIENT = PawlOptions.defaults().patience(Duration.ofMinutes(1));
+  private static final LockOptions STEADY = LockOptions.defaults().lease(Duration.ofMinutes(5));
+
+  private final String name = "network-" + names.incrementAndGet();
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aConnectionLostAtCommitIsResolvedByTheClaimsId(TestDatabase database) throws Exception {
+    for (AfterDrop then : AfterDrop.values()) {
+      String lock = name + then;
+      try (FaultProxy proxy = FaultProxy.before(database.server());
+          Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
+          Pawl other = Pawl.connect(database.url())) {
+        long before = token(other, lock);
+        proxy.dropReplies(1, then, "COMMIT");
+        Lease lease = pawl.lock(lock, STEADY).acquire();
+        assertThat(proxy.droppedReplies()).isEqualTo(1);
+        assertThat(lease.token()).as("granted once").isEqualTo(before + 1);
+        assertThat(other.lock(lock).tryAcquire()).isEmpty();
+
+        proxy.dropReplies(1, then, "COMMIT");
+        lease.close();
+        assertThat(proxy.droppedReplies()).isEqualTo(2);
+        assertThat(token(other, lock)).as("given back once").isEqualTo(before + 2);
+      }
+    }
+  }
+
+  private static long token(Pawl pawl, String lock) throws InterruptedException {
+    try (Lease lease = pawl.lock(lock).tryAcquire(Duration.ofSeconds(60)).orElseThrow()) {
+      return lease.token();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void everyCallReturnsFromABlackHoleAndTheNextOnesWork(TestDatabase database) throws Exception {
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ZERO);
+    for (Direction direction : Direction.values()) {
+      try (FaultProxy proxy = FaultProxy.before(database.server());
+          Pawl pawl = Pawl.connect(database.urlThrough(proxy), impatient)) {
+        pawl.lock(name).acquire().close();
+        proxy.blackHole(direction);
+        assertThatThrownBy(() -> pawl.lock(name).tryAcquire())
+            .isInstanceOf(StoreUnavailableException.class);
+        proxy.heal();
+        CompletableFuture<Optional<Lease>> next =
+            pawl.lock(name + direction).tryAcquireAsync(Duration.ofSeconds(30));
+        assertThat(next.get(60, SECONDS)).isPresent();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void connectionsThatWereResetWhileIdleAreReplacedUnseen(TestDatabase database) throws Exception {
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ZERO);
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy), impatient)) {
+      for (int i = 0; i < 5; i++) {
+        proxy.reset();
+        pawl.lock(name).acquire().close();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aWaiterIsServedAlthoughItsBellsConnectionsAreReset(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl waiting = Pawl.connect(database.urlThrough(proxy), PATIENT);
+        Pawl holding = Pawl.connect(database.url());
+        SqlStore looking = database.open()) {
+      Lease lease = holding.lock(name).acquire();
+      CompletableFuture<Optional<Lease>> next =
+          waiting.lock(name).tryAcquireAsync(Duration.ofSeconds(60));
+      Stored.awaitWaiters(looking, name, 1);
+      proxy.reset();
+      lease.close();
+      assertThat(next.get(60, SECONDS)).isPresent();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aHolderCutOffForLongerThanItsLeaseLosesIt(TestDatabase database) throws Exception {
+    LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(1));
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
+        Pawl other = Pawl.connect(database.url())) {
+      Lease lease = pawl.lock(name, brief).acquire();
+      CompletableFuture<Boolean> lost = new CompletableFuture<>();
+      lease.onLost(() -> lost.complete(lease.isValid()));
+      proxy.cut();
+      Lease next = other.lock(name).tryAcquire(Duration.ofSeconds(60)).orElseThrow();
+      assertThat(lost.get(60, SECONDS)).isFalse();
+      assertThat(next.token()).isGreaterThan(lease.token());
+      proxy.heal();
+      next.close();
+      assertThat(pawl.lock(name, brief).tryAcquire(Duration.ofSeconds(60))).isPresent();
+      assertThatThrownBy(lease::close).isInstanceOf(io.pawl.LeaseLostException.class);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package io.pawl.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Pawl;
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreDeniedException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Tables, privileges, and what people are told about them. */
+class SchemaTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String place = "place" + names.incrementAndGet();
+
+  /** The URL of an empty database (PostgreSQL: schema) of this test's own. */
+  private String emptyPlace(TestDatabase database) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "CREATE " + (database == TestDatabase.POSTGRES ? "SCHEMA " : "DATABASE ") + place);
+    }
+    return database == TestDatabase.POSTGRES
+        ? database.baseUrl() + "?currentSchema=" + place
+        : database.baseUrl().replaceFirst("/pawl$", "/" + place) + "?";
+  }
+
+  private static String as(String url, String user, String password) {
+    return url + "&user=" + user + "&password=" + password;
+  }
+
+  private String userWithoutCreate(TestDatabase database) throws SQLException {
+    String user = "user_" + place;
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      if (database == TestDatabase.POSTGRES) {
+        statement.execute("CREATE USER " + user + " PASSWORD 'x'");
+        statement.execute("GRANT USAGE ON SCHEMA " + place + " TO " + user);
+        statement.execute(
+            "ALTER DEFAULT PRIVILEGES IN SCHEMA "
+                + place
+                + " GRANT SELECT, INSERT, UPDATE ON TABLES TO "
+                + user);
+      } else {
+        statement.execute("CREATE USER " + user + " IDENTIFIED BY 'x'");
+        statement.execute("GRANT SELECT, INSERT, UPDATE ON " + place + ".* TO " + user);
+      }
+    }
+    return user;
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void anAccountThatMayNotCreateTablesIsToldWhatToRun(TestDatabase database) throws Exception {
+    String url = emptyPlace(database);
+    String asUser = as(url, userWithoutCreate(database), "x");
+    String ddl = Schema.ddl(schema(database));
+
+    assertThatThrownBy(() -> Pawl.connect(asUser))
+        .isInstanceOf(StoreDeniedException.class)
+        .hasMessageContaining(ddl);
+
+    try (Connection connection = java.sql.DriverManager.getConnection(asAdmin(url));
+        Statement statement = connection.createStatement()) {
+      for (int twice = 0; twice < 2; twice++) {
+        for (String sql : Schema.statements(schema(database))) {
+          statement.execute(sql);
+        }
+      }
+    }
+    try (Pawl pawl = Pawl.connect(asUser)) {
+      pawl.lock("x").acquire().close();
+    }
+  }
+
+  private static String asAdmin(String url) {
+    return as(url, TestDatabase.USER, TestDatabase.PASSWORD);
+  }
+
+  private static String schema(TestDatabase database) {
+    return database == TestDatabase.POSTGRES
+        ? "postgresql"
+        : database.name().toLowerCase(Locale.ROOT);
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void tablesAreNotCreatedWhereThatIsForbidden(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    assertThatThrownBy(() -> Pawl.connect(url + "&pawl.createTables=false"))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining(Schema.ddl(schema(database)));
+    Pawl.connect(url).close();
+    Pawl.connect(url + "&pawl.createTables=false").close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void manyClientsMayCreateTheTablesAtOnce(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    List<CompletableFuture<Void>> opening = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      opening.add(CompletableFuture.runAsync(() -> Pawl.connect(url).close()));
+    }
+    CompletableFuture.allOf(opening.toArray(CompletableFuture[]::new)).join();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void tablesOfANewerPawlAreLeftAlone(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    Pawl.connect(url).close();
+    try (Connection connection = java.sql.DriverManager.getConnection(url);
+        Statement statement = connection.createStatement()) {
+      statement.execute("INSERT INTO pawl_schema (version) VALUES (99)");
+    }
+    assertThatThrownBy(() -> Pawl.connect(url))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("99");
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aPersonCanReadTheRow(TestDatabase database) throws Exception {
+    String name = "räd " + place;
+    try (Pawl pawl = Pawl.connect(database.url());
+        Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      long token = pawl.lock(name).acquire().token();
+      try (ResultSet row =
+          statement.executeQuery(
+              "SELECT name, last_token, holders, waiters FROM pawl_lock WHERE name = '"
+                  + name
+                  + "'")) {
+        assertThat(row.next()).isTrue();
+        assertThat(row.getString(1)).isEqualTo(name);
+        assertThat(row.getLong(2)).isEqualTo(token);
+        assertThat(row.getString(3))
+            .contains("\"token\":" + token, "\"since\":\"20", "\"until\":\"20", "\"host\":");
+        assertThat(row.getString(4)).isEqualTo("[]");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theDoctorFindsNothingToMend(TestDatabase database) {
+    try (SqlStore store = database.open()) {
+      assertThat(store.diagnose())
+          .isNotEmpty()
+          .filteredOn(
+              finding -> !finding.what().contains("flush") && !finding.what().contains("sync"))
+          .allSatisfy(finding -> assertThat(finding.fix()).isEmpty());
+    }
+  }
+}

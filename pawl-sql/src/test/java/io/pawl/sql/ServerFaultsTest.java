@@ -1,0 +1,234 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.MySqlServer;
+import io.pawl.servers.PostgresServer;
+import io.pawl.servers.ServerProcess;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A server that is killed, that is in somebody else's hands, or that says no. */
+class ServerFaultsTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+  private static final PawlOptions PATIENT = PawlOptions.defaults().patience(Duration.ofMinutes(1));
+  private static final LockOptions STEADY = LockOptions.defaults().lease(Duration.ofMinutes(5));
+
+  private final String name = "server-" + names.incrementAndGet();
+
+  /** With the durability that the server has by default. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void whatWasAcknowledgedSurvivesAServerThatIsKilled(TestDatabase database) throws Exception {
+    try (ServerProcess server = start(database);
+        Pawl pawl = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+      Lease held = pawl.lock("held", STEADY).acquire();
+      pawl.lock("free").acquire().close();
+      long last = pawl.lock("free").acquire().token();
+      CompletableFuture<Optional<Lease>> waiting =
+          pawl.lock("held", STEADY.strictOrder()).tryAcquireAsync(Duration.ofMinutes(1));
+
+      server.kill();
+      server.restart();
+
+      assertThat(pawl.lock("held", STEADY.strictOrder()).tryAcquire()).isEmpty();
+      assertThat(held.isValid()).isTrue();
+      held.close();
+      assertThat(waiting.get(60, SECONDS).orElseThrow().token()).isGreaterThan(held.token());
+      try (Pawl other = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+        assertThat(other.lock("free").tryAcquire()).isEmpty();
+        try (SqlStore store = openAt(server)) {
+          store.evict("free", last).toCompletableFuture().get(60, SECONDS);
+        }
+        assertThat(other.lock("free").acquire().token()).isGreaterThan(last);
+      }
+    }
+  }
+
+  private static ServerProcess start(TestDatabase database) {
+    return switch (database) {
+      case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL);
+      case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB);
+      default -> PostgresServer.start();
+    };
+  }
+
+  private static String url(ServerProcess server) {
+    return server instanceof MySqlServer mySql
+        ? mySql.jdbcUrl()
+        : ((PostgresServer) server).jdbcUrl();
+  }
+
+  private static SqlStore openAt(ServerProcess server) {
+    return (SqlStore)
+        io.pawl.Stores.open(io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(url(server))));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void connectionsThatAnOperatorKillsAreReplacedUnseen(TestDatabase database) throws Exception {
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ZERO);
+    try (Pawl pawl = Pawl.connect(database.url(), impatient)) {
+      for (int i = 0; i < 3; i++) {
+        pawl.lock(name).acquire().close();
+        killAllOthers(database);
+      }
+      pawl.lock(name).acquire().close();
+    }
+  }
+
+  private static void killAllOthers(TestDatabase database) throws SQLException {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      if (database == TestDatabase.POSTGRES) {
+        statement.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
+        return;
+      }
+      String others =
+          "SELECT id FROM information_schema.processlist WHERE id <> connection_id() AND user = '"
+              + TestDatabase.USER
+              + "'";
+      List<Long> ids = new ArrayList<>();
+      try (ResultSet rows = statement.executeQuery(others)) {
+        while (rows.next()) {
+          ids.add(rows.getLong(1));
+        }
+      }
+      for (long id : ids) {
+        try {
+          statement.execute("KILL " + id);
+        } catch (SQLException e) {
+          assertThat(e.getErrorCode()).as("no such thread: it has gone by itself").isEqualTo(1094);
+        }
+      }
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                try (ResultSet rows = statement.executeQuery(others)) {
+                  return !rows.next();
+                }
+              });
+    }
+  }
+
+  /** MySQL's 1205 rolls back the statement only; PostgreSQL's 55P03 aborts the transaction. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aRowLockThatOutlastsTheWaitIsTriedAgainAndNeverSurfaces(TestDatabase database)
+      throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
+        Connection connection = database.connect()) {
+      long last = pawl.lock(name).acquire().token();
+      lockRow(connection, name);
+      CompletableFuture<Optional<Lease>> lease =
+          pawl.lock(name, STEADY.strictOrder()).tryAcquireAsync(Duration.ofMinutes(1));
+      try (SqlStore store = database.open()) {
+        assertThatThrownBy(() -> store.evict(name, last).toCompletableFuture().get(60, SECONDS))
+            .hasCauseInstanceOf(StoreUnavailableException.class);
+        connection.rollback();
+        assertThat(store.evict(name, last).toCompletableFuture().get(60, SECONDS)).isTrue();
+      }
+      assertThat(lease.get(60, SECONDS).orElseThrow().token()).isGreaterThan(last);
+    }
+  }
+
+  private static void lockRow(Connection connection, String lock) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT name FROM pawl_lock WHERE name = ? FOR UPDATE")) {
+      select.setString(1, lock);
+      try (ResultSet row = select.executeQuery()) {
+        assertThat(row.next()).isTrue();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aDeadlockNeverSurfaces(TestDatabase database) throws Exception {
+    for (int round = 0; round < 3; round++) {
+      String first = name + "-a" + round;
+      String second = name + "-b" + round;
+      try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
+          SqlStore store = database.open();
+          Connection connection = database.connect()) {
+        pawl.lock(first, STEADY).acquire();
+        pawl.lock(second, STEADY).acquire();
+        lockRow(connection, second);
+        CompletableFuture<?> both =
+            CompletableFuture.supplyAsync(
+                () ->
+                    store
+                        .renew(List.of(Claims.claim(first), Claims.claim(second)))
+                        .toCompletableFuture()
+                        .join());
+        CompletableFuture<Void> crossing =
+            CompletableFuture.runAsync(() -> lockRowIfNotTheVictim(connection, first));
+        crossing.get(60, SECONDS);
+        connection.rollback();
+        both.get(60, SECONDS);
+      }
+    }
+  }
+
+  private static void lockRowIfNotTheVictim(Connection connection, String lock) {
+    try {
+      lockRow(connection, lock);
+    } catch (SQLException e) {
+      assertThat(SqlStates.classify(e)).isEqualTo(Dialect.Failure.CONFLICT);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aReadOnlyServerIsAConfigurationError(TestDatabase database) throws Exception {
+    try (Pawl opened = Pawl.connect(database.url());
+        Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      opened.lock(name).acquire().close();
+      String user = "reader" + names.get();
+      if (database == TestDatabase.POSTGRES) {
+        statement.execute("CREATE USER " + user + " PASSWORD 'reader'");
+        statement.execute("GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_schema TO " + user);
+        statement.execute("ALTER USER " + user + " SET default_transaction_read_only = on");
+      } else {
+        statement.execute("CREATE USER " + user + " IDENTIFIED BY 'reader'");
+        statement.execute("GRANT SELECT, INSERT, UPDATE ON pawl.* TO " + user);
+        statement.execute("SET GLOBAL read_only = 1");
+      }
+      try (Pawl reader = Pawl.connect(database.baseUrl() + "?user=" + user + "&password=reader")) {
+        assertThatThrownBy(() -> reader.lock(name).tryAcquire())
+            .isInstanceOf(StoreConfigurationException.class)
+            .hasMessageContaining("read");
+      } finally {
+        if (database != TestDatabase.POSTGRES) {
+          statement.execute("SET GLOBAL read_only = 0");
+        }
+      }
+    }
+  }
+}
