@@ -67,6 +67,13 @@ interface Dialect {
   /** Replaces {@code n} rows, inserting where {@link #insertMissing} did not. */
   String upsert(int n);
 
+  /**
+   * For a {@link Shortcut}: a text with two times in it, as an expression with five parameters:
+   * text, milliseconds from now, text, milliseconds from now, text. The time may be that at which
+   * the statement began. Null where a trip costs nothing.
+   */
+  @Nullable String textWithTimes();
+
   /** The time of the transaction, given what {@link #lockRows} read. */
   default long now(long newestOfRows) {
     return newestOfRows;

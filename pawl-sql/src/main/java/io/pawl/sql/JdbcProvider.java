@@ -45,6 +45,10 @@ public final class JdbcProvider implements StoreProvider {
       jdbc.defaulting("connectTimeout", "3000").defaulting("socketTimeout", "4000");
       jdbc.defaulting("allowMultiQueries", "true");
     }
+    if (url.scheme().equals("jdbc:mysql")) {
+      // else the driver asks the server before each update whether it may write: a trip
+      jdbc.defaulting("useLocalSessionState", "true");
+    }
     try {
       DriverManager.getDriver(jdbc.forDriver());
     } catch (SQLException e) {

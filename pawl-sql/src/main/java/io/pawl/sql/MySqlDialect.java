@@ -22,6 +22,10 @@ final class MySqlDialect implements Dialect {
       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
           + " + TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000";
 
+  private static final String TIME =
+      "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
+          + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
+
   /** A poll finds nothing for 5 to 10 ms; each look is at least 5 ms after the last. */
   private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
 
@@ -107,6 +111,11 @@ final class MySqlDialect implements Dialect {
       separator = ", ";
     }
     return sql.toString();
+  }
+
+  @Override
+  public String textWithTimes() {
+    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", ?)";
   }
 
   private static String insert(int n) {

@@ -32,6 +32,10 @@ final class PostgresDialect implements Dialect {
       "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s';"
           + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
 
+  private static final String TIME =
+      "to_char((clock_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
+          + " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
+
   private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
 
   private final Schema schema;
@@ -81,6 +85,11 @@ final class PostgresDialect implements Dialect {
         + " ON CONFLICT (name) DO UPDATE SET"
         + " last_token = excluded.last_token, holders = excluded.holders,"
         + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
+  }
+
+  @Override
+  public String textWithTimes() {
+    return "? || " + TIME + " || ? || " + TIME + " || ?";
   }
 
   private static String insert(int n) {

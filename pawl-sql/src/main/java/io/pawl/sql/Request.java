@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
 import java.util.List;
 import java.util.SortedMap;
@@ -22,8 +23,25 @@ abstract class Request<T> {
   /** The grant rule at work. */
   abstract T decide(SortedMap<String, LockState> states, long now);
 
+  /** The claim that alone is concerned, for {@link #shortcut}. */
+  @Nullable Claim claim() {
+    return null;
+  }
+
+  /** How it may be decided without reading, given what is known of its lock. */
+  @Nullable Shortcut shortcut(Shortcut.Known known) {
+    return null;
+  }
+
   CompletableFuture<T> answer() {
     return answer;
+  }
+
+  /** A shortcut has been taken, and this was its answer. */
+  @SuppressWarnings("unchecked") // the request made the shortcut, answer and all
+  final void decided(Shortcut shortcut) {
+    refusal = null;
+    result = (T) shortcut.answer();
   }
 
   final void decideWithin(SortedMap<String, LockState> states, long now) {

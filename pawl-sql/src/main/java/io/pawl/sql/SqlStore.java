@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +86,10 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
     if (claim.queues()) {
       waiters.add(claim, bell);
     }
-    return decide(claim.lock(), (state, now) -> GrantRule.attempt(state, claim, now))
+    return decide(
+            claim,
+            (state, now) -> GrantRule.attempt(state, claim, now),
+            known -> Shortcut.toTake(known, claim))
         .whenComplete(
             (standing, failure) -> {
               if (standing instanceof Standing.Waiting) {
@@ -137,20 +141,36 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
   public CompletionStage<Void> withdraw(Claim claim) {
     waiters.remove(claim.id());
     return decide(
-        claim.lock(),
+        claim,
         (state, now) -> {
           GrantRule.withdraw(state, claim, now);
           return null;
-        });
+        },
+        known -> Shortcut.toGiveBack(known, claim));
   }
 
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
-    return decide(lock, (state, now) -> GrantRule.evict(state, token, now));
+    List<String> locks = List.of(lock);
+    return combiner.submit(
+        new Request<Boolean>() {
+          @Override
+          List<String> locks() {
+            return locks;
+          }
+
+          @Override
+          Boolean decide(SortedMap<String, LockState> states, long now) {
+            return GrantRule.evict(Objects.requireNonNull(states.get(lock)), token, now);
+          }
+        });
   }
 
-  private <T> CompletableFuture<T> decide(String lock, BiFunction<LockState, Long, T> verb) {
-    List<String> locks = List.of(lock);
+  private <T> CompletableFuture<T> decide(
+      Claim claim,
+      BiFunction<LockState, Long, T> verb,
+      Function<Shortcut.Known, @Nullable Shortcut> shortcut) {
+    List<String> locks = List.of(claim.lock());
     return combiner.submit(
         new Request<T>() {
           @Override
@@ -160,7 +180,17 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
           @Override
           T decide(SortedMap<String, LockState> states, long now) {
-            return verb.apply(Objects.requireNonNull(states.get(lock)), now);
+            return verb.apply(Objects.requireNonNull(states.get(claim.lock())), now);
+          }
+
+          @Override
+          Claim claim() {
+            return claim;
+          }
+
+          @Override
+          @Nullable Shortcut shortcut(Shortcut.Known known) {
+            return shortcut.apply(known);
           }
         });
   }

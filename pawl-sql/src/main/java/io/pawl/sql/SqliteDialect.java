@@ -205,6 +205,11 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
+  public @Nullable String textWithTimes() {
+    return null;
+  }
+
+  @Override
   public String upsert(int n) {
     return UPSERT;
   }

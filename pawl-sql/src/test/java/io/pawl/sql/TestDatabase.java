@@ -63,7 +63,7 @@ enum TestDatabase {
     try {
       Path folder = Files.createTempDirectory("pawl-sql-test");
       folder.toFile().deleteOnExit();
-      for (String suffix : new String[] {"-shm", "-wal", ""}) {
+      for (String suffix : new String[] {"-app", "-shm", "-wal", ""}) {
         folder.resolve("locks.db" + suffix).toFile().deleteOnExit();
       }
       return folder.resolve("locks.db");
@@ -104,10 +104,10 @@ enum TestDatabase {
     return (SqlStore) Stores.open(StoreUrl.parse(url()));
   }
 
-  /** A connection of the test's own. */
+  /** A connection of the test's own; SQLite's file is Pawl's alone, and this one is another. */
   Connection connect() throws SQLException {
     return this == SQLITE
-        ? DriverManager.getConnection("jdbc:" + baseUrl())
+        ? DriverManager.getConnection("jdbc:" + baseUrl() + "-app")
         : DriverManager.getConnection(baseUrl(), USER, PASSWORD);
   }
 }

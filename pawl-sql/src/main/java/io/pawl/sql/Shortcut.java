@@ -1,0 +1,90 @@
+package io.pawl.sql;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.LockState;
+import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lone request decided in one round trip, by a guess that the row is still as we left it: one
+ * guarded UPDATE, which changes nothing where the guess was wrong. Two cases are worth it.
+ *
+ * <p><b>Taking an idle lock.</b> An idle row has no times in it. What the grant rule makes of it at
+ * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
+ * database writes its own time instead.
+ *
+ * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in line: while the
+ * last token is still its own, nobody else can hold the lock.
+ *
+ * <p>Late arrivals are harmless: a later grant has changed the last token, and the withdrawal of an
+ * unsettled claim is remembered in the row, which then is not idle.
+ *
+ * @param lock the row
+ * @param lastToken as the row must be
+ * @param after what the row becomes; its times count from 0 where {@code leaseMillis} is not 0
+ * @param leaseMillis the lease of the claim that takes it, 0 where one is given back
+ * @param answer what the request is answered then, null where that is nothing
+ */
+record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nullable Object answer) {
+
+  /**
+   * A lock as this client last left it: without waiters or withdrawn claims.
+   *
+   * @param holder the only one, exclusive; null where the lock is idle
+   */
+  record Known(long lastToken, @Nullable ClaimId holder) {}
+
+  /** What is worth knowing of {@code state}, null if nothing is. */
+  static @Nullable Known know(LockState state) {
+    if (state.isIdle()) {
+      return new Known(state.lastToken(), null);
+    }
+    if (!state.waiters().isEmpty() || !state.withdrawn().isEmpty() || state.holders().size() != 1) {
+      return null;
+    }
+    Entry holder = state.holders().iterator().next();
+    boolean last =
+        holder.mode() instanceof Mode.Exclusive && holder.lastToken() == state.lastToken();
+    return last ? new Known(state.lastToken(), holder.id()) : null;
+  }
+
+  static @Nullable Shortcut toTake(Known known, Claim claim) {
+    if (known.holder != null || !(claim.mode() instanceof Mode.Exclusive)) {
+      return null;
+    }
+    LockState state = new LockState(claim.lock(), known.lastToken);
+    Standing held = GrantRule.attempt(state, claim, 0);
+    return new Shortcut(claim.lock(), known.lastToken, Row.of(state), claim.leaseMillis(), held);
+  }
+
+  static @Nullable Shortcut toGiveBack(Known known, Claim claim) {
+    if (!claim.id().equals(known.holder) || claim.unsettled()) {
+      return null;
+    }
+    Row idle = Row.of(new LockState(claim.lock(), known.lastToken));
+    return new Shortcut(claim.lock(), known.lastToken, idle, 0, null);
+  }
+
+  /** What is known once it has succeeded. */
+  Known then(ClaimId claim) {
+    return new Known(after.lastToken(), leaseMillis > 0 ? claim : null);
+  }
+
+  /** The holders' text around the two times, which stand before all that a user has written. */
+  String[] aroundTimes() {
+    String since = Instant.ofEpochMilli(0).toString();
+    String until = Instant.ofEpochMilli(leaseMillis).toString();
+    int first = after.holders().indexOf(since);
+    int second = after.holders().indexOf(until, first + since.length());
+    return new String[] {
+      after.holders().substring(0, first),
+      after.holders().substring(first + since.length(), second),
+      after.holders().substring(second + until.length())
+    };
+  }
+}
