@@ -31,4 +31,19 @@ record Database(Dialect dialect, Connections connections) {
       case OTHER -> new StoreException(what, failure);
     };
   }
+
+  /** {@code failure} with a message that says where. */
+  RuntimeException located(RuntimeException failure) {
+    String message = String.valueOf(failure.getMessage());
+    if (message.startsWith(describe())) {
+      return failure;
+    }
+    String what = describe() + ": " + message;
+    if (failure instanceof StoreConfigurationException) {
+      return new StoreConfigurationException(what, failure);
+    }
+    return failure instanceof StoreDeniedException
+        ? new StoreDeniedException(what, failure)
+        : failure;
+  }
 }

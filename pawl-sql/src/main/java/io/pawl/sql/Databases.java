@@ -37,7 +37,11 @@ final class Databases {
    */
   static Database at(Connections connections, boolean createsTables, boolean listens) {
     try (Connection connection = connections.open()) {
-      return new Database(dialect(connection, createsTables, listens), connections);
+      Dialect dialect = dialect(connection, createsTables, listens);
+      if (!connection.getAutoCommit()) {
+        connection.rollback(); // a pool takes nothing back that is in a transaction
+      }
+      return new Database(dialect, connections);
     } catch (StoreConfigurationException e) {
       throw new StoreConfigurationException(connections.describe() + ": " + e.getMessage(), e);
     } catch (SQLException e) {

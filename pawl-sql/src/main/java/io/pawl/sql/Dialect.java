@@ -28,6 +28,9 @@ interface Dialect {
   /** How often other clients' grants are looked for while someone waits. */
   record PollPauses(long shortestNanos, long longestNanos) {}
 
+  /** The name of its file of tables. */
+  String schema();
+
   /** Creates or checks the tables, and that the server can be used; on a new writer. */
   void prepare(Connection writer) throws SQLException;
 

@@ -62,6 +62,11 @@ final class MySqlDialect implements Dialect {
     return new MySqlDialect(MARIADB, createsTables);
   }
 
+  @Override
+  public String schema() {
+    return words.schema;
+  }
+
   /**
    * A row lock that somebody's stopped process holds is waited for 2 s, then the batch is tried
    * again; a stopped transaction of our own is ended by the server, so that others go on.

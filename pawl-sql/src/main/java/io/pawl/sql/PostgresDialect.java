@@ -47,6 +47,11 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public String schema() {
+    return schema.database();
+  }
+
+  @Override
   public boolean beginsInSql() {
     return true;
   }

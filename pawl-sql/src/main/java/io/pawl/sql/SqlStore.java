@@ -76,7 +76,7 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
       store.combiner.open();
     } catch (RuntimeException e) {
       store.close();
-      throw e;
+      throw database.located(e);
     }
     return store;
   }

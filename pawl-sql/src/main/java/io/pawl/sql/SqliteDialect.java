@@ -3,10 +3,6 @@ package io.pawl.sql;
 import io.pawl.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -15,7 +11,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteErrorCode;
@@ -128,7 +123,7 @@ class SqliteDialect implements Dialect, Connections {
   public void prepare(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
       if (askInt(statement, "PRAGMA user_version") < SCHEMA_VERSION) {
-        for (String ddl : schema().split(";\\s*\n")) {
+        for (String ddl : Schema.statements(schema())) {
           statement.executeUpdate(ddl);
         }
         statement.executeUpdate("PRAGMA application_id = " + APPLICATION_ID);
@@ -144,14 +139,9 @@ class SqliteDialect implements Dialect, Connections {
     }
   }
 
-  static String schema() {
-    String name = "schema/sqlite.sql";
-    try (InputStream file = SqliteDialect.class.getResourceAsStream(name)) {
-      byte[] ddl = Objects.requireNonNull(file, name).readAllBytes();
-      return new String(ddl, StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  @Override
+  public String schema() {
+    return "sqlite";
   }
 
   /** The offset that the first process of this boot wrote down. */

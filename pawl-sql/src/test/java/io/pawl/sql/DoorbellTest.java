@@ -1,0 +1,106 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Stores;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Nobody renews here: whoever is served has been rung for. */
+class DoorbellTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String name = "bell-" + names.incrementAndGet();
+
+  private static Standing attempt(SqlStore store, Claim claim, CompletableFuture<Standing> bell)
+      throws Exception {
+    return store.attempt(claim, bell::complete).toCompletableFuture().get(60, SECONDS);
+  }
+
+  private void assertRung(SqlStore here, SqlStore there) throws Exception {
+    for (int round = 0; round < 3; round++) {
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      Standing held = attempt(here, holder, new CompletableFuture<>());
+      assertThat(held).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(there, waiter, bell)).isInstanceOf(Standing.Waiting.class);
+
+      here.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+
+      assertThat(bell.get(60, SECONDS))
+          .isInstanceOfSatisfying(
+              Standing.Held.class,
+              granted ->
+                  assertThat(granted.token()).isGreaterThan(((Standing.Held) held).lastToken()));
+      there.withdraw(waiter).toCompletableFuture().get(60, SECONDS);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aGrantByAnotherClientRings(TestDatabase database) throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      assertRung(here, there);
+    }
+  }
+
+  @Test
+  void aGrantRingsOnPostgresWithoutListenToo() throws Exception {
+    StoreUrl polling = StoreUrl.parse(TestDatabase.POSTGRES.url() + "&pawl.listen=false");
+    try (SqlStore here = TestDatabase.POSTGRES.open();
+        SqlStore there = (SqlStore) Stores.open(polling)) {
+      assertRung(here, there);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theBellsConnectionIsOpenOnlyWhileSomeoneWaits(TestDatabase database) throws Exception {
+    try (Connection connection = database.connect();
+        SqlStore store = database.open()) {
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      attempt(store, holder, new CompletableFuture<>());
+      awaitConnections(database, connection, 1);
+      attempt(store, waiter, bell);
+      awaitConnections(database, connection, 2);
+      store.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      awaitConnections(database, connection, 1);
+    }
+  }
+
+  private static void awaitConnections(TestDatabase database, Connection connection, int n) {
+    String count =
+        database == TestDatabase.POSTGRES
+            ? "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl'"
+            : "SELECT count(*) FROM information_schema.processlist"
+                + " WHERE user = 'pawl' AND id <> connection_id()";
+    Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> ask(connection, count) == n);
+  }
+
+  private static int ask(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+}

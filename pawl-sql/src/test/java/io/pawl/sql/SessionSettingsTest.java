@@ -1,0 +1,63 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Pawl;
+import io.pawl.StoreConfigurationException;
+import io.pawl.Stores;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whatever the connection's session is set to. */
+class SessionSettingsTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String name = "session-" + names.incrementAndGet();
+
+  private static String farEast(TestDatabase database) {
+    return database == TestDatabase.POSTGRES
+        ? "&options=-c%20TimeZone=Asia/Tokyo"
+        : "&sessionVariables=time_zone='%2B09:00'";
+  }
+
+  /** Twice: by a transaction, and by the shortcut of a lock that is known to be idle. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theTimeZoneOfAConnectionChangesNothing(TestDatabase database) throws Exception {
+    StoreUrl there = StoreUrl.parse(database.url() + farEast(database));
+    try (SqlStore near = database.open();
+        SqlStore far = (SqlStore) Stores.open(there)) {
+      for (SqlStore store : new SqlStore[] {near, far, far, near, near}) {
+        SqlStore other = store == near ? far : near;
+        Claim claim = Claims.claim(name);
+        store.attempt(claim, standing -> {}).toCompletableFuture().get(60, SECONDS);
+        for (SqlStore each : new SqlStore[] {store, other}) {
+          ClaimView held = Stored.show(each, name).holders().get(0);
+          assertThat(Duration.between(held.since(), held.until())).isEqualTo(claim.lease());
+          assertThat(Duration.between(held.since(), java.time.Instant.now()).abs())
+              .isLessThan(Duration.ofMinutes(10));
+        }
+        assertThat(other.renew(java.util.List.of(claim)).toCompletableFuture().get(60, SECONDS))
+            .containsKey(claim.id());
+        store.withdraw(claim).toCompletableFuture().get(60, SECONDS);
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatLosesCharactersIsRefused() {
+    assertThatThrownBy(
+            () -> Pawl.connect(TestDatabase.MYSQL.url() + "&characterEncoding=ISO-8859-1"))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("Unicode");
+  }
+}

@@ -1,0 +1,121 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A guess at what a row holds may be wrong, and then changes nothing. */
+class ShortcutTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String name = "shortcut-" + names.incrementAndGet();
+
+  private static Standing attempt(SqlStore store, Claim claim) throws Exception {
+    return store.attempt(claim, standing -> {}).toCompletableFuture().get(60, SECONDS);
+  }
+
+  private static void withdraw(SqlStore store, Claim claim) throws Exception {
+    store.withdraw(claim).toCompletableFuture().get(60, SECONDS);
+  }
+
+  private static long token(Standing standing) {
+    return ((Standing.Held) standing).token();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLockThatAnotherClientTookMeanwhileIsBusy(TestDatabase database) throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      Claim first = Claims.claim(name);
+      attempt(here, first);
+      withdraw(here, first);
+      Claim other = Claims.claim(name);
+      long token = token(attempt(there, other));
+      Claim second = Claims.claim(name);
+      assertThat(attempt(here, second)).isInstanceOf(Standing.Waiting.class);
+      withdraw(there, other);
+      assertThat(token(attempt(here, second))).isGreaterThan(token);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aReleaseNeverEndsTheHoldOfSomeoneLater(TestDatabase database) throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      Claim first = Claims.claim(name);
+      long token = token(attempt(here, first));
+      there.evict(name, token).toCompletableFuture().get(60, SECONDS);
+      Claim later = Claims.claim(name);
+      Standing held = attempt(there, later);
+      withdraw(here, first);
+      assertThat(attempt(there, later)).isEqualTo(held);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aReleaseServesWhoeverStoodInLineMeanwhile(TestDatabase database) throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      Claim first = Claims.claim(name);
+      attempt(here, first);
+      Claim waiter = Claims.claim(name);
+      assertThat(attempt(there, waiter)).isInstanceOf(Standing.Waiting.class);
+      withdraw(here, first);
+      assertThat(attempt(there, waiter)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void anAttemptThatArrivesAfterItsWithdrawalIsRefused(TestDatabase database) throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      Claim first = Claims.claim(name);
+      attempt(here, first);
+      withdraw(here, first);
+      Claim late = Claims.claim(name);
+      withdraw(there, late.asUnsettled());
+      assertThat(attempt(here, late)).isEqualTo(Standing.GONE);
+    }
+  }
+
+  /** The times that the database wrote are those that the rule reads. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void whatAShortcutWroteIsReadLikeAnyOther(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Connection connection = database.connect()) {
+      for (int i = 0; i < 3; i++) {
+        Claim claim = Claims.claim(name);
+        Standing held = attempt(store, claim);
+        assertThat(attempt(store, claim)).as("the same claim again").isEqualTo(held);
+        assertThat(Stored.show(store, name).holders())
+            .singleElement()
+            .satisfies(view -> assertThat(view.id()).isEqualTo(claim.id()));
+        withdraw(store, claim);
+        assertThat(Stored.show(store, name).holders()).isEmpty();
+      }
+      empty(connection);
+      Claim claim = Claims.claim(name);
+      assertThat(attempt(store, claim)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  private void empty(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("DELETE FROM pawl_lock WHERE name = '" + name + "'");
+    }
+  }
+}
