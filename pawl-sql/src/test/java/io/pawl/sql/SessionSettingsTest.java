@@ -23,17 +23,17 @@ class SessionSettingsTest {
 
   private final String name = "session-" + names.incrementAndGet();
 
-  private static String farEast(TestDatabase database) {
+  private static String farAway(TestDatabase database) {
     return database == TestDatabase.POSTGRES
         ? "&options=-c%20TimeZone=Asia/Tokyo"
-        : "&sessionVariables=time_zone='%2B09:00'";
+        : "&sessionVariables=time_zone='-09:00'";
   }
 
   /** Twice: by a transaction, and by the shortcut of a lock that is known to be idle. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void theTimeZoneOfAConnectionChangesNothing(TestDatabase database) throws Exception {
-    StoreUrl there = StoreUrl.parse(database.url() + farEast(database));
+    StoreUrl there = StoreUrl.parse(database.url() + farAway(database));
     try (SqlStore near = database.open();
         SqlStore far = (SqlStore) Stores.open(there)) {
       for (SqlStore store : new SqlStore[] {near, far, far, near, near}) {
