@@ -37,7 +37,7 @@ final class Databases {
    */
   static Database at(Connections connections, boolean createsTables, boolean listens) {
     try (Connection connection = connections.open()) {
-      Dialect dialect = dialect(connection, createsTables, listens);
+      Dialect dialect = dialect(connection, connections.areOurs(), createsTables, listens);
       if (!connection.getAutoCommit()) {
         connection.rollback(); // a pool takes nothing back that is in a transaction
       }
@@ -51,11 +51,13 @@ final class Databases {
 
   private static StoreException explain(Connections connections, SQLException e) {
     boolean postgres = connections.describe().startsWith("jdbc:postgresql:");
-    Dialect anyone = postgres ? new PostgresDialect(false, false) : MySqlDialect.mySql(false);
+    Dialect anyone =
+        postgres ? new PostgresDialect(false, false) : MySqlDialect.mySql(false, false);
     return Database.explain(connections.describe(), anyone.classify(e), e);
   }
 
-  private static Dialect dialect(Connection connection, boolean createsTables, boolean listens)
+  private static Dialect dialect(
+      Connection connection, boolean ours, boolean createsTables, boolean listens)
       throws SQLException {
     DatabaseMetaData about = connection.getMetaData();
     String product = about.getDatabaseProductName().toLowerCase(Locale.ROOT);
@@ -71,10 +73,10 @@ final class Databases {
     String version = version(connection);
     if (version.contains("MariaDB")) {
       requireVersion("MariaDB", version.replaceFirst("^5\\.5\\.5-", ""), 10, 6, 0);
-      return MySqlDialect.mariaDb(createsTables);
+      return MySqlDialect.mariaDb(ours, createsTables);
     }
     requireVersion("MySQL", version, 8, 0, 19);
-    return MySqlDialect.mySql(createsTables);
+    return MySqlDialect.mySql(ours, createsTables);
   }
 
   private static String version(Connection connection) throws SQLException {

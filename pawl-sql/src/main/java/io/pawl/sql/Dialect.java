@@ -85,8 +85,8 @@ interface Dialect {
   /** Reads time alone, for viewing: one row, milliseconds since 1970. */
   long now(Connection reader) throws SQLException;
 
-  /** Whether {@code "…; COMMIT"} is one trip on such a connection. */
-  boolean takesSeveralStatements(boolean ours);
+  /** Whether {@code "…; COMMIT"} is one trip. */
+  boolean takesSeveralStatements();
 
   /** Tells other clients of their claims' grants, once the transaction commits. */
   default void announce(Connection writer, Collection<Entry> grants) throws SQLException {}

@@ -47,19 +47,31 @@ final class MySqlDialect implements Dialect {
           "SET SESSION innodb_lock_wait_timeout = 2, SESSION idle_transaction_timeout = 5");
 
   private final Words words;
+  private final boolean ours;
   private final Schema schema;
 
-  private MySqlDialect(Words words, boolean createsTables) {
+  private MySqlDialect(Words words, boolean ours, boolean createsTables) {
     this.words = words;
+    this.ours = ours;
     this.schema = new Schema(words.schema, createsTables);
   }
 
-  static MySqlDialect mySql(boolean createsTables) {
-    return new MySqlDialect(MYSQL, createsTables);
+  /**
+   * @param ours whether connections are the store's own, and so take several statements at once
+   */
+  static MySqlDialect mySql(boolean ours, boolean createsTables) {
+    return new MySqlDialect(MYSQL, ours, createsTables);
   }
 
-  static MySqlDialect mariaDb(boolean createsTables) {
-    return new MySqlDialect(MARIADB, createsTables);
+  /** As {@link #mySql}. */
+  static MySqlDialect mariaDb(boolean ours, boolean createsTables) {
+    return new MySqlDialect(MARIADB, ours, createsTables);
+  }
+
+  /** So that a {@link Shortcut} is a statement in autocommit, without a COMMIT. */
+  @Override
+  public boolean beginsInSql() {
+    return ours;
   }
 
   @Override
@@ -91,7 +103,7 @@ final class MySqlDialect implements Dialect {
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
   @Override
   public String lockRows(int n, boolean begins) {
-    return "SELECT "
+    return (ours && begins ? "START TRANSACTION; SELECT " : "SELECT ")
         + Row.COLUMNS
         + ", "
         + CLOCK
@@ -138,7 +150,7 @@ final class MySqlDialect implements Dialect {
 
   /** Ours say so in their URL. */
   @Override
-  public boolean takesSeveralStatements(boolean ours) {
+  public boolean takesSeveralStatements() {
     return ours;
   }
 

@@ -108,7 +108,7 @@ final class PostgresDialect implements Dialect {
 
   /** Part of the protocol, with any connection. */
   @Override
-  public boolean takesSeveralStatements(boolean ours) {
+  public boolean takesSeveralStatements() {
     return true;
   }
 

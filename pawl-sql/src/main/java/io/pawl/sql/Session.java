@@ -37,7 +37,7 @@ final class Session implements AutoCloseable {
   Session(Database database) throws SQLException {
     this.dialect = database.dialect();
     this.borrowed = Borrowed.writer(database);
-    this.commitsWithWrite = dialect.takesSeveralStatements(database.connections().areOurs());
+    this.commitsWithWrite = dialect.takesSeveralStatements();
   }
 
   Connection connection() {
@@ -138,26 +138,20 @@ final class Session implements AutoCloseable {
     }
     update.setString(parameter++, shortcut.lock());
     update.setLong(parameter, shortcut.lastToken());
-    begun = !dialect.beginsInSql();
     written = true;
-    update.execute();
-    boolean done = update.getUpdateCount() == 1;
-    drain(update);
-    if (!dialect.beginsInSql() && !commitsWithWrite) {
+    boolean done = update.executeUpdate() == 1;
+    if (!dialect.beginsInSql()) {
       connection().commit();
     }
-    begun = false;
     written = false;
     return done;
   }
 
   private String shortcutSql(boolean takes) {
-    String sql =
-        "UPDATE pawl_lock SET "
-            + (takes ? "last_token = ?, holders = " + dialect.textWithTimes() : "holders = '[]'")
-            + " WHERE name = ? AND last_token = ? AND waiters = '[]' AND withdrawn = '[]'"
-            + (takes ? " AND holders = '[]'" : "");
-    return dialect.beginsInSql() || !commitsWithWrite ? sql : sql + "; COMMIT";
+    return "UPDATE pawl_lock SET "
+        + (takes ? "last_token = ?, holders = " + dialect.textWithTimes() : "holders = '[]'")
+        + " WHERE name = ? AND last_token = ? AND waiters = '[]' AND withdrawn = '[]'"
+        + (takes ? " AND holders = '[]'" : "");
   }
 
   /** Writes {@code rows} and commits. */

@@ -205,7 +205,7 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public boolean takesSeveralStatements(boolean ours) {
+  public boolean takesSeveralStatements() {
     return false;
   }
 

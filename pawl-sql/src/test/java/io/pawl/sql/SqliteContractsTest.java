@@ -6,7 +6,10 @@ import io.pawl.tck.InspectableContract;
 import io.pawl.tck.LockContract;
 import io.pawl.tck.LockStoreContract;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
+@Execution(ExecutionMode.CONCURRENT)
 class SqliteContractsTest {
 
   @Nested
