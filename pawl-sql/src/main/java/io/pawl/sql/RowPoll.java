@@ -23,6 +23,9 @@ import org.slf4j.LoggerFactory;
  */
 final class RowPoll implements Doorbell {
 
+  /** How long the connection is kept, silent, after the last waiter. */
+  private static final long LINGER_NANOS = 1_000_000_000;
+
   private static final Logger log = LoggerFactory.getLogger(RowPoll.class);
 
   private final Database database;
@@ -30,6 +33,7 @@ final class RowPoll implements Doorbell {
   private final Dialect.PollPauses pauses;
   private final ThreadPoolExecutor pollThread;
   private final AtomicBoolean polling = new AtomicBoolean();
+  private volatile @Nullable Thread lingering;
   private volatile boolean closed;
 
   RowPoll(Database database, Waiters waiters, String threadName) {
@@ -43,6 +47,8 @@ final class RowPoll implements Doorbell {
   public void watch(ClaimId id) {
     if (!closed && polling.compareAndSet(false, true)) {
       pollThread.execute(this::poll);
+    } else {
+      LockSupport.unpark(lingering);
     }
   }
 
@@ -62,7 +68,7 @@ final class RowPoll implements Doorbell {
     Looks looks = null;
     long pause = pauses.shortestNanos();
     try {
-      while (!waiters.isEmpty() && !closed) {
+      while (!closed && (!waiters.isEmpty() || someoneComes())) {
         if (looks == null) {
           looks = new Looks(Borrowed.reader(database));
         }
@@ -84,6 +90,22 @@ final class RowPoll implements Doorbell {
         looks.close();
       }
     }
+  }
+
+  /** Waits without a query for whoever waits next, and says whether there is one. */
+  private boolean someoneComes() {
+    long giveUpAt = System.nanoTime() + LINGER_NANOS;
+    lingering = Thread.currentThread();
+    try {
+      for (long left = LINGER_NANOS;
+          left > 0 && waiters.isEmpty() && !closed;
+          left = giveUpAt - System.nanoTime()) {
+        LockSupport.parkNanos(this, left);
+      }
+    } finally {
+      lingering = null;
+    }
+    return !waiters.isEmpty();
   }
 
   /** Looks on one connection. */
@@ -172,6 +194,7 @@ final class RowPoll implements Doorbell {
   @Override
   public void close() {
     closed = true;
+    LockSupport.unpark(lingering);
     OwnThread.end(pollThread);
   }
 }

@@ -122,7 +122,11 @@ final class Session implements AutoCloseable {
     return dialect.textWithTimes() != null;
   }
 
-  /** Changes the row and commits, if it is as it must be; says whether it was. One trip. */
+  /**
+   * Changes the row and commits, if it is as it must be; says whether it was. One trip. Where it
+   * fails it may be repeated as a transaction: once that was answered, the row can never again be
+   * as it must be, or would not be changed by it.
+   */
   boolean tryShortcut(Shortcut shortcut) throws SQLException {
     boolean takes = shortcut.leaseMillis() > 0;
     PreparedStatement update = prepare(shortcutSql(takes));
@@ -138,12 +142,10 @@ final class Session implements AutoCloseable {
     }
     update.setString(parameter++, shortcut.lock());
     update.setLong(parameter, shortcut.lastToken());
-    written = true;
     boolean done = update.executeUpdate() == 1;
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
-    written = false;
     return done;
   }
 

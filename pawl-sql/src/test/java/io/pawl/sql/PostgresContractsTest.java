@@ -5,11 +5,9 @@ import io.pawl.tck.CrashContract;
 import io.pawl.tck.InspectableContract;
 import io.pawl.tck.LockContract;
 import io.pawl.tck.LockStoreContract;
+import java.time.Duration;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-@Execution(ExecutionMode.CONCURRENT)
 class PostgresContractsTest {
 
   @Nested
@@ -17,6 +15,11 @@ class PostgresContractsTest {
     @Override
     protected LockStore openStore() {
       return TestDatabase.POSTGRES.open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return TestDatabase.SHORT_LEASE;
     }
   }
 
@@ -26,6 +29,11 @@ class PostgresContractsTest {
     protected LockStore openStore() {
       return TestDatabase.POSTGRES.open();
     }
+
+    @Override
+    protected Duration shortLease() {
+      return TestDatabase.SHORT_LEASE;
+    }
   }
 
   @Nested
@@ -34,6 +42,11 @@ class PostgresContractsTest {
     protected LockStore openStore() {
       return TestDatabase.POSTGRES.open();
     }
+
+    @Override
+    protected Duration shortLease() {
+      return TestDatabase.SHORT_LEASE;
+    }
   }
 
   @Nested
@@ -41,6 +54,11 @@ class PostgresContractsTest {
     @Override
     protected String url() {
       return TestDatabase.POSTGRES.url();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return TestDatabase.SHORT_LEASE;
     }
   }
 }

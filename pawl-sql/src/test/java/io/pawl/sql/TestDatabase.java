@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /**
  * The databases that the tests of this module share, each started when first asked for. A server
@@ -31,6 +32,9 @@ enum TestDatabase {
   private static final String[] LAZY_MYSQL = {
     "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0", "--innodb-lock-wait-timeout=5"
   };
+
+  /** What the contracts let run out; commits of the tests beside this one may take a while. */
+  static final Duration SHORT_LEASE = Duration.ofMillis(600);
 
   private ServerProcess server;
   private String baseUrl;
