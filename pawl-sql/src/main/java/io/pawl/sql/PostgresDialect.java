@@ -33,7 +33,7 @@ final class PostgresDialect implements Dialect {
           + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
 
   private static final String TIME =
-      "to_char((clock_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
+      "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
           + " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
 
   private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);

@@ -87,7 +87,9 @@ enum TestDatabase {
     return this == SQLITE ? baseUrl() : withUser(baseUrl());
   }
 
-  /** Through {@code proxy}, without TLS, so that it can tell what passes. */
+  /**
+   * Through {@code proxy}, without TLS and with all SQL as text, so that it can tell what passes.
+   */
   String urlThrough(FaultProxy proxy) {
     String there = server().host() + ":" + server().port();
     String here = proxy.host() + ":" + proxy.port();
@@ -95,7 +97,7 @@ enum TestDatabase {
         switch (this) {
           case MYSQL -> "&sslMode=DISABLED&allowPublicKeyRetrieval=true";
           case MARIADB -> "&sslMode=disable&allowPublicKeyRetrieval=true";
-          default -> "&sslmode=disable";
+          default -> "&sslmode=disable&prepareThreshold=0";
         };
     return withUser(baseUrl().replace(there, here)) + tls;
   }
