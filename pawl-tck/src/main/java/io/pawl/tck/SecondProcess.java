@@ -6,12 +6,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
 
 /** Another JVM that runs {@link Puppet}, from this side: its orders, its replies, its signals. */
 final class SecondProcess implements AutoCloseable {
@@ -74,8 +77,18 @@ final class SecondProcess implements AutoCloseable {
     return Long.parseLong(reply.substring("held ".length()));
   }
 
+  /** Returns when the process stands still: {@code kill} may return before it does. */
   void stop() throws Exception {
     signal("STOP");
+    Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
+    if (Files.exists(stat)) {
+      Awaitility.await().atMost(Bench.PATIENCE).until(() -> state(stat) == 'T');
+    }
+  }
+
+  private static char state(Path stat) throws IOException {
+    String fields = Files.readString(stat);
+    return fields.charAt(fields.lastIndexOf(')') + 2);
   }
 
   void resume() throws Exception {
