@@ -83,6 +83,8 @@ class SqliteDialect implements Dialect, Connections {
   public Connection open() throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
     config.setBusyTimeout(0);
+    // Otherwise each INSERT is followed by a regular expression and a query for a row id.
+    config.setGetGeneratedKeys(false);
     return config.createConnection("jdbc:sqlite:" + file);
   }
 
