@@ -11,7 +11,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -158,8 +157,8 @@ record Row(String name, long lastToken, String holders, String waiters, String w
       json.writeNumberProperty("lastToken", entry.lastToken());
     }
     json.writeStringProperty("mode", entry.mode().toString());
-    json.writeStringProperty("since", Instant.ofEpochMilli(entry.since()).toString());
-    json.writeStringProperty("until", Instant.ofEpochMilli(entry.until()).toString());
+    json.writeStringProperty("since", IsoMillis.format(entry.since()));
+    json.writeStringProperty("until", IsoMillis.format(entry.until()));
     json.writeStringProperty("host", entry.holder().host());
     json.writeNumberProperty("pid", entry.holder().pid());
     json.writeStringProperty("thread", entry.holder().thread());
@@ -183,7 +182,7 @@ record Row(String name, long lastToken, String holders, String waiters, String w
           (id, until) -> {
             json.writeStartObject();
             json.writeStringProperty("claim", id.toString());
-            json.writeStringProperty("until", Instant.ofEpochMilli(until).toString());
+            json.writeStringProperty("until", IsoMillis.format(until));
             json.writeEndObject();
           });
       json.writeEndArray();
@@ -267,6 +266,6 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   }
 
   private static long time(Map<String, String> fields, String key) {
-    return Instant.parse(text(fields, key)).toEpochMilli();
+    return IsoMillis.parse(text(fields, key));
   }
 }
