@@ -13,7 +13,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-
 import org.awaitility.Awaitility;
 
 /** Another JVM that runs {@link Puppet}, from this side: its orders, its replies, its signals. */
