@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -53,9 +52,7 @@ final class Session implements AutoCloseable {
   void begin() throws SQLException {
     String sql = dialect.begin();
     if (sql != null) {
-      try (Statement statement = connection().createStatement()) {
-        statement.execute(sql);
-      }
+      prepare(sql).execute();
       begun = true;
     }
   }
@@ -198,9 +195,7 @@ final class Session implements AutoCloseable {
 
   private void run(String sql) throws SQLException {
     if (begun) {
-      try (Statement statement = connection().createStatement()) {
-        statement.execute(sql);
-      }
+      prepare(sql).execute();
     }
   }
 

@@ -79,15 +79,20 @@ class BadInputTest {
 
   @Test
   void aPasswordAppearsNowhere() {
-    String url = "redis://user:canary@host/?password=canary";
+    assertHidden(78, "nope://user:canary@host/?password=canary");
+    assertHidden(78, "redis://user:canary@host/?password=canary");
+    assertHidden(69, "redis://user:canary@127.0.0.1:1");
+  }
+
+  private void assertHidden(int exit, String url) {
     Map<String, String> variables = Map.of("PAWL_STORE", url);
     for (String[] args :
         new String[][] {
           {"run", "x", "--", "true"}, {"run", "--json", "x", "--", "true"}, {"list"}, {"doctor"}
         }) {
       Started run = new Shell(directory).run(variables, args);
-      assertThat(run.exit()).isEqualTo(78);
-      assertThat(run.output() + run.errors()).contains("***").doesNotContain("canary");
+      assertThat(run.exit()).isEqualTo(exit);
+      assertThat(run.output() + run.errors()).isNotEmpty().doesNotContain("canary");
     }
     for (String option : new String[] {"--store=", "--stoer="}) {
       Started run = new Shell(directory).run("run", option + url, "x", "--", "true");
