@@ -100,7 +100,7 @@ final class ContestRunner {
                 jvm,
                 load,
                 Math.round(settings.warmUpSeconds() * 1e3),
-                Math.round(settings.seconds() * 1e3));
+                Math.round(settings.secondsOr(Settings.USUAL_SECONDS) * 1e3));
         processes.add(new ForkProcess(order, settings.jvmArguments()));
       }
       processes.forEach(ForkProcess::awaitReady);

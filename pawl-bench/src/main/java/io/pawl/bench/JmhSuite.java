@@ -38,7 +38,9 @@ public final class JmhSuite implements Suite {
             .warmupIterations(ITERATIONS)
             .warmupTime(TimeValue.milliseconds(Math.round(settings.warmUpSeconds() * 1e3)))
             .measurementIterations(ITERATIONS)
-            .measurementTime(TimeValue.milliseconds(Math.round(settings.seconds() * 1e3)))
+            .measurementTime(
+                TimeValue.milliseconds(
+                    Math.round(settings.secondsOr(Settings.USUAL_SECONDS) * 1e3)))
             .jvmArgsAppend(settings.jvmArguments().toArray(String[]::new))
             .shouldFailOnError(true)
             .verbosity(VerboseMode.SILENT);

@@ -23,7 +23,7 @@ final class Machine {
     facts.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());
     facts.put("loadBefore", Numbers.show(load()));
     facts.put("forks", Integer.toString(settings.forks()));
-    facts.put("seconds", Numbers.show(settings.seconds()));
+    facts.put("seconds", Numbers.show(settings.secondsOr(Settings.USUAL_SECONDS)));
     facts.put("warmUpSeconds", Numbers.show(settings.warmUpSeconds()));
     facts.put("jvmArguments", String.join(" ", settings.jvmArguments()));
     return facts;

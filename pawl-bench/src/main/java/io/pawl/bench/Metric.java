@@ -15,7 +15,19 @@ public enum Metric {
   OPERATIONS("store ops/cycle", Sum.MEDIAN),
   WALL_MILLIS("median ms", Sum.MEDIAN),
   OPERATION_NANOS("ns/op", Sum.MEDIAN),
-  ERROR_NANOS("± ns", Sum.LARGEST);
+  ERROR_NANOS("± ns", Sum.LARGEST),
+  LOST("lost", Sum.LARGEST),
+  INVALID("invalid", Sum.LARGEST),
+  LEFT("left after close", Sum.LARGEST),
+  RENEWAL_AGE("renewed ≤ s ago", Sum.LARGEST),
+  LEASES_PER_COMMAND("leases/command/period", Sum.MEDIAN),
+  COMMANDS("commands/s", Sum.MEDIAN),
+  CPU_PER_MINUTE("cpu s/min", Sum.MEDIAN),
+  HEAP("heap MB", Sum.MEDIAN),
+  TAKING_SECONDS("taking s", Sum.MEDIAN),
+  FIRST_LEASE("first lease ms", Sum.MEDIAN),
+  JARS("jars", Sum.MEDIAN),
+  MEGABYTES("jars MB", Sum.MEDIAN);
 
   /** How the forks' figures become one. */
   enum Sum {

@@ -7,6 +7,7 @@ import java.util.List;
  * How to measure.
  *
  * @param forks runs of each side, each in fresh processes
+ * @param seconds of each, 0 for the suite's own number
  * @param threads of contests with several threads, 0 for their own number
  * @param only a part of the titles of the contests to run, empty for all
  * @param jvmArguments for the forks
@@ -22,6 +23,13 @@ public record Settings(
     List<String> jvmArguments,
     Path folder,
     String pawl) {
+
+  /** What contests and single operations take. */
+  static final double USUAL_SECONDS = 2;
+
+  double secondsOr(double own) {
+    return seconds == 0 ? own : seconds;
+  }
 
   boolean includes(String title) {
     return title.contains(only);

@@ -1,0 +1,117 @@
+package io.pawl.bench;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A JVM of its own that answers in lines; what it complains of goes to our standard error. */
+final class Child implements AutoCloseable {
+
+  private final String title;
+  private final Process process;
+  private final BufferedReader said;
+
+  /**
+   * @param title by which complaints name it
+   */
+  Child(
+      String title,
+      List<String> jvmArguments,
+      List<String> classPath,
+      Class<?> main,
+      List<String> arguments) {
+    this.title = title;
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmArguments);
+    command.addAll(List.of("-cp", String.join(File.pathSeparator, classPath), main.getName()));
+    command.addAll(arguments);
+    try {
+      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      said = process.inputReader(StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** This JVM's own class path. */
+  static List<String> ownClassPath() {
+    return List.of(System.getProperty("java.class.path").split(File.pathSeparator));
+  }
+
+  /** The figures of the line that begins with {@code word}; lines before it are skipped. */
+  double[] hear(String word, long patienceMillis) {
+    CompletableFuture<String> line = CompletableFuture.supplyAsync(() -> lineOf(word));
+    try {
+      String[] words = line.get(patienceMillis, TimeUnit.MILLISECONDS).split(" ");
+      if (words[0].isEmpty()) {
+        throw new BenchException(
+            title + " ended before it said '" + word + "'; its complaint stands above");
+      }
+      double[] figures = new double[words.length - 1];
+      for (int figure = 0; figure < figures.length; figure++) {
+        figures[figure] = Double.parseDouble(words[figure + 1]);
+      }
+      return figures;
+    } catch (TimeoutException e) {
+      throw new BenchException(title + " has not said '" + word + "' in time", e);
+    } catch (ExecutionException e) {
+      throw new BenchException(title + " cannot be heard", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
+  /** Empty where the process ends without it. */
+  private String lineOf(String word) {
+    try {
+      for (String line = said.readLine(); line != null; line = said.readLine()) {
+        if (line.equals(word) || line.startsWith(word + " ")) {
+          return line;
+        }
+      }
+      return "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  void goOn() {
+    try {
+      process.getOutputStream().write('\n');
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new BenchException(title + " cannot be told to go on", e);
+    }
+  }
+
+  /** Returns once it has ended well. */
+  void awaitEnd(long patienceMillis) {
+    try {
+      if (!process.waitFor(patienceMillis, TimeUnit.MILLISECONDS)) {
+        throw new BenchException(title + " did not end in " + patienceMillis + " ms");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+    if (process.exitValue() != 0) {
+      throw new BenchException(title + " ended with " + process.exitValue());
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
