@@ -16,10 +16,15 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class FaultProxyTest {
+
+  /** The common pool has a single thread on two cores, on which one task would wait for another. */
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
+
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration A_MOMENT = Duration.ofMillis(50);
 
@@ -264,7 +269,7 @@ class FaultProxyTest {
     new Random(1).nextBytes(sent);
     try (ServerSocket echo = new ServerSocket(0);
         FaultProxy plain = FaultProxy.before("127.0.0.1", echo.getLocalPort())) {
-      CompletableFuture<Void> echoing = CompletableFuture.runAsync(() -> echo(echo));
+      CompletableFuture<Void> echoing = CompletableFuture.runAsync(() -> echo(echo), OWN_THREAD);
       try (Socket client = new Socket(plain.host(), plain.port())) {
         CompletableFuture<Void> writing =
             CompletableFuture.runAsync(
@@ -275,7 +280,8 @@ class FaultProxyTest {
                   } catch (IOException e) {
                     throw new UncheckedIOException(e);
                   }
-                });
+                },
+                OWN_THREAD);
         assertThat(client.getInputStream().readAllBytes()).isEqualTo(sent);
         writing.join();
         echoing.join();

@@ -14,12 +14,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tables, privileges, and what people are told about them. */
 class SchemaTest {
+
+  /** The common pool has a single thread on two cores, on which one task would wait for another. */
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
 
   private static final AtomicInteger names = new AtomicInteger();
 
@@ -112,7 +116,7 @@ class SchemaTest {
     String url = asAdmin(emptyPlace(database));
     List<CompletableFuture<Void>> opening = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      opening.add(CompletableFuture.runAsync(() -> Pawl.connect(url).close()));
+      opening.add(CompletableFuture.runAsync(() -> Pawl.connect(url).close(), OWN_THREAD));
     }
     CompletableFuture.allOf(opening.toArray(CompletableFuture[]::new)).join();
   }

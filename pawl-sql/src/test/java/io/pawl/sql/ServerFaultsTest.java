@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that is killed, that is in somebody else's hands, or that says no. */
 class ServerFaultsTest {
+
+  /** The common pool has a single thread on two cores, on which one task would wait for another. */
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
 
   private static final AtomicInteger names = new AtomicInteger();
   private static final PawlOptions PATIENT = PawlOptions.defaults().patience(Duration.ofMinutes(1));
@@ -185,9 +189,10 @@ class ServerFaultsTest {
                     store
                         .renew(List.of(Claims.claim(first), Claims.claim(second)))
                         .toCompletableFuture()
-                        .join());
+                        .join(),
+                OWN_THREAD);
         CompletableFuture<Void> crossing =
-            CompletableFuture.runAsync(() -> lockRowIfNotTheVictim(connection, first));
+            CompletableFuture.runAsync(() -> lockRowIfNotTheVictim(connection, first), OWN_THREAD);
         crossing.get(60, SECONDS);
         connection.rollback();
         both.get(60, SECONDS);

@@ -13,11 +13,15 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class SqlFenceTest {
+
+  /** The common pool has a single thread on two cores, on which one task would wait for another. */
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
 
   private static final AtomicInteger names = new AtomicInteger();
   private static final String UPDATE =
@@ -116,7 +120,7 @@ class SqlFenceTest {
       later.setAutoCommit(false);
       SqlFence.check(earlier, name, 1);
       CompletableFuture<Integer> seenByLater =
-          CompletableFuture.supplyAsync(() -> checkAndRead(later, 2));
+          CompletableFuture.supplyAsync(() -> checkAndRead(later, 2), OWN_THREAD);
       try (Statement statement = earlier.createStatement()) {
         statement.execute("UPDATE account SET balance = 1 WHERE name = '" + name + "'");
       }
