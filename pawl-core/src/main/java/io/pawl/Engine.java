@@ -6,6 +6,8 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -214,12 +216,16 @@ final class Engine {
     }
   }
 
-  /** The part of {@link #close} that does not wait; the stage completes when the store knows. */
+  /**
+   * The part of {@link #close} that does not wait; the stage completes when the store knows and the
+   * holders have been told.
+   */
   CompletableFuture<Void> endAll() {
     closed = true;
-    lines.values().forEach(Line::close);
-    return CompletableFuture.allOf(
-        live.values().stream().map(LiveClaim::endSoon).toArray(CompletableFuture[]::new));
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
+    lines.values().forEach(line -> ends.add(line.close()));
+    live.values().forEach(claim -> ends.add(claim.endSoon()));
+    return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
   }
 
   /** The part of {@link #close} after the wait: what was not given back by now runs out. */

@@ -323,8 +323,11 @@ final class Line implements LiveClaim.Owner {
     away.forEach(Waiter::wake);
   }
 
-  /** The client is closing: waiters are turned away, the holder's lease is lost. */
-  void close() {
+  /**
+   * The client is closing: waiters are turned away, the holder's lease is lost. The stage completes
+   * when the holder has been told.
+   */
+  CompletableFuture<Void> close() {
     List<Waiter> away;
     Lease lent;
     LiveClaim end;
@@ -339,12 +342,13 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     away.forEach(Waiter::wake);
-    if (lent != null) {
-      engine.workers().losses().execute(() -> lent.lose("the Pawl client was closed"));
-    }
     if (end != null) {
       end.endSoon();
     }
+    return lent == null
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.runAsync(
+            () -> lent.lose("the Pawl client was closed"), engine.workers().losses());
   }
 
   /** Busy, unless the claim that stands in the way is struggling with the store itself. */
