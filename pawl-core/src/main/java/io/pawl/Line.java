@@ -76,7 +76,7 @@ final class Line implements LiveClaim.Owner {
       if (claim == null) {
         return null;
       }
-      return claim.isSilent()
+      return claim.silentNanos() >= Waiter.GRACE_NANOS
           ? new StoreUnavailableException(engine.store().describe() + " has not answered")
           : claim.lastFailure();
     } finally {
@@ -84,11 +84,11 @@ final class Line implements LiveClaim.Owner {
     }
   }
 
-  /** The store has not answered the claim under way, so that a wait cannot end in "busy" yet. */
-  boolean isSilent() {
+  /** For how long the store has not answered the claim under way; 0 if it has. */
+  long silentNanos() {
     mutex.lock();
     try {
-      return claim != null && claim.isSilent();
+      return claim == null ? 0 : claim.silentNanos();
     } finally {
       mutex.unlock();
     }

@@ -112,6 +112,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private int failures;
   private long failingSince;
   private boolean wantsWholeLease;
+  private volatile long silentSince;
   private volatile boolean silent;
   private volatile @Nullable StoreException lastFailure;
   private volatile Standing.@Nullable Held held;
@@ -161,9 +162,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return lastFailure;
   }
 
-  /** Asked, and never answered: nobody can say yet that the lock is busy. */
-  boolean isSilent() {
-    return silent;
+  /**
+   * For how long it has been asked and never answered, so that nobody can say "busy"; 0 if it was.
+   */
+  long silentNanos() {
+    return silent ? Math.max(1, engine.time().nanos() - silentSince) : 0;
   }
 
   /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
@@ -177,6 +180,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
         coveredFrom = sentAt;
+        silentSince = sentAt;
         silent = true;
       }
       unanswered++;

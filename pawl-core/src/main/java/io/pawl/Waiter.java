@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waiter {
 
-  /** How much longer than its wait a waiter waits for the first answer of the store: 100 ms. */
-  private static final long GRACE_NANOS = 100_000_000;
+  /** How long a store may be silent before a wait that is over ends in an exception: 100 ms. */
+  static final long GRACE_NANOS = 100_000_000;
 
   private static final long GRACE_STEP_NANOS = 1_000_000;
 
@@ -250,13 +250,17 @@ final class Waiter {
   }
 
   /**
-   * Whether the wait has ended: at the deadline, or somewhat later if the store has not answered at
-   * all until then. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of
-   * zero does, and only a store that keeps silent ends it in an exception.
+   * Whether the wait has ended: at the deadline, or up to 100 ms later while the store has yet to
+   * answer. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of zero
+   * does, and only a store that keeps silent ends it in an exception.
    */
   private boolean isOver(Line line, long deadline) {
     long late = engine.time().nanos() - deadline;
-    return late >= GRACE_NANOS || (late >= 0 && !line.isSilent());
+    if (late < 0) {
+      return false;
+    }
+    long silent = line.silentNanos();
+    return silent == 0 || silent >= GRACE_NANOS || late >= GRACE_NANOS;
   }
 
   private void park(long deadline) {
