@@ -43,7 +43,8 @@ public final class DistributedLock {
   /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
   public Optional<Lease> tryAcquire() {
     Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    return waiter.awaitUninterruptibly(engine.enter(key, waiter));
+    engine.enter(key, waiter);
+    return waiter.awaitUninterruptibly();
   }
 
   /**
@@ -64,7 +65,8 @@ public final class DistributedLock {
     }
     Waiter waiter = Waiter.blocking(engine, key.name(), true);
     long deadline = engine.time().nanos() + waitNanos;
-    return waiter.await(engine.enter(key, waiter), deadline);
+    engine.enter(key, waiter);
+    return waiter.await(deadline);
   }
 
   /**
@@ -77,16 +79,16 @@ public final class DistributedLock {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
     Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
-    Line line = engine.enter(key, waiter);
+    engine.enter(key, waiter);
     long deadline = engine.time().nanos() + waitNanos;
     Time.Pending timeout =
         waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
-            ? engine.time().after(waitNanos, () -> waiter.timeOut(line, deadline))
+            ? engine.time().after(waitNanos, () -> waiter.timeOut(deadline))
             : () -> {};
     future.whenComplete(
         (lease, error) -> {
           timeout.cancel();
-          waiter.abandon(line);
+          waiter.abandon();
         });
     return future;
   }

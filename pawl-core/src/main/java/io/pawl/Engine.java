@@ -141,25 +141,34 @@ final class Engine {
   }
 
   /** Puts {@code waiter} into the line for its lock, a private one where order is strict. */
-  Line enter(LineKey key, Waiter waiter) {
+  void enter(LineKey key, Waiter waiter) {
     while (true) {
       if (closed) {
         throw closedException(key.name());
       }
-      Line line = lines.computeIfAbsent(lineFor(key), own -> new Line(this, own));
+      Line line = lineFor(key);
       if (line.enter(waiter)) {
         if (closed) {
           line.close();
         }
-        return line;
+        return;
       }
     }
   }
 
-  private LineKey lineFor(LineKey key) {
-    return key.options().passes()
-        ? key
-        : new LineKey(key.name(), key.options(), strictLines.incrementAndGet());
+  /** The line for {@code key}, a new one where order is strict. */
+  Line lineFor(LineKey key) {
+    LineKey own =
+        key.options().passes()
+            ? key
+            : new LineKey(key.name(), key.options(), strictLines.incrementAndGet());
+    return lines.computeIfAbsent(own, created -> new Line(this, created));
+  }
+
+  /** The line that asked for {@code id}, while it has not ended. */
+  @Nullable Line lineOf(ClaimId id) {
+    LiveClaim claim = live.get(id);
+    return claim != null && claim.owner() instanceof Line line ? line : null;
   }
 
   static IllegalStateException closedException(String lock) {

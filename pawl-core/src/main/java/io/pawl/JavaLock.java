@@ -36,7 +36,8 @@ final class JavaLock implements Lock {
   public void lock() {
     if (!reenter()) {
       Waiter waiter = Waiter.blocking(engine, key.name(), true);
-      own(waiter.awaitUninterruptibly(engine.enter(key, waiter)).orElseThrow());
+      engine.enter(key, waiter);
+      own(waiter.awaitUninterruptibly().orElseThrow());
     }
   }
 
@@ -57,7 +58,8 @@ final class JavaLock implements Lock {
       return true;
     }
     Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    return own(waiter.awaitUninterruptibly(engine.enter(key, waiter)));
+    engine.enter(key, waiter);
+    return own(waiter.awaitUninterruptibly());
   }
 
   /** Waits for at most {@code time}; zero and less do not wait. */

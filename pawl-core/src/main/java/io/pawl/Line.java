@@ -1,5 +1,7 @@
 package io.pawl;
 
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -25,7 +27,11 @@ import org.jspecify.annotations.Nullable;
  * After {@link #SLICE_NANOS} a release hands over to the head directly. Nobody is overtaken for
  * longer than a slice per waiter ahead.
  *
- * <p>Strict order is a line of one waiter that nobody else enters.
+ * <p><b>Strict order</b> is a line of one waiter, with a claim and so a place at the store of its
+ * own. When it is granted, the store may name claims of this client that stood directly behind it:
+ * their waiters move over, in that order, and are served under the same hold without a trip each;
+ * their own claims are withdrawn. Nobody is overtaken, and clients whose threads take turns soon
+ * stand in line as blocks.
  *
  * <p>Locking: {@code mutex} guards state; the store, the waiters and users' code are called after
  * it is released.
@@ -33,6 +39,9 @@ import org.jspecify.annotations.Nullable;
 final class Line implements LiveClaim.Owner {
 
   static final long SLICE_NANOS = 500_000;
+
+  /** The run of a strict line, which ends with its waiters or tokens: 146 years. */
+  private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
 
   /** How many times more tokens to ask for after a run that used them all. */
   private static final int WISH_GROWTH = 8;
@@ -42,7 +51,9 @@ final class Line implements LiveClaim.Owner {
 
   private final Engine engine;
   private final Engine.LineKey key;
+  private final boolean strict;
   private final long runNanos;
+  private final long sliceNanos;
   private final ReentrantLock mutex = new ReentrantLock();
   private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
   private boolean retired;
@@ -62,7 +73,9 @@ final class Line implements LiveClaim.Owner {
   Line(Engine engine, Engine.LineKey key) {
     this.engine = engine;
     this.key = key;
-    this.runNanos = key.options().maxRun().toNanos();
+    this.strict = !key.options().passes();
+    this.runNanos = strict ? ENDLESS_NANOS : key.options().maxRun().toNanos();
+    this.sliceNanos = strict ? 0 : SLICE_NANOS;
   }
 
   String name() {
@@ -106,6 +119,7 @@ final class Line implements LiveClaim.Owner {
       if (retired) {
         return false;
       }
+      waiter.standsIn(this);
       long now = engine.time().nanos();
       if (free && now - sliceEndsAt < 0 && mayPass(now)) {
         lend(waiter, true);
@@ -143,7 +157,7 @@ final class Line implements LiveClaim.Owner {
       long now = engine.time().nanos();
       if (mayPass(now)) {
         waiters.remove(waiter);
-        sliceEndsAt = now + SLICE_NANOS;
+        sliceEndsAt = now + sliceNanos;
         lend(waiter, true);
       } else {
         end = claim;
@@ -178,7 +192,7 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     if (nudge != null) {
-      nudge.nudge(this);
+      nudge.nudge();
     }
     if (end != null) {
       endThenAsk(end, null, !waiter.isAsync());
@@ -196,6 +210,7 @@ final class Line implements LiveClaim.Owner {
     Waiter nudge = null;
     LiveClaim end = null;
     LiveClaim ask = null;
+    List<LiveClaim> askToo = List.of();
     mutex.lock();
     try {
       if (lease != returned) {
@@ -206,13 +221,14 @@ final class Line implements LiveClaim.Owner {
       if (waiters.isEmpty() || !mayPass(now)) {
         adaptTokenWish();
         end = claim;
+        askToo = scatter();
         ask = replaceClaim();
       } else if (now - sliceEndsAt < 0) {
         free = true;
         nudge = first().markNudged() ? first() : null;
       } else {
         wake = removeFirst();
-        sliceEndsAt = now + SLICE_NANOS;
+        sliceEndsAt = now + sliceNanos;
         lend(wake, true);
       }
     } finally {
@@ -222,18 +238,24 @@ final class Line implements LiveClaim.Owner {
       wake.wake();
     }
     if (nudge != null) {
-      nudge.nudge(this);
+      nudge.nudge();
     }
-    return end == null ? CompletableFuture.completedFuture(null) : endThenAsk(end, ask, mayBlock);
+    if (end == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    CompletableFuture<Void> ended = endThenAsk(end, ask, mayBlock);
+    askToo.forEach(this::askScattered);
+    return ended;
   }
 
   @Override
   public void granted(LiveClaim granted) {
     LiveClaim end = null;
     Waiter wake = null;
+    Standing.Held tokens = granted.held();
+    List<LiveClaim> superseded = tokens == null ? List.of() : gather(granted, tokens.followers());
     mutex.lock();
     try {
-      Standing.Held tokens = granted.held();
       if (granted != claim) {
         end = granted;
       } else if (waiters.isEmpty()) {
@@ -245,7 +267,7 @@ final class Line implements LiveClaim.Owner {
         nextToken = firstToken;
         lastToken = tokens.lastToken();
         runEndsAt = now + runNanos;
-        sliceEndsAt = now + SLICE_NANOS;
+        sliceEndsAt = now + sliceNanos;
         wake = removeFirst();
         lend(wake, false);
       }
@@ -255,8 +277,83 @@ final class Line implements LiveClaim.Owner {
     if (wake != null) {
       wake.wake();
     }
+    superseded.forEach(LiveClaim::endSoon);
     if (end != null) {
       end.endSoon();
+    }
+  }
+
+  /** Takes over the waiters of {@code followers}; answers their claims, which are to be ended. */
+  private List<LiveClaim> gather(LiveClaim leader, List<ClaimId> followers) {
+    List<LiveClaim> superseded = new ArrayList<>();
+    for (ClaimId follower : followers) {
+      Line line = engine.lineOf(follower);
+      LiveClaim left = line == null ? null : line.moveTo(this, leader, follower);
+      if (left != null) {
+        superseded.add(left);
+      }
+    }
+    return superseded;
+  }
+
+  /** The waiter of a strict line moves, unless either side has changed; answers its old claim. */
+  private @Nullable LiveClaim moveTo(Line target, LiveClaim leader, ClaimId own) {
+    mutex.lock();
+    try {
+      LiveClaim left = claim;
+      if (left == null || !left.claim().id().equals(own) || lease != null || waiters.size() != 1) {
+        return null;
+      }
+      target.mutex.lock(); // in this order only: who is granted does not follow
+      try {
+        if (target.claim != leader || !strict) {
+          return null;
+        }
+        Waiter moved = removeFirst();
+        target.waiters.add(moved);
+        moved.standsIn(target);
+      } finally {
+        target.mutex.unlock();
+      }
+      replaceClaim();
+      return left;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /**
+   * The hold under which several strict waiters were to be served ends early: all but the first get
+   * lines of their own again. Answers their claims, which are to be asked for.
+   */
+  private List<LiveClaim> scatter() {
+    List<LiveClaim> asks = new ArrayList<>();
+    if (strict && waiters.size() > 1) {
+      Waiter stays = removeFirst();
+      while (!waiters.isEmpty()) {
+        asks.add(engine.lineFor(key).startWith(removeFirst()));
+      }
+      waiters.add(stays);
+    }
+    return asks;
+  }
+
+  /** A new line that nobody else knows yet gets its waiter. */
+  private LiveClaim startWith(Waiter waiter) {
+    mutex.lock();
+    try {
+      waiters.add(waiter);
+      waiter.standsIn(this);
+      return Objects.requireNonNull(replaceClaim());
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void askScattered(LiveClaim ask) {
+    engine.run(ask::ask);
+    if (engine.isClosed() && ask.owner() instanceof Line line) {
+      line.close();
     }
   }
 
@@ -287,6 +384,7 @@ final class Line implements LiveClaim.Owner {
   @Override
   public void lost(LiveClaim lost, String why) {
     LiveClaim ask;
+    List<LiveClaim> askToo;
     Lease lent;
     mutex.lock();
     try {
@@ -295,6 +393,7 @@ final class Line implements LiveClaim.Owner {
       }
       lent = lease;
       lease = null;
+      askToo = scatter();
       ask = replaceClaim();
     } finally {
       mutex.unlock();
@@ -305,6 +404,7 @@ final class Line implements LiveClaim.Owner {
     if (ask != null) {
       engine.run(ask::ask);
     }
+    askToo.forEach(this::askScattered);
   }
 
   @Override
@@ -382,9 +482,13 @@ final class Line implements LiveClaim.Owner {
     }
     Waiter head = first();
     boolean queues = waiters.stream().anyMatch(Waiter::waits);
-    int tokens = key.options().passes() ? tokenWish : 1;
+    int tokens = strict ? strictTokens(queues) : tokenWish;
     claim = engine.claim(key, this, queues, tokens, head.threadName());
     return claim;
+  }
+
+  private int strictTokens(boolean queues) {
+    return queues && key.options().renewal() ? 1 + GrantRule.MAX_FOLLOWERS : 1;
   }
 
   private void adaptTokenWish() {

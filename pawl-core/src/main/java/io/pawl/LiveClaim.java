@@ -133,6 +133,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return claim;
   }
 
+  Owner owner() {
+    return owner;
+  }
+
   long periodNanos() {
     return periodNanos;
   }
@@ -305,7 +309,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private boolean stillHeld(Standing.Held tokens) {
-    return status == Status.HELD && tokens.equals(held);
+    Standing.Held known = held;
+    return status == Status.HELD && known != null && known.isSameAs(tokens);
   }
 
   private Runnable covered(long sentAt) {

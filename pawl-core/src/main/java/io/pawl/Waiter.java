@@ -28,6 +28,9 @@ final class Waiter {
   private final @Nullable CompletableFuture<Optional<Lease>> future;
   private final long enteredAt;
 
+  /** Where it stands; set under the mutexes of the line that it leaves and the one it enters. */
+  private volatile @Nullable Line line;
+
   /**
    * A {@link Lease}, {@link #REFUSED} or a {@link RuntimeException}; set under the line's mutex.
    */
@@ -60,6 +63,27 @@ final class Waiter {
   static Waiter async(
       Engine engine, String lock, boolean waits, CompletableFuture<Optional<Lease>> future) {
     return new Waiter(engine, lock, waits, future);
+  }
+
+  void standsIn(Line place) {
+    line = place;
+  }
+
+  private Line line() {
+    return Objects.requireNonNull(line);
+  }
+
+  /** Takes it out of line, wherever that is; false where its outcome has been decided already. */
+  private boolean leave() {
+    while (true) {
+      Line place = line();
+      if (place.leave(this)) {
+        return true;
+      }
+      if (place == line) {
+        return false;
+      }
+    }
   }
 
   boolean waits() {
@@ -131,17 +155,17 @@ final class Waiter {
     return first;
   }
 
-  void nudge(Line line) {
+  void nudge() {
     if (thread != null) {
       LockSupport.unpark(thread);
     } else {
-      engine.workers().stores().execute(() -> lookAgain(line));
+      engine.workers().stores().execute(this::lookAgain);
     }
   }
 
-  private void lookAgain(Line line) {
+  private void lookAgain() {
     nudged = false;
-    line.takeFreeHold(this);
+    line().takeFreeHold(this);
   }
 
   /**
@@ -151,23 +175,23 @@ final class Waiter {
    * @return the lease, or empty: refused, or timed out while the store was well
    * @throws InterruptedException after leaving the line, and giving back a grant that raced
    */
-  Optional<Lease> await(Line line, long deadline) throws InterruptedException {
+  Optional<Lease> await(long deadline) throws InterruptedException {
     while (true) {
       Object result = outcome;
       if (result != null) {
         return unwrapped(result);
       }
       if (nudged) {
-        lookAgain(line);
+        lookAgain();
       } else if (waits && Thread.interrupted()) {
-        if (!line.leave(this) && outcome instanceof Lease raced) {
+        if (!leave() && outcome instanceof Lease raced) {
           raced.giveBack();
         }
         engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
-      } else if (waits && isOver(line, deadline)) {
-        StoreException trouble = line.trouble();
-        if (line.leave(this)) {
+      } else if (waits && isOver(deadline)) {
+        StoreException trouble = line().trouble();
+        if (leave()) {
           return timedOut(trouble);
         }
       } else {
@@ -177,7 +201,7 @@ final class Waiter {
   }
 
   /** As {@link #await} without a deadline, and keeping interrupts for later. */
-  Optional<Lease> awaitUninterruptibly(Line line) {
+  Optional<Lease> awaitUninterruptibly() {
     boolean interrupted = false;
     try {
       while (true) {
@@ -187,7 +211,7 @@ final class Waiter {
         }
         interrupted |= Thread.interrupted();
         if (nudged) {
-          lookAgain(line);
+          lookAgain();
         } else {
           LockSupport.park(this);
         }
@@ -200,13 +224,13 @@ final class Waiter {
   }
 
   /** An asynchronous waiter's time is over, unless the store deserves some more. */
-  void timeOut(Line line, long deadline) {
-    if (!isOver(line, deadline)) {
-      engine.time().after(GRACE_STEP_NANOS, () -> timeOut(line, deadline));
+  void timeOut(long deadline) {
+    if (!isOver(deadline)) {
+      engine.time().after(GRACE_STEP_NANOS, () -> timeOut(deadline));
       return;
     }
-    StoreException trouble = line.trouble();
-    if (!line.leave(this)) {
+    StoreException trouble = line().trouble();
+    if (!leave()) {
       return;
     }
     if (trouble == null) {
@@ -218,8 +242,8 @@ final class Waiter {
   }
 
   /** The user cancelled the future, or completed it himself. */
-  void abandon(Line line) {
-    if (line.leave(this)) {
+  void abandon() {
+    if (leave()) {
       engine.observer().notAcquired(lock, age());
     }
   }
@@ -254,12 +278,12 @@ final class Waiter {
    * answer. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of zero
    * does, and only a store that keeps silent ends it in an exception.
    */
-  private boolean isOver(Line line, long deadline) {
+  private boolean isOver(long deadline) {
     long late = engine.time().nanos() - deadline;
     if (late < 0) {
       return false;
     }
-    long silent = line.silentNanos();
+    long silent = line().silentNanos();
     return silent == 0 || silent >= GRACE_NANOS || late >= GRACE_NANOS;
   }
 

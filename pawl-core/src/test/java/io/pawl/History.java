@@ -68,7 +68,8 @@ final class History {
     if (remembered && !standing.equals(Standing.GONE)) {
       violation("P4: " + claim.id() + " was withdrawn and came back " + standing);
     }
-    if (!(standing instanceof Standing.Held held) || held.equals(granted.get(claim.id()))) {
+    Standing.Held before = granted.get(claim.id());
+    if (!(standing instanceof Standing.Held held) || (before != null && before.isSameAs(held))) {
       return;
     }
     long last = lastGranted.getOrDefault(claim.lock(), 0L);

@@ -6,7 +6,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
@@ -159,11 +159,10 @@ public final class MemoryStore implements LockStore, Inspectable {
   }
 
   private static void collectRings(Slot slot, List<Runnable> rings) {
-    for (Entry granted : slot.state.takeGrants()) {
+    for (Grant granted : slot.state.takeGrants()) {
       Bell bell = slot.bells.remove(granted.id());
       if (bell != null) {
-        Standing held = new Standing.Held(granted.token(), granted.lastToken());
-        rings.add(() -> bell.ring(held));
+        rings.add(() -> bell.ring(granted.held()));
       }
     }
     if (slot.bells.size() > slot.state.waiters().size()) {

@@ -27,6 +27,9 @@ public final class GrantRule {
    */
   public static final int MAX_WAITERS = 10_000;
 
+  /** How many claims at most a grant names as its followers. */
+  public static final int MAX_FOLLOWERS = 63;
+
   /** How many withdrawn claims a lock remembers; the oldest is forgotten first. */
   public static final int MAX_WITHDRAWN = 1_000;
 

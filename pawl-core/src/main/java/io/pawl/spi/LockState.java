@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,13 +68,20 @@ public final class LockState {
     }
   }
 
+  /**
+   * A waiting claim that was granted.
+   *
+   * @param held its tokens, and who followed it in line
+   */
+  public record Grant(ClaimId id, Standing.Held held) {}
+
   final String lock;
   final int maxWaiters;
   long lastToken;
   final LinkedHashMap<ClaimId, Entry> holders = new LinkedHashMap<>();
   final LinkedHashMap<ClaimId, Entry> waiters = new LinkedHashMap<>();
   final LinkedHashMap<ClaimId, Long> withdrawn = new LinkedHashMap<>();
-  private List<Entry> grants = new ArrayList<>();
+  private List<Grant> grants = new ArrayList<>();
 
   /** Nothing runs out before this: spares the rule a scan of 10,000 waiters at every verb. */
   private long nothingEndsBefore = Long.MAX_VALUE;
@@ -164,11 +172,11 @@ public final class LockState {
   }
 
   /** The waiting claims that were granted since this was last asked: ring their bells. */
-  public List<Entry> takeGrants() {
+  public List<Grant> takeGrants() {
     if (grants.isEmpty()) {
       return List.of();
     }
-    List<Entry> taken = grants;
+    List<Grant> taken = grants;
     grants = new ArrayList<>();
     return taken;
   }
@@ -208,6 +216,29 @@ public final class LockState {
   }
 
   void noteGrant(Entry entry) {
-    grants.add(entry);
+    grants.add(grantOf(entry));
+  }
+
+  /** The grant of a claim that is held, as it stands now. */
+  public Grant grantOf(Entry holder) {
+    return new Grant(
+        holder.id(), new Standing.Held(holder.token(), holder.lastToken(), followers(holder)));
+  }
+
+  private List<ClaimId> followers(Entry holder) {
+    List<ClaimId> followers = new ArrayList<>();
+    if (holder.mode() instanceof Mode.Exclusive) {
+      long most = Math.min(GrantRule.MAX_FOLLOWERS, holder.lastToken() - holder.token());
+      Iterator<Entry> line = waiters.values().iterator();
+      while (followers.size() < most && line.hasNext()) {
+        Entry next = line.next();
+        if (!next.id().client().equals(holder.id().client())
+            || !(next.mode() instanceof Mode.Exclusive)) {
+          break;
+        }
+        followers.add(next.id());
+      }
+    }
+    return followers;
   }
 }

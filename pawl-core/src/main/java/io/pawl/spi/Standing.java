@@ -1,6 +1,7 @@
 package io.pawl.spi;
 
 import java.time.Duration;
+import java.util.List;
 
 /** What the store says of a claim. */
 public sealed interface Standing {
@@ -10,14 +11,30 @@ public sealed interface Standing {
    * hold's alone: larger than every token granted before, smaller than every one granted later. A
    * client that passes the hold on among its own threads uses a larger one of them each time.
    *
+   * <p>The followers are the claims of the same client that stood directly behind this one in line
+   * at its grant, exclusive like it. The client may serve them in that order under this hold, with
+   * its further tokens, and nobody is overtaken. To know none is always right.
+   *
    * @param token the first, 1 to {@link Tokens#MAX}
    * @param lastToken the last, {@code token} to {@link Tokens#MAX}
+   * @param followers the next in line first, fewer than the hold has tokens
    */
-  record Held(long token, long lastToken) implements Standing {
+  record Held(long token, long lastToken, List<ClaimId> followers) implements Standing {
     public Held {
+      followers = List.copyOf(followers);
       if (token < 1 || lastToken < token || lastToken > Tokens.MAX) {
         throw new IllegalArgumentException("tokens: " + token + " to " + lastToken);
       }
+    }
+
+    /** A hold without known followers. */
+    public Held(long token, long lastToken) {
+      this(token, lastToken, List.of());
+    }
+
+    /** Whether both are the same hold, whatever is known of followers. */
+    public boolean isSameAs(Held other) {
+      return token == other.token && lastToken == other.lastToken;
     }
   }
 

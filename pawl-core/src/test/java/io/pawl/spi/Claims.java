@@ -13,7 +13,7 @@ final class Claims {
     return of(number, Mode.EXCLUSIVE);
   }
 
-  /** Queues, with a lease of one second and one token. */
+  /** Queues, with a lease of one second and one token; every fifth is of another client. */
   static Claim of(long number, Mode mode) {
     return of(number, mode, 1_000, true, 1, 0);
   }
@@ -21,7 +21,7 @@ final class Claims {
   static Claim of(
       long number, Mode mode, long leaseMillis, boolean queues, int tokens, long tokenFloor) {
     Duration lease = Duration.ofMillis(leaseMillis);
-    ClaimId id = new ClaimId("client", number);
+    ClaimId id = new ClaimId(number % 5 == 0 ? "other" : "client", number);
     return new Claim("lock", id, mode, lease, queues, tokens, tokenFloor, false, SOMEONE);
   }
 }

@@ -3,6 +3,7 @@ package io.pawl.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -137,7 +138,9 @@ class GrantRulePropertiesTest {
       assertThat(holders).as(step).containsAll(stillThere.subList(0, letIn));
       List<ClaimId> behind = stillThere.subList(letIn, stillThere.size());
       assertThat(line.subList(0, behind.size())).as(step).isEqualTo(behind);
-      List<ClaimId> rung = state.takeGrants().stream().map(Entry::id).toList();
+      List<Grant> grants = state.takeGrants();
+      grants.forEach(this::checkFollowers);
+      List<ClaimId> rung = grants.stream().map(Grant::id).toList();
       assertThat(rung).as(step).containsExactlyElementsOf(stillThere.subList(0, letIn));
       if (attempted != null
           && holders.contains(attempted)
@@ -145,6 +148,23 @@ class GrantRulePropertiesTest {
           && !lineBefore.contains(attempted)) {
         assertThat(line).as(step + ": nobody is overtaken").isEmpty();
       }
+    }
+
+    private void checkFollowers(Grant grant) {
+      Entry holder =
+          state.holders().stream().filter(h -> h.id().equals(grant.id())).findAny().orElseThrow();
+      List<ClaimId> expected =
+          holder.mode() instanceof Mode.Exclusive
+              ? state.waiters().stream()
+                  .takeWhile(
+                      next ->
+                          next.id().client().equals(grant.id().client())
+                              && next.mode() instanceof Mode.Exclusive)
+                  .limit(holder.lastToken() - holder.token())
+                  .map(Entry::id)
+                  .toList()
+              : List.of();
+      assertThat(grant.held().followers()).as(step).isEqualTo(expected);
     }
 
     private void checkTokens(List<ClaimId> holdersBefore, long lastBefore) {

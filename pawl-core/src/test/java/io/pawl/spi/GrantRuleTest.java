@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.StoreException;
 import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The grant rule by example. Leases last one second unless said otherwise. */
@@ -41,8 +43,41 @@ class GrantRuleTest {
     GrantRule.attempt(lock, exclusive(3), 2);
     GrantRule.withdraw(lock, exclusive(1), 10);
     assertThat(lock.takeGrants())
-        .extracting(Entry::id, Entry::token)
-        .containsExactly(org.assertj.core.groups.Tuple.tuple(exclusive(2).id(), 2L));
+        .containsExactly(new Grant(exclusive(2).id(), new Standing.Held(2, 2)));
+  }
+
+  @Test
+  void aGrantNamesThoseOfItsClientThatStandDirectlyBehind() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 10, 0), 1);
+    for (int number : new int[] {3, 4, 5, 6}) { // 5 is of another client
+      GrantRule.attempt(lock, exclusive(number), number);
+    }
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    assertThat(lock.takeGrants())
+        .containsExactly(
+            new Grant(
+                exclusive(2).id(),
+                new Standing.Held(2, 11, List.of(exclusive(3).id(), exclusive(4).id()))));
+  }
+
+  @Test
+  void aGrantNamesFewerFollowersThanItHasTokens() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 2, 0), 1);
+    GrantRule.attempt(lock, exclusive(3), 2);
+    GrantRule.attempt(lock, exclusive(4), 3);
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    assertThat(lock.takeGrants().get(0).held().followers()).containsExactly(exclusive(3).id());
+  }
+
+  @Test
+  void readersDoNotFollowAWriter() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 10, 0), 1);
+    GrantRule.attempt(lock, Claims.of(3, Mode.SHARED), 2);
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    assertThat(lock.takeGrants().get(0).held().followers()).isEmpty();
   }
 
   @Test

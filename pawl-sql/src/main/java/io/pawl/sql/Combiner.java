@@ -3,7 +3,7 @@ package io.pawl.sql;
 import io.pawl.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -148,7 +148,7 @@ final class Combiner implements AutoCloseable {
   }
 
   private void work(List<Request<?>> batch) {
-    List<Entry> granted;
+    List<Grant> granted;
     try {
       granted =
           inTransaction(
@@ -192,7 +192,7 @@ final class Combiner implements AutoCloseable {
     }
   }
 
-  private List<Entry> decideAll(Session session, List<Request<?>> batch) throws SQLException {
+  private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
     batch.forEach(request -> request.locks().forEach(lock -> before.put(lock, Row.unknown(lock))));
     Session.Locked locked = session.lock(before.keySet());
@@ -201,7 +201,7 @@ final class Combiner implements AutoCloseable {
     TreeMap<String, LockState> states = new TreeMap<>();
     before.forEach((lock, row) -> states.put(lock, row.state(now)));
     batch.forEach(request -> request.decideWithin(states, now));
-    List<Entry> granted = new ArrayList<>();
+    List<Grant> granted = new ArrayList<>();
     List<Row> changed = new ArrayList<>();
     for (LockState state : states.values()) {
       granted.addAll(state.takeGrants());
@@ -210,7 +210,7 @@ final class Combiner implements AutoCloseable {
         changed.add(after);
       }
     }
-    List<Entry> foreign = granted.stream().filter(entry -> !waiters.know(entry.id())).toList();
+    List<Grant> foreign = granted.stream().filter(grant -> !waiters.know(grant.id())).toList();
     if (!foreign.isEmpty()) {
       database.dialect().announce(session.connection(), foreign);
     }

@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.spi.Diagnosable.Finding;
-import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -89,7 +89,7 @@ interface Dialect {
   boolean takesSeveralStatements();
 
   /** Tells other clients of their claims' grants, once the transaction commits. */
-  default void announce(Connection writer, Collection<Entry> grants) throws SQLException {}
+  default void announce(Connection writer, Collection<Grant> grants) throws SQLException {}
 
   /** How others' grants become known. */
   Doorbell doorbell(Database database, Waiters waiters, String threadName);

@@ -2,6 +2,8 @@ package io.pawl.sql;
 
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockState;
+import io.pawl.spi.LockState.Grant;
+import io.pawl.spi.Standing;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -121,17 +123,31 @@ final class PostgresBell implements Doorbell {
         try (ResultSet rows = select.executeQuery()) {
           while (rows.next()) {
             LockState state = Row.read(rows).state(Row.NO_CLOCK);
-            waiters.ring(List.copyOf(state.holders()));
+            waiters.ring(state.holders().stream().map(state::grantOf).toList());
           }
         }
       }
     }
   }
 
-  /** The payload is {@code <claim id> <token> <last token>}. */
+  /** {@code <claim id> <token> <last token> <number of follower> …}, at most 1,400 bytes. */
+  static String payload(Grant grant) {
+    Standing.Held held = grant.held();
+    StringBuilder words = new StringBuilder();
+    words.append(grant.id()).append(' ').append(held.token()).append(' ').append(held.lastToken());
+    held.followers().forEach(follower -> words.append(' ').append(follower.number()));
+    return words.toString();
+  }
+
   private void ring(String payload) {
     String[] words = payload.split(" ");
-    waiters.ring(ClaimId.parse(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+    ClaimId id = ClaimId.parse(words[0]);
+    List<ClaimId> followers = new ArrayList<>();
+    for (int i = 3; i < words.length; i++) {
+      followers.add(new ClaimId(id.client(), Long.parseLong(words[i])));
+    }
+    waiters.ring(
+        id, new Standing.Held(Long.parseLong(words[1]), Long.parseLong(words[2]), followers));
   }
 
   private static void checkAlive(Connection connection) throws SQLException {

@@ -4,7 +4,7 @@ import io.pawl.StoreConfigurationException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
-import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -114,13 +114,13 @@ final class PostgresDialect implements Dialect {
 
   /** One NOTIFY for each claim, on the channel of its client: see {@link PostgresBell}. */
   @Override
-  public void announce(Connection writer, Collection<Entry> grants) throws SQLException {
+  public void announce(Connection writer, Collection<Grant> grants) throws SQLException {
     String sql = "SELECT " + Row.repeated("pg_notify(?, ?)", grants.size());
     try (PreparedStatement notify = writer.prepareStatement(sql)) {
       int parameter = 1;
-      for (Entry entry : grants) {
-        notify.setString(parameter++, channel(entry.id()));
-        notify.setString(parameter++, entry.id() + " " + entry.token() + " " + entry.lastToken());
+      for (Grant grant : grants) {
+        notify.setString(parameter++, channel(grant.id()));
+        notify.setString(parameter++, PostgresBell.payload(grant));
       }
       notify.execute();
     }

@@ -132,15 +132,41 @@ final class RowPoll implements Doorbell {
       changesSeen = changes;
       List<String> locks = turn(new ArrayList<>(waiters.locks()));
       boolean news = false;
+      List<String> ofInterest = new ArrayList<>();
       for (Row row : read(locks)) {
         Long before = lastTokens.put(row.name(), row.lastToken());
         if (before == null || before != row.lastToken()) {
           LockState state = row.state(Row.NO_CLOCK);
-          news |= waiters.ring(List.copyOf(state.holders())) || before != null;
+          if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
+            ofInterest.add(row.name());
+            news = true;
+          } else {
+            news |= ring(state) || before != null;
+          }
         }
+      }
+      for (String lock : ofInterest) {
+        ringWithFollowers(lock);
       }
       lastTokens.keySet().retainAll(locks);
       return news;
+    }
+
+    private boolean ring(LockState state) {
+      return waiters.ring(state.holders().stream().map(state::grantOf).toList());
+    }
+
+    /** Reads the whole row: others of ours may stand behind the one that was granted. */
+    private void ringWithFollowers(String lock) throws SQLException {
+      try (PreparedStatement whole =
+          reader.connection().prepareStatement(Row.SELECT + " WHERE name = ?")) {
+        whole.setString(1, lock);
+        try (ResultSet found = whole.executeQuery()) {
+          while (found.next()) {
+            ring(Row.read(found).state(Row.NO_CLOCK));
+          }
+        }
+      }
     }
 
     private List<String> turn(List<String> locks) {

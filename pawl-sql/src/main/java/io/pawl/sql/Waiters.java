@@ -3,7 +3,7 @@ package io.pawl.sql;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.LockState.Entry;
+import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.Standing;
 import java.util.List;
 import java.util.Set;
@@ -64,20 +64,31 @@ final class Waiters implements AutoCloseable {
   }
 
   /** Rings the bells of those claims that are ours; says whether there was one. */
-  boolean ring(List<Entry> granted) {
+  boolean ring(List<Grant> granted) {
     boolean rang = false;
-    for (Entry entry : granted) {
-      rang |= ring(entry.id(), entry.token(), entry.lastToken());
+    for (Grant grant : granted) {
+      rang |= ring(grant.id(), grant.held());
     }
     return rang;
   }
 
-  boolean ring(ClaimId id, long token, long lastToken) {
+  boolean ring(ClaimId id, Standing.Held held) {
     Waiting waiter = waiting.remove(id);
     if (waiter != null) {
-      waiter.bell().ring(new Standing.Held(token, lastToken));
+      waiter.bell().ring(held);
     }
     return waiter != null;
+  }
+
+  /** Whether {@code id} is not the only claim of this client that waits for its lock. */
+  boolean hasCompany(ClaimId id) {
+    Waiting waiter = waiting.get(id);
+    return waiter != null
+        && waiting.values().stream()
+                .filter(other -> other.lock.equals(waiter.lock))
+                .limit(2)
+                .count()
+            == 2;
   }
 
   @Override
