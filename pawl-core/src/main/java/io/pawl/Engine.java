@@ -66,10 +66,12 @@ final class Engine {
 
     @Override
     public boolean equals(@Nullable Object other) {
-      return other instanceof LineKey key
-          && number == key.number
-          && name.equals(key.name)
-          && (options == key.options || options.equals(key.options));
+      return other instanceof LineKey key && number == key.number && isLike(key);
+    }
+
+    /** Whether both ask for the same lock in the same way. */
+    boolean isLike(LineKey other) {
+      return name.equals(other.name) && (options == other.options || options.equals(other.options));
     }
 
     /** By hand, as in {@link ClaimId}: a record's own costs every start of the CLI 10 ms. */

@@ -283,7 +283,10 @@ final class Line implements LiveClaim.Owner {
     }
   }
 
-  /** Takes over the waiters of {@code followers}; answers their claims, which are to be ended. */
+  /**
+   * Takes over the waiters of {@code followers}, up to one that cannot be: nobody overtakes it.
+   * Answers their claims, which are to be ended.
+   */
   private List<LiveClaim> gather(LiveClaim leader, List<ClaimId> followers) {
     List<LiveClaim> superseded = new ArrayList<>();
     for (ClaimId follower : followers) {
@@ -291,6 +294,8 @@ final class Line implements LiveClaim.Owner {
       LiveClaim left = line == null ? null : line.moveTo(this, leader, follower);
       if (left != null) {
         superseded.add(left);
+      } else if (line != null) {
+        break;
       }
     }
     return superseded;
@@ -306,7 +311,7 @@ final class Line implements LiveClaim.Owner {
       }
       target.mutex.lock(); // in this order only: who is granted does not follow
       try {
-        if (target.claim != leader || !strict) {
+        if (target.claim != leader || !strict || !target.key.isLike(key)) {
           return null;
         }
         Waiter moved = removeFirst();

@@ -189,10 +189,11 @@ final class Bells implements AutoCloseable {
   private void heard(String text) {
     String[] words = text.split(" ", -1);
     try {
-      for (int i = 0; i + 2 < words.length; i += 3) {
+      for (int i = 0; i + 3 < words.length; i += Replies.RING_LENGTH) {
+        ClaimId id = ClaimId.parse(words[i]);
         long first = Long.parseLong(words[i + 1]);
         long last = Long.parseLong(words[i + 2]);
-        ring(ClaimId.parse(words[i]), new Standing.Held(first, last));
+        ring(id, new Standing.Held(first, last, Replies.followers(id, words[i + 3])));
       }
     } catch (IllegalArgumentException e) {
       log.warn("{}: a message on our channel is not ours", servers.describe(), e);

@@ -311,8 +311,9 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   }
 
   private void hear(List<Object> reply, int from) {
-    for (int i = from; i < reply.size(); i += 3) {
-      bells.ring(Replies.id(reply, i, failures), Replies.held(reply, i + 1, failures));
+    for (int i = from; i < reply.size(); i += Replies.RING_LENGTH) {
+      ClaimId id = Replies.id(reply, i, failures);
+      bells.ring(id, Replies.granted(id, reply, i + 1, failures));
     }
   }
 

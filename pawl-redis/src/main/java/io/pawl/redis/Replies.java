@@ -13,6 +13,9 @@ import java.util.Map;
 /** What scripts answer, read with suspicion: nothing but two proper tokens makes a claim held. */
 final class Replies {
 
+  /** A claim's id, its first and last token, and its followers. */
+  static final int RING_LENGTH = 4;
+
   private static final long GONE = -1;
 
   private Replies() {}
@@ -59,6 +62,28 @@ final class Replies {
     } catch (IllegalArgumentException e) {
       throw failures.unavailable("answered a script with nonsense: " + e.getMessage(), e);
     }
+  }
+
+  /** A hold with followers: two tokens and the text that {@link #followers} reads. */
+  static Standing.Held granted(ClaimId id, List<Object> reply, int at, Failures failures) {
+    try {
+      String followers = at + 2 < reply.size() ? String.valueOf(reply.get(at + 2)) : "";
+      return new Standing.Held(
+          number(reply, at, failures), number(reply, at + 1, failures), followers(id, followers));
+    } catch (IllegalArgumentException e) {
+      throw failures.unavailable("answered a script with nonsense: " + e.getMessage(), e);
+    }
+  }
+
+  /** {@code -}, or the numbers of claims of the client of {@code leader}, with commas. */
+  static List<ClaimId> followers(ClaimId leader, String numbers) {
+    List<ClaimId> followers = new ArrayList<>();
+    if (!numbers.equals("-")) {
+      for (String number : numbers.split(",", -1)) {
+        followers.add(new ClaimId(leader.client(), Long.parseLong(number)));
+      }
+    }
+    return followers;
   }
 
   static ClaimId id(List<Object> reply, int at, Failures failures) {

@@ -34,7 +34,7 @@ local now = (micros - micros % 1000) / 1000
 
 local lock -- the header of the lock at hand
 local claims -- those of its entries that were read or made, by id
-local rings = {} -- id, first and last token of granted waiters whose bell is the caller's
+local rings = {} -- id, first and last token and followers of waiters whose bell is the caller's
 local pushes = {} -- the same as text, by the address of others
 
 local match, format, call = string.match, string.format, redis.call
@@ -227,23 +227,47 @@ local function grant(c)
   return true
 end
 
-local function ring(c)
-  if c.address == ADDRESS then
-    rings[#rings + 1] = c.id
-    rings[#rings + 1] = c.first
-    rings[#rings + 1] = c.last
-  elseif c.address ~= NONE then
-    local text = format('%s %.0f %.0f', c.id, c.first, c.last)
-    pushes[c.address] = pushes[c.address] and pushes[c.address] .. ' ' .. text or text
-  end
-end
-
 -- Whether the time of a claim is over. A clock that went back must not stretch it.
 local function ended(c)
   if c.till > now + c.lease and c.kind ~= 'g' then
     c.till, c.changed, lock.changed = now + c.lease, true, true
   end
   return c.till <= now
+end
+
+-- The numbers of the claims of c's client that stand directly behind it, exclusive like it: fewer
+-- than it has tokens.
+local function followers(c)
+  if c.mode ~= 'x' then
+    return NONE
+  end
+  local client, numbers, id = match(c.id, '^(.+)%.'), {}, lock.wf
+  while id ~= NONE and #numbers < c.last - c.first do
+    local behind = get(id)
+    if ended(behind) then
+      drop(behind)
+    else
+      local of, number = match(id, '^(.+)%.(%d+)$')
+      if of ~= client or behind.mode ~= 'x' then
+        break
+      end
+      numbers[#numbers + 1] = number
+    end
+    id = behind.next
+  end
+  return #numbers > 0 and table.concat(numbers, ',') or NONE
+end
+
+local function ring(c)
+  if c.address == ADDRESS then
+    rings[#rings + 1] = c.id
+    rings[#rings + 1] = c.first
+    rings[#rings + 1] = c.last
+    rings[#rings + 1] = followers(c)
+  elseif c.address ~= NONE then
+    local text = format('%s %.0f %.0f %s', c.id, c.first, c.last, followers(c))
+    pushes[c.address] = pushes[c.address] and pushes[c.address] .. ' ' .. text or text
+  end
 end
 
 -- Grants from the head of the line what can be granted.

@@ -163,7 +163,7 @@ class DifferentialTest {
   private void withdraw(Claim claim) {
     GrantRule.withdraw(model(claim.lock()), claim, now());
     answer(storeOf(claim).withdraw(claim));
-    for (Entry grant : model(claim.lock()).takeGrants()) {
+    for (LockState.Grant grant : model(claim.lock()).takeGrants()) {
       if (!grant.id().equals(claim.id())) {
         rings(grant);
       } else { // granted and given back in one verb: its bell was taken down before
@@ -213,7 +213,7 @@ class DifferentialTest {
       assertThat(found.token()).isGreaterThanOrEqualTo(2 * nowMicros);
       lastTokens.put(claim.lock(), found.lastToken());
     } else {
-      assertThat(found).isEqualTo(before);
+      assertThat(found.isSameAs(before)).as("%s, before %s", found, before).isTrue();
     }
   }
 
@@ -222,14 +222,16 @@ class DifferentialTest {
     model(lock).takeGrants().forEach(this::rings);
   }
 
-  private void rings(Entry grant) {
+  private void rings(LockState.Grant grant) {
     Claim claim = claimOf(grant.id());
     await()
         .alias(claim.toString())
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(1))
         .until(() -> rung.containsKey(grant.id()));
-    granted(claim, new Standing.Held(grant.token(), grant.lastToken()), rung.remove(grant.id()));
+    Standing.Held found = rung.remove(grant.id());
+    assertThat(found.followers()).isEqualTo(grant.held().followers());
+    granted(claim, grant.held(), found);
   }
 
   /** Both know the same holders and waiters. */
