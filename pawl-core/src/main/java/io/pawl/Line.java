@@ -413,7 +413,7 @@ final class Line implements LiveClaim.Owner {
   }
 
   @Override
-  public void failed(LiveClaim failed, StoreException cause) {
+  public void failed(LiveClaim failed, RuntimeException cause) {
     List<Waiter> away;
     mutex.lock();
     try {

@@ -2,6 +2,7 @@ package io.pawl;
 
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -64,8 +65,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     /** It was held and can no longer be trusted. */
     void lost(LiveClaim claim, String why);
 
-    /** The store failed for good, or for longer than the client's patience. */
-    void failed(LiveClaim claim, StoreException cause);
+    /**
+     * The store failed for good, or for longer than the client's patience; or the lock is of
+     * another kind.
+     */
+    void failed(LiveClaim claim, RuntimeException cause);
   }
 
   /** What the {@link Renewer} is to do with a claim whose time has come. */
@@ -304,7 +308,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     Runnable finish = doubtful ? withdrawing() : endLocally();
     return () -> {
       engine.run(finish);
-      owner.refused(this);
+      if (standing instanceof Standing.OtherKind other) {
+        Kind asked = new Kind(claim.mode().capacity());
+        owner.failed(this, new LockKindException(claim.lock(), other.kind(), asked));
+      } else {
+        owner.refused(this);
+      }
     };
   }
 

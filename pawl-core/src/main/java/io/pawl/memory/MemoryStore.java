@@ -5,6 +5,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.LockStore;
@@ -12,6 +13,7 @@ import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,14 +26,26 @@ import java.util.function.LongSupplier;
 
 /**
  * The {@link GrantRule} on a map, for tests and for locks within one process. Clients that share an
- * instance exclude each other. Forgets idle locks, and lets the tokens of whatever is asked for
- * next start above all that were ever forgotten.
+ * instance exclude each other. Forgets idle locks but for the kinds of the last 10,000, and lets
+ * the tokens of whatever is asked for next start above all that were ever forgotten.
  */
 public final class MemoryStore implements LockStore, Inspectable {
+
+  private static final int MAX_KINDS = 10_000;
 
   private final LongSupplier nanoClock;
   private final ReentrantLock mutex = new ReentrantLock();
   private final TreeMap<String, Slot> locks = new TreeMap<>();
+
+  /** Of idle locks, as long as there are not too many. */
+  private final Map<String, Kind> kinds =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Kind> eldest) {
+          return size() > MAX_KINDS;
+        }
+      };
+
   private long forgottenTokens;
 
   /** A lock, and the bells of those who wait for it. */
@@ -93,6 +107,11 @@ public final class MemoryStore implements LockStore, Inspectable {
   }
 
   @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return decide(lock, slot -> GrantRule.setKind(slot.state, kind, now()));
+  }
+
+  @Override
   public CompletionStage<List<LockView>> list(int limit) {
     List<LockView> views = new ArrayList<>();
     List<Runnable> rings = new ArrayList<>();
@@ -118,7 +137,7 @@ public final class MemoryStore implements LockStore, Inspectable {
         lock,
         slot -> {
           GrantRule.settle(slot.state, now());
-          return slot.state.lastToken() == 0 ? Optional.empty() : Optional.of(view(slot));
+          return slot.state.kind() == null ? Optional.empty() : Optional.of(view(slot));
         });
   }
 
@@ -150,12 +169,16 @@ public final class MemoryStore implements LockStore, Inspectable {
     collectRings(slot, rings);
     if (slot.state.isIdle()) {
       locks.remove(slot.state.lock());
+      Kind kind = slot.state.kind();
+      if (kind != null) {
+        kinds.put(slot.state.lock(), kind);
+      }
       forgottenTokens = Math.max(forgottenTokens, slot.state.lastToken());
     }
   }
 
   private Slot newSlot(String lock) {
-    return new Slot(new LockState(lock, forgottenTokens), new HashMap<>());
+    return new Slot(new LockState(lock, kinds.remove(lock), forgottenTokens), new HashMap<>());
   }
 
   private static void collectRings(Slot slot, List<Runnable> rings) {

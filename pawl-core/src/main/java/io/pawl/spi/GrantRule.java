@@ -15,6 +15,9 @@ import java.util.Map;
  * soon as its mode fits beside the holders, and so is the one after it. Hence a release lets a
  * whole run of shared claims in at once, and nobody overtakes a writer that waits.
  *
+ * <p>The {@link Kind} of a lock is part of its state. Claims already in it keep their place when it
+ * is changed.
+ *
  * <p>A claim granted from the line keeps the deadline of its last sign of life. A waiter that died
  * therefore delays the others by its own lease at most, and a waiter that lives knows its deadline
  * without asking.
@@ -39,6 +42,9 @@ public final class GrantRule {
   /** How soon a claim asks again for which the line had no place. */
   static final long LINE_FULL_ASK_AGAIN_MILLIS = 100;
 
+  /** More than there can be shared holders. */
+  private static final long ALL_OF_A_LOCK = 1L << 31;
+
   private GrantRule() {}
 
   /** {@link LockStore#attempt}. */
@@ -46,7 +52,11 @@ public final class GrantRule {
     settle(state, now);
     Standing standing = renew(state, claim.id(), now);
     if (standing != Standing.GONE || state.withdrawn.containsKey(claim.id())) {
+      downgradeIfAsked(state, claim, now);
       return standing;
+    }
+    if (state.kind != null && !state.kind.takes(claim.mode())) {
+      return new Standing.OtherKind(state.kind);
     }
     Entry entry = entryOf(claim, now);
     if (state.waiters.isEmpty() && fits(state, entry)) {
@@ -94,6 +104,31 @@ public final class GrantRule {
     return evicted;
   }
 
+  /** {@link Inspectable#setKind}. */
+  public static boolean setKind(LockState state, Kind kind, long now) {
+    settle(state, now);
+    boolean inUse = !state.holders.isEmpty() || !state.waiters.isEmpty();
+    if (inUse && state.kind != null && state.kind.isSemaphore() != kind.isSemaphore()) {
+      return false;
+    }
+    state.kind = kind;
+    if (kind.isSemaphore()) {
+      state.waiters.values().removeIf(entry -> units(entry.mode()) > kind.capacity());
+    }
+    serveLine(state, now);
+    return true;
+  }
+
+  private static void downgradeIfAsked(LockState state, Claim claim, long now) {
+    Entry holder = state.holders.get(claim.id());
+    if (claim.mode() instanceof Mode.Shared
+        && holder != null
+        && holder.mode() instanceof Mode.Exclusive) {
+      state.holders.replace(claim.id(), holder.shared());
+      serveLine(state, now);
+    }
+  }
+
   /** Drops what has run out by {@code now} and grants what can be granted. */
   public static void settle(LockState state, long now) {
     if (state.dropEnded(now)) {
@@ -118,30 +153,30 @@ public final class GrantRule {
     long above = Math.max(state.lastToken, entry.tokenFloor());
     Entry granted = entry.granted(Tokens.next(state.lock, above, entry.tokens()), now);
     state.lastToken = granted.lastToken();
+    if (state.kind == null) {
+      state.kind = new Kind(entry.mode().capacity());
+    }
     state.hold(granted);
     return granted;
   }
 
+  /** By the state's kind: that of the claim may be older than a change. */
   private static boolean fits(LockState state, Entry entry) {
-    if (state.holders.isEmpty()) {
-      return true;
-    }
-    if (entry.mode() instanceof Mode.Exclusive) {
-      return false;
-    }
-    if (entry.mode() instanceof Mode.Shared) {
-      return state.holders.values().stream().allMatch(h -> h.mode() instanceof Mode.Shared);
-    }
-    Mode.Permits permits = (Mode.Permits) entry.mode();
-    int used = 0;
+    long used = 0;
     for (Entry holder : state.holders.values()) {
-      if (!(holder.mode() instanceof Mode.Permits taken)
-          || taken.capacity() != permits.capacity()) {
-        return false;
-      }
-      used += taken.wanted();
+      used += units(holder.mode());
     }
-    return used + permits.wanted() <= permits.capacity();
+    Kind kind = state.kind;
+    long all = kind != null && kind.isSemaphore() ? kind.capacity() : ALL_OF_A_LOCK;
+    return used + units(entry.mode()) <= all;
+  }
+
+  /** A lock is a semaphore of which an exclusive claim wants all, and a shared one a little. */
+  private static long units(Mode mode) {
+    if (mode instanceof Mode.Permits permits) {
+      return permits.wanted();
+    }
+    return mode instanceof Mode.Shared ? 1 : ALL_OF_A_LOCK;
   }
 
   private static Standing waiting(LockState state, long now) {

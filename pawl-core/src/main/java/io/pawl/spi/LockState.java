@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All that a store with a clock of its own knows of one lock: who holds, who waits in which order,
@@ -57,6 +58,11 @@ public final class LockState {
           held.lastToken());
     }
 
+    Entry shared() {
+      return new Entry(
+          id, Mode.SHARED, leaseMillis, tokens, tokenFloor, holder, since, until, token, lastToken);
+    }
+
     ClaimView view(long epochOffsetMillis) {
       Instant from = Instant.ofEpochMilli(since + epochOffsetMillis);
       Instant to = Instant.ofEpochMilli(until + epochOffsetMillis);
@@ -77,6 +83,7 @@ public final class LockState {
 
   final String lock;
   final int maxWaiters;
+  @Nullable Kind kind;
   long lastToken;
   final LinkedHashMap<ClaimId, Entry> holders = new LinkedHashMap<>();
   final LinkedHashMap<ClaimId, Entry> waiters = new LinkedHashMap<>();
@@ -88,11 +95,21 @@ public final class LockState {
 
   /** A lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
   public LockState(String lock, long lastToken) {
-    this(lock, lastToken, GrantRule.MAX_WAITERS);
+    this(lock, null, lastToken);
   }
 
-  private LockState(String lock, long lastToken, int maxWaiters) {
+  /**
+   * A lock that nobody holds or waits for.
+   *
+   * @param kind null where it may become of any
+   */
+  public LockState(String lock, @Nullable Kind kind, long lastToken) {
+    this(lock, kind, lastToken, GrantRule.MAX_WAITERS);
+  }
+
+  private LockState(String lock, @Nullable Kind kind, long lastToken, int maxWaiters) {
     this.lock = lock;
+    this.kind = kind;
     this.lastToken = lastToken;
     this.maxWaiters = maxWaiters;
   }
@@ -100,11 +117,12 @@ public final class LockState {
   /** A lock as it was stored, each list in order. */
   public LockState(
       String lock,
+      @Nullable Kind kind,
       long lastToken,
       Collection<Entry> holders,
       Collection<Entry> waiters,
       Map<ClaimId, Long> withdrawn) {
-    this(lock, lastToken, holders, waiters, withdrawn, GrantRule.MAX_WAITERS);
+    this(lock, kind, lastToken, holders, waiters, withdrawn, GrantRule.MAX_WAITERS);
   }
 
   /**
@@ -115,12 +133,13 @@ public final class LockState {
    */
   public LockState(
       String lock,
+      @Nullable Kind kind,
       long lastToken,
       Collection<Entry> holders,
       Collection<Entry> waiters,
       Map<ClaimId, Long> withdrawn,
       int maxWaiters) {
-    this(lock, lastToken, maxWaiters);
+    this(lock, kind, lastToken, maxWaiters);
     holders.forEach(this::hold);
     waiters.forEach(this::queue);
     withdrawn.forEach(this::remember);
@@ -128,6 +147,11 @@ public final class LockState {
 
   public String lock() {
     return lock;
+  }
+
+  /** What it is; null while no claim was ever granted. */
+  public @Nullable Kind kind() {
+    return kind;
   }
 
   public long lastToken() {
@@ -161,12 +185,13 @@ public final class LockState {
   public LockView view(long epochOffsetMillis) {
     return new LockView(
         lock,
+        kind,
         lastToken,
         holders.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList(),
         waiters.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList());
   }
 
-  /** Nothing but the last token is worth keeping. */
+  /** Nothing but its kind and the last token is worth keeping. */
   public boolean isIdle() {
     return holders.isEmpty() && waiters.isEmpty() && withdrawn.isEmpty();
   }

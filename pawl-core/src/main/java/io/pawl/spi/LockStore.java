@@ -30,7 +30,13 @@ public interface LockStore extends AutoCloseable {
   /**
    * Takes the lock, or a place in line. Repeating it is harmless: a claim that is held or waiting
    * is kept alive and its standing told. After a {@link #withdraw} of an {@linkplain
-   * Claim#unsettled unsettled} claim a late attempt is answered {@link Standing.Gone}.
+   * Claim#unsettled unsettled} claim a late attempt is answered {@link Standing.Gone}. A claim that
+   * the store does not know and whose mode is not for the lock's {@link Kind} is answered {@link
+   * Standing.OtherKind}.
+   *
+   * <p>The attempt of an exclusive claim that is held, repeated with {@link Mode#SHARED}, is a
+   * <em>downgrade</em>: the claim holds on, shared, under the same tokens, and shared claims at the
+   * head of the line join it. There is no way back.
    *
    * @param bell rung when a waiting claim is granted
    */

@@ -3,6 +3,11 @@ package io.pawl.spi;
 /** How a claim excludes others. */
 public sealed interface Mode {
 
+  /** The permits of the semaphore that it is for; 0 where it is for a lock. */
+  default int capacity() {
+    return 0;
+  }
+
   /** Alone. */
   record Exclusive() implements Mode {
     @Override
@@ -20,10 +25,10 @@ public sealed interface Mode {
   }
 
   /**
-   * Some of a fixed number of permits.
+   * Some of the permits of a semaphore.
    *
    * @param wanted 1 to {@code capacity}
-   * @param capacity how many permits the lock has in all, at least 1
+   * @param capacity how many permits the semaphore has in all, as far as the claim knows
    */
   record Permits(int wanted, int capacity) implements Mode {
     public Permits {

@@ -51,5 +51,13 @@ public sealed interface Standing {
    */
   record Gone() implements Standing {}
 
+  /**
+   * The store holds no such claim, and will not take it, since its {@link Mode} is for a lock of
+   * another kind, or for a semaphore of another capacity.
+   *
+   * @param kind what the lock is
+   */
+  record OtherKind(Kind kind) implements Standing {}
+
   Standing GONE = new Gone();
 }

@@ -41,23 +41,27 @@ class GrantRulePropertiesTest {
     private long now = 1_000;
     private String step = "";
 
+    /** Holders may have more than the capacity until enough of them have gone. */
+    private boolean capacityShrank;
+
     Sequence(long seed) {
       this.seed = seed;
       this.random = new Random(seed);
-      int kinds = 1 + random.nextInt(4);
+      int first = random.nextInt(3);
+      int kinds = 1 + random.nextInt(3);
       int count = 2 + random.nextInt(8);
       for (int i = 0; i < count; i++) {
-        claims.add(randomClaim(i, kinds));
+        claims.add(randomClaim(i, first + random.nextInt(kinds)));
       }
     }
 
-    private Claim randomClaim(int number, int kinds) {
+    private Claim randomClaim(int number, int kind) {
       Mode mode =
-          switch (random.nextInt(kinds)) {
+          switch (kind % 4) {
             case 0 -> Mode.EXCLUSIVE;
             case 1 -> Mode.SHARED;
             case 2 -> new Mode.Permits(1 + random.nextInt(3), 3);
-            default -> new Mode.Permits(1, 4);
+            default -> new Mode.Permits(1 + random.nextInt(2), 4);
           };
       long lease = 100L * (1 + random.nextInt(10));
       long floor = random.nextInt(4) == 0 ? random.nextInt(200) : 0;
@@ -83,7 +87,7 @@ class GrantRulePropertiesTest {
       int choice = random.nextInt(100);
       step = "seed " + seed + " step " + number + " now " + now + " choice " + choice + " " + claim;
       if (choice < 40) {
-        attempt(claim);
+        attempt(random.nextInt(5) == 0 ? asReader(claim) : claim);
         return claim.id();
       } else if (choice < 55) {
         Standing standing = GrantRule.renew(state, claim.id(), now);
@@ -97,6 +101,11 @@ class GrantRulePropertiesTest {
       } else if (choice < 80) {
         long token = state.lastToken() - random.nextInt(4);
         assertThat(GrantRule.evict(state, token, now)).as(step).isEqualTo(model.evict(token, now));
+      } else if (choice < 83) {
+        int capacity = random.nextInt(5);
+        boolean set = GrantRule.setKind(state, new Kind(capacity), now);
+        assertThat(set).as(step).isEqualTo(model.setCapacity(capacity, now));
+        capacityShrank |= set;
       } else {
         now += random.nextInt(50) == 0 ? 61_000 : random.nextInt(choice < 90 ? 30 : 600);
         GrantRule.settle(state, now);
@@ -122,9 +131,29 @@ class GrantRulePropertiesTest {
       }
     }
 
+    private static Claim asReader(Claim claim) {
+      return claim.mode() == Mode.EXCLUSIVE
+          ? new Claim(
+              claim.lock(),
+              claim.id(),
+              Mode.SHARED,
+              claim.lease(),
+              claim.queues(),
+              claim.tokens(),
+              claim.tokenFloor(),
+              false,
+              claim.holder())
+          : claim;
+    }
+
     private LockState copy() {
       return new LockState(
-          "lock", state.lastToken(), state.holders(), state.waiters(), state.withdrawn());
+          "lock",
+          state.kind(),
+          state.lastToken(),
+          state.holders(),
+          state.waiters(),
+          state.withdrawn());
     }
 
     /** First come, first served: whoever was let in from the line stood before all who were not. */
@@ -182,11 +211,15 @@ class GrantRulePropertiesTest {
     }
 
     private void checkState() {
+      int capacity = state.kind() == null ? -1 : state.kind().capacity();
+      assertThat(capacity).as(step).isEqualTo(model.capacity);
       List<Mode> modes = new ArrayList<>(state.holders().stream().map(Entry::mode).toList());
-      assertThat(NaiveRule.compatible(modes)).as(step).isTrue();
+      if (!capacityShrank) {
+        assertThat(NaiveRule.compatible(modes, capacity)).as(step).isTrue();
+      }
       state.waiters().stream().findFirst().ifPresent(head -> modes.add(head.mode()));
       boolean someoneWaits = !state.waiters().isEmpty();
-      assertThat(someoneWaits && NaiveRule.compatible(modes))
+      assertThat(someoneWaits && NaiveRule.compatible(modes, capacity))
           .as(step + ": no lost grant")
           .isFalse();
       assertThat(state.holders()).as(step).allMatch(entry -> entry.until() > now);
@@ -198,12 +231,14 @@ class GrantRulePropertiesTest {
 
     private static List<String> summary(Iterable<Entry> entries) {
       List<String> lines = new ArrayList<>();
-      entries.forEach(e -> lines.add(e.id() + " " + e.token() + " " + e.until()));
+      entries.forEach(e -> lines.add(e.id() + " " + e.mode() + " " + e.token() + " " + e.until()));
       return lines;
     }
 
     private static List<String> modelSummary(List<NaiveRule.Entry> entries) {
-      return entries.stream().map(e -> e.id() + " " + e.token() + " " + e.until()).toList();
+      return entries.stream()
+          .map(e -> e.id() + " " + e.mode() + " " + e.token() + " " + e.until())
+          .toList();
     }
 
     private static List<ClaimId> ids(Iterable<Entry> entries) {

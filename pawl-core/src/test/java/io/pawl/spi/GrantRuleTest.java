@@ -127,10 +127,81 @@ class GrantRuleTest {
   }
 
   @Test
-  void permitsOfAnotherCapacityAreKeptApart() {
-    GrantRule.attempt(lock, Claims.of(1, new Mode.Permits(1, 3)), 0);
-    Standing other = GrantRule.attempt(lock, Claims.of(2, new Mode.Permits(1, 4)), 0);
-    assertThat(other).isInstanceOf(Standing.Waiting.class);
+  void whoAsksForAnotherKindOrCapacityIsToldWhatItIs() {
+    GrantRule.attempt(lock, permits(1, 1, 3), 0);
+    Standing.OtherKind itIs = new Standing.OtherKind(Kind.semaphore(3));
+    assertThat(GrantRule.attempt(lock, permits(2, 1, 4), 0)).isEqualTo(itIs);
+    assertThat(GrantRule.attempt(lock, exclusive(3), 0)).isEqualTo(itIs);
+    assertThat(GrantRule.attempt(lock, Claims.of(4, Mode.SHARED), 0)).isEqualTo(itIs);
+    GrantRule.withdraw(lock, permits(1, 1, 3), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(5), 0)).isEqualTo(itIs);
+  }
+
+  @Test
+  void aLockIsOneKindForExclusiveAndSharedClaims() {
+    GrantRule.attempt(lock, Claims.of(1, Mode.SHARED), 0);
+    GrantRule.withdraw(lock, Claims.of(1, Mode.SHARED), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(2), 0)).isInstanceOf(Standing.Held.class);
+    assertThat(GrantRule.attempt(lock, permits(3, 1, 1), 0))
+        .isEqualTo(new Standing.OtherKind(Kind.LOCK));
+  }
+
+  @Test
+  void morePermitsAreHandedOutAtOnce() {
+    GrantRule.attempt(lock, permits(1, 2, 2), 0);
+    GrantRule.attempt(lock, permits(2, 1, 2), 0);
+    assertThat(GrantRule.setKind(lock, Kind.semaphore(3), 1)).isTrue();
+    assertThat(lock.takeGrants()).extracting(Entry::id).containsExactly(permits(2, 1, 2).id());
+    assertThat(GrantRule.attempt(lock, permits(1, 2, 2), 1)).isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void withFewerPermitsHoldersDrainAndWhoeverWantsTooManyLosesItsPlace() {
+    GrantRule.attempt(lock, permits(1, 3, 3), 0);
+    GrantRule.attempt(lock, permits(2, 3, 3), 0);
+    GrantRule.attempt(lock, permits(3, 1, 3), 0);
+    assertThat(GrantRule.setKind(lock, Kind.semaphore(2), 1)).isTrue();
+    assertThat(GrantRule.renew(lock, permits(1, 3, 3).id(), 1)).isInstanceOf(Standing.Held.class);
+    assertThat(GrantRule.renew(lock, permits(2, 3, 3).id(), 1)).isEqualTo(Standing.GONE);
+    assertThat(GrantRule.renew(lock, permits(3, 1, 3).id(), 1))
+        .isInstanceOf(Standing.Waiting.class);
+    GrantRule.withdraw(lock, permits(1, 3, 3), 1);
+    assertThat(lock.holders()).extracting(e -> e.id().number()).containsExactly(3L);
+  }
+
+  @Test
+  void aLockBecomesASemaphoreOnlyWhileNobodyHoldsItOrWaits() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    assertThat(GrantRule.setKind(lock, Kind.semaphore(2), 0)).isFalse();
+    assertThat(GrantRule.setKind(lock, Kind.LOCK, 0)).isTrue();
+    GrantRule.withdraw(lock, exclusive(1), 0);
+    assertThat(GrantRule.setKind(lock, Kind.semaphore(2), 0)).isTrue();
+    assertThat(GrantRule.attempt(lock, permits(2, 1, 2), 0)).isInstanceOf(Standing.Held.class);
+    assertThat(GrantRule.setKind(lock, Kind.LOCK, 0)).isFalse();
+  }
+
+  @Test
+  void aWriterThatBecomesAReaderKeepsItsTokensAndLetsReadersAtTheHeadIn() {
+    Standing.Held held = new Standing.Held(1, 1);
+    assertThat(GrantRule.attempt(lock, exclusive(1), 0)).isEqualTo(held);
+    GrantRule.attempt(lock, Claims.of(2, Mode.SHARED), 0);
+    GrantRule.attempt(lock, exclusive(3), 0);
+    GrantRule.attempt(lock, Claims.of(4, Mode.SHARED), 0);
+    assertThat(GrantRule.attempt(lock, Claims.of(1, Mode.SHARED), 0)).isEqualTo(held);
+    assertThat(GrantRule.attempt(lock, Claims.of(1, Mode.SHARED), 0)).isEqualTo(held);
+    assertThat(lock.holders()).extracting(e -> e.id().number()).containsExactly(1L, 2L);
+    assertThat(lock.waiters()).extracting(e -> e.id().number()).containsExactly(3L, 4L);
+  }
+
+  @Test
+  void aReaderThatAsksToWriteStaysAReader() {
+    GrantRule.attempt(lock, Claims.of(1, Mode.SHARED), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(1), 0)).isEqualTo(new Standing.Held(1, 1));
+    assertThat(lock.holders()).extracting(Entry::mode).containsExactly(Mode.SHARED);
+  }
+
+  private static Claim permits(long number, int wanted, int capacity) {
+    return Claims.of(number, new Mode.Permits(wanted, capacity));
   }
 
   @Test

@@ -1,7 +1,6 @@
 package io.pawl.spi;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -13,6 +12,25 @@ final class NaiveRule {
 
     ClaimId id() {
       return claim.id();
+    }
+
+    Mode mode() {
+      return claim.mode();
+    }
+
+    Entry shared() {
+      Claim reader =
+          new Claim(
+              claim.lock(),
+              claim.id(),
+              Mode.SHARED,
+              claim.lease(),
+              claim.queues(),
+              claim.tokens(),
+              claim.tokenFloor(),
+              claim.unsettled(),
+              claim.holder());
+      return new Entry(reader, until, token, lastToken);
     }
 
     Entry keptBy(long now) {
@@ -28,27 +46,41 @@ final class NaiveRule {
   private final List<Withdrawn> withdrawn = new ArrayList<>();
   long lastToken;
 
-  static boolean compatible(List<Mode> modes) {
+  /** 0 for a lock, -1 for what has never been used. */
+  int capacity = -1;
+
+  /** Whether they may hold together; with permits of a semaphore of {@code capacity}. */
+  static boolean compatible(List<Mode> modes, int capacity) {
     if (modes.size() < 2 || Set.copyOf(modes).equals(Set.of(Mode.SHARED))) {
       return true;
     }
-    Set<Integer> capacities = new HashSet<>();
     int wanted = 0;
     for (Mode mode : modes) {
       if (!(mode instanceof Mode.Permits permits)) {
         return false;
       }
-      capacities.add(permits.capacity());
       wanted += permits.wanted();
     }
-    return capacities.size() == 1 && wanted <= capacities.iterator().next();
+    return wanted <= capacity;
   }
 
   Class<? extends Standing> attempt(Claim claim, long now) {
     Class<? extends Standing> known = renew(claim.id(), now);
+    if (known == Standing.Held.class && claim.mode() == Mode.SHARED) {
+      holders.replaceAll(
+          entry ->
+              entry.id().equals(claim.id()) && entry.mode() == Mode.EXCLUSIVE
+                  ? entry.shared()
+                  : entry);
+      settle(now);
+    }
     if (known != Standing.Gone.class || isWithdrawn(claim.id())) {
       return known;
     }
+    if (capacity >= 0 && capacity != claim.mode().capacity()) {
+      return Standing.OtherKind.class;
+    }
+    capacity = claim.mode().capacity();
     waiters.add(new Entry(claim, now + claim.leaseMillis(), 0, 0));
     settle(now);
     if (holders.stream().anyMatch(entry -> entry.id().equals(claim.id()))) {
@@ -91,6 +123,19 @@ final class NaiveRule {
     return any;
   }
 
+  boolean setCapacity(int wanted, long now) {
+    settle(now);
+    boolean inUse = !holders.isEmpty() || !waiters.isEmpty();
+    if (inUse && (wanted == 0) != (capacity == 0)) {
+      return false;
+    }
+    capacity = wanted;
+    waiters.removeIf(
+        entry -> entry.mode() instanceof Mode.Permits permits && permits.wanted() > capacity);
+    settle(now);
+    return true;
+  }
+
   boolean isWithdrawn(ClaimId id) {
     return withdrawn.stream().anyMatch(one -> one.id().equals(id));
   }
@@ -99,7 +144,7 @@ final class NaiveRule {
     holders.removeIf(entry -> entry.until() <= now);
     waiters.removeIf(entry -> entry.until() <= now);
     withdrawn.removeIf(one -> one.until() <= now);
-    while (!waiters.isEmpty() && fitsBesideHolders(waiters.get(0).claim().mode())) {
+    while (!waiters.isEmpty() && fitsBesideHolders(waiters.get(0).mode())) {
       Entry head = waiters.remove(0);
       long first = Math.max(lastToken, head.claim().tokenFloor()) + 1;
       lastToken = first + head.claim().tokens() - 1;
@@ -109,8 +154,8 @@ final class NaiveRule {
 
   private boolean fitsBesideHolders(Mode mode) {
     List<Mode> modes = new ArrayList<>();
-    holders.forEach(entry -> modes.add(entry.claim().mode()));
+    holders.forEach(entry -> modes.add(entry.mode()));
     modes.add(mode);
-    return compatible(modes);
+    return compatible(modes, capacity);
   }
 }

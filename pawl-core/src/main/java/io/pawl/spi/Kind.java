@@ -1,0 +1,73 @@
+package io.pawl.spi;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a name stands for: a lock, held by exclusive and shared claims, or a semaphore of so many
+ * permits. It is part of the lock's state: the first claim that is granted settles it, and from
+ * then on claims of another kind are answered {@link Standing.OtherKind}, until {@link
+ * Inspectable#setKind} changes it or the store has forgotten the lock.
+ *
+ * @param capacity the permits of a semaphore, 1 to {@link Integer#MAX_VALUE}; 0 for a lock
+ */
+public record Kind(int capacity) {
+
+  /** For exclusive and shared claims. */
+  public static final Kind LOCK = new Kind(0);
+
+  private static final String SEMAPHORE = "semaphore of ";
+
+  public Kind {
+    if (capacity < 0) {
+      throw new IllegalArgumentException("capacity: " + capacity + " is negative");
+    }
+  }
+
+  /**
+   * @throws IllegalArgumentException when {@code capacity} is not at least 1
+   */
+  public static Kind semaphore(int capacity) {
+    if (capacity < 1) {
+      throw new IllegalArgumentException(
+          "capacity of a semaphore: " + capacity + " is not at least 1");
+    }
+    return new Kind(capacity);
+  }
+
+  public boolean isSemaphore() {
+    return capacity > 0;
+  }
+
+  /** Whether claims of {@code mode} are for this kind. */
+  public boolean takes(Mode mode) {
+    return capacity == mode.capacity();
+  }
+
+  /** Reads what {@code toString} wrote. */
+  public static Kind parse(String text) {
+    if (text.equals("lock")) {
+      return LOCK;
+    }
+    if (text.startsWith(SEMAPHORE)) {
+      return semaphore(Integer.parseInt(text.substring(SEMAPHORE.length())));
+    }
+    throw new IllegalArgumentException("kind: '" + text + "' is neither lock nor semaphore of <n>");
+  }
+
+  /** By hand, as in {@link ClaimId}: a record's own costs every start of the CLI 10 ms. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Kind kind && capacity == kind.capacity;
+  }
+
+  @Override
+  public int hashCode() {
+    return capacity;
+  }
+
+  /** {@code lock} or {@code semaphore of 8}. */
+  @Override
+  public String toString() {
+    return isSemaphore() ? SEMAPHORE + capacity : "lock";
+  }
+}
