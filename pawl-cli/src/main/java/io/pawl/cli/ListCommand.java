@@ -32,7 +32,7 @@ final class ListCommand extends InspectCommand {
     } else if (locks.isEmpty()) {
       output.result("No lock is held or waited for.");
     } else {
-      Table table = new Table("LOCK", "TOKEN", "HOLDER", "SINCE", "EXPIRES IN", "WAITING");
+      Table table = new Table("LOCK", "MODE", "TOKEN", "HOLDER", "SINCE", "EXPIRES IN", "WAITING");
       locks.forEach(lock -> rows(table, lock));
       table.lines().forEach(output::result);
     }
@@ -45,11 +45,12 @@ final class ListCommand extends InspectCommand {
   private static void rows(Table table, LockView lock) {
     String waiting = Integer.toString(lock.waiters().size());
     if (lock.holders().isEmpty()) {
-      table.row(lock.name(), "-", "-", "-", "-", waiting);
+      table.row(lock.name(), "-", "-", "-", "-", "-", waiting);
     }
     for (ClaimView claim : lock.holders()) {
       table.row(
           lock.name(),
+          claim.mode().toString(),
           Long.toString(claim.token()),
           LockText.who(claim.holder()),
           LockText.since(claim),

@@ -3,6 +3,7 @@ package io.pawl.cli;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,10 +36,21 @@ final class LockText {
     return lock.holders().isEmpty() ? "free" : "held";
   }
 
+  static String kind(LockView lock) {
+    Kind kind = lock.kind();
+    return kind == null ? "none yet" : kind.toString();
+  }
+
   static Json json(LockView lock) {
-    return new Json()
-        .put("lock", lock.name())
-        .put("state", state(lock))
+    Json json = new Json().put("lock", lock.name());
+    Kind kind = lock.kind();
+    if (kind != null) {
+      json.put("kind", kind.isSemaphore() ? "semaphore" : "lock");
+    }
+    if (kind != null && kind.isSemaphore()) {
+      json.put("capacity", kind.capacity());
+    }
+    return json.put("state", state(lock))
         .put("lastToken", lock.lastToken())
         .put("holders", claims(lock.holders()))
         .put("waiters", claims(lock.waiters()));

@@ -77,7 +77,7 @@ final class Run {
 
   /** Who is in the way, as far as the store tells. */
   private LockView show(LockStore store) {
-    LockView unknown = new LockView(options.lock(), 0, List.of(), List.of());
+    LockView unknown = new LockView(options.lock(), null, 0, List.of(), List.of());
     if (!(store instanceof Inspectable inspectable)) {
       return unknown;
     }

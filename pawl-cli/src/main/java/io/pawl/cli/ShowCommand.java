@@ -32,12 +32,13 @@ final class ShowCommand extends InspectCommand {
   int inspect(Inspectable store, ParseResult arguments) {
     String name = RunCommand.lockName(arguments);
     LockView lock =
-        await(store.show(name)).orElseGet(() -> new LockView(name, 0, List.of(), List.of()));
+        await(store.show(name)).orElseGet(() -> new LockView(name, null, 0, List.of(), List.of()));
     if (arguments.hasMatchedOption("--json")) {
       output.result(LockText.json(lock).toString());
       return Exit.OK;
     }
     output.result("lock        " + lock.name());
+    output.result("kind        " + LockText.kind(lock));
     output.result("state       " + LockText.state(lock));
     output.result("last token  " + (lock.lastToken() == 0 ? "none yet" : "" + lock.lastToken()));
     for (ClaimView claim : lock.holders()) {

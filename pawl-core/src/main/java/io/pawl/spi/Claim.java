@@ -67,6 +67,11 @@ public record Claim(
     return lease.toMillis();
   }
 
+  /** The same claim in another mode, for a downgrade. */
+  public Claim as(Mode other) {
+    return new Claim(lock, id, other, lease, queues, tokens, tokenFloor, unsettled, holder);
+  }
+
   /** The same claim, marked {@link #unsettled}. */
   public Claim asUnsettled() {
     return unsettled

@@ -132,18 +132,7 @@ class GrantRulePropertiesTest {
     }
 
     private static Claim asReader(Claim claim) {
-      return claim.mode() == Mode.EXCLUSIVE
-          ? new Claim(
-              claim.lock(),
-              claim.id(),
-              Mode.SHARED,
-              claim.lease(),
-              claim.queues(),
-              claim.tokens(),
-              claim.tokenFloor(),
-              false,
-              claim.holder())
-          : claim;
+      return claim.mode() == Mode.EXCLUSIVE ? claim.as(Mode.SHARED) : claim;
     }
 
     private LockState copy() {

@@ -19,18 +19,7 @@ final class NaiveRule {
     }
 
     Entry shared() {
-      Claim reader =
-          new Claim(
-              claim.lock(),
-              claim.id(),
-              Mode.SHARED,
-              claim.lease(),
-              claim.queues(),
-              claim.tokens(),
-              claim.tokenFloor(),
-              claim.unsettled(),
-              claim.holder());
-      return new Entry(reader, until, token, lastToken);
+      return new Entry(claim.as(Mode.SHARED), until, token, lastToken);
     }
 
     Entry keptBy(long now) {

@@ -11,6 +11,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
@@ -282,10 +283,19 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   /** One round trip. */
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
-    Script evict = scripts.evict();
+    return correct(scripts.evict(), lock, token);
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return correct(scripts.kind(), lock, kind.capacity());
+  }
+
+  private CompletionStage<Boolean> correct(Script script, String lock, long number) {
     CompletableFuture<Boolean> told = new CompletableFuture<>();
     verbs
-        .run(evict, List.of(Keys.of(lock)), List.of(address, Long.toString(token)))
+        .run(script, List.of(Keys.of(lock)), List.of(address, Long.toString(number)))
         .whenComplete(
             (reply, error) ->
                 told(reply, error, 1, told, reply != null && reply.get(0).equals(1L)));

@@ -3,6 +3,7 @@ package io.pawl.redis;
 import io.pawl.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +18,9 @@ final class Replies {
   static final int RING_LENGTH = 4;
 
   private static final long GONE = -1;
+
+  /** Less the capacity, 0 for a lock. */
+  private static final long OTHER_KIND = -3;
 
   private Replies() {}
 
@@ -41,6 +45,9 @@ final class Replies {
     }
     if (other == GONE) {
       return Standing.GONE;
+    }
+    if (other <= OTHER_KIND) {
+      return new Standing.OtherKind(new Kind((int) (OTHER_KIND - other)));
     }
     throw new StoreException(
         "lock '" + claim.lock() + "': fencing tokens are used up; use another name");

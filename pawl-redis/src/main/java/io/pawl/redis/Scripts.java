@@ -11,7 +11,8 @@ import java.util.HexFormat;
 import java.util.function.UnaryOperator;
 
 /** The verbs in Lua, each in its file beside this class, with what they share in rule.lua. */
-record Scripts(Script attempt, Script renew, Script withdraw, Script evict, Script show) {
+record Scripts(
+    Script attempt, Script renew, Script withdraw, Script evict, Script kind, Script show) {
 
   /**
    * @param sha by which the server knows the text once it has seen it
@@ -35,6 +36,7 @@ record Scripts(Script attempt, Script renew, Script withdraw, Script evict, Scri
         script(verb.apply("renew.lua")),
         script(verb.apply("withdraw.lua")),
         script(verb.apply("evict.lua")),
+        script(verb.apply("kind.lua")),
         script(change.apply(read("show.lua"))));
   }
 

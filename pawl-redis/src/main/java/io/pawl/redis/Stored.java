@@ -4,6 +4,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 record Stored(String name, Map<String, String> fields) {
 
   private static final String NONE = "-";
+  private static final int CAPACITY = 3;
   private static final int HOLDERS = 8;
   private static final int WAITERS = 11;
 
@@ -42,8 +44,10 @@ record Stored(String name, Map<String, String> fields) {
     String[] header = fields.getOrDefault(".", "0").split(" ", -1);
     long lastToken = Long.parseLong(header[0]);
     boolean idle = header.length <= WAITERS;
+    int capacity = header.length > CAPACITY ? Integer.parseInt(header[CAPACITY]) : 0;
     return new LockView(
         name,
+        capacity < 0 ? null : new Kind(capacity),
         lastToken,
         idle ? List.of() : claims(header[HOLDERS], now),
         idle ? List.of() : claims(header[WAITERS], now));

@@ -1,4 +1,5 @@
--- Takes the lock or a place in line, for each key and its claim; repeating it is harmless.
+-- Takes the lock or a place in line, for each key and its claim; repeating it is harmless. For the
+-- id of an exclusive claim that is held, mode s is a downgrade.
 --
 -- ARGV[1]  address of the calling store
 -- then per key: claim id; mode: x, s or <wanted>/<capacity>; lease in ms; 1 to queue, 0 not;
@@ -6,7 +7,7 @@
 -- Answers  see rule.lua
 
 -- Short cut: one exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn
--- in doubt. Does just what the rule would do.
+-- in doubt, and that is no semaphore. Does just what the rule would do.
 if #KEYS == 1 and ARGV[3] == 'x' then
   local key, id, lease = KEYS[1], ARGV[2], tonumber(ARGV[4])
   local found = redis.call('HMGET', key, '.', 'e:' .. id)
@@ -25,7 +26,7 @@ if #KEYS == 1 and ARGV[3] == 'x' then
       local expire = keep < till + 600000
       keep = expire and till + 1200000 or keep
       redis.call('HSET', key, '.',
-        string.format('%.0f %.0f %.0f -1 1 %.0f 0 1 %s %s 0 - - 0 - -',
+        string.format('%.0f %.0f %.0f 0 2147483648 %.0f 0 1 %s %s 0 - - 0 - -',
           last, now, keep, till, id, id),
         'e:' .. id,
         string.format('h %.0f - - x %s %s %s %.0f %.0f %.0f %s',
@@ -48,7 +49,16 @@ local function attempt(id, mode, lease, queues, tokens, floor, info)
     if known.kind == 'g' then
       return 0, GONE
     end
+    if mode == 's' and known.kind == 'h' and known.mode == 'x' then
+      known.mode = mode
+      lock.used = lock.used - ALL_OF_A_LOCK + 1
+      serve()
+    end
     return renewed(known)
+  end
+  local _, capacity = share(mode)
+  if lock.capacity ~= ANY_KIND and lock.capacity ~= capacity then
+    return 0, OTHER_KIND - lock.capacity
   end
   local c = {
     id = id, kind = 'w', till = now + lease, prev = NONE, next = NONE, mode = mode, lease = lease,

@@ -7,9 +7,10 @@
 -- A lock is one key, so that it moves between Cluster nodes, expires, is evicted and is deleted as a
 -- whole, whatever braces its name has. Fields of the hash:
 --
---   .        last token, time of this writing, expiry of the key; and unless the lock is idle:
---            capacity and permits in use, the earliest end of a hold (or before it), when to look
---            for the dead in a full line, and number, first and last of holders, waiters, withdrawn
+--   .        last token, time of this writing, expiry of the key; then, unless it is an idle lock,
+--            the capacity: how many permits, 0 for a lock, -1 until the first grant; and unless it
+--            is idle: units in use, the earliest end of a hold (or before it), when to look for the
+--            dead in a full line, and number, first and last of holders, waiters, withdrawn
 --   e:<id>   a claim: h(olds), w(aits) or g(one, withdrawn); until; previous and next in its list;
 --            mode, lease, tokens and floor as asked; since; first and last token; address of its bell
 --   i:<id>   who holds or waits, for people
@@ -24,7 +25,8 @@ local TOKENS_PER_MICROSECOND = 2
 local TOKEN_END = 9007199254740992 -- 2^53
 local MAX_WAITERS, MAX_WITHDRAWN, WITHDRAWN_KEPT = 10000, 1000, 60000
 local LINE_FULL_ASK_AGAIN, LOOK_FOR_DEAD_EVERY = 100, 5000
-local EXCLUSIVE, SHARED = -1, 0 -- in place of a capacity
+local LOCK, ANY_KIND = 0, -1 -- in place of a capacity
+local ALL_OF_A_LOCK = 2147483648 -- more than there can be shared holders
 local NONE = '-'
 
 local ADDRESS = ARGV[1]
@@ -60,20 +62,23 @@ local function open(key, id)
   local found = call('HMGET', key, '.', 'e:' .. id)
   claims = {}
   lock = {
-    key = key, last = 0, at = now, keep = 0, capacity = EXCLUSIVE, used = 0, soonest = 0, look = 0,
+    key = key, last = 0, at = now, keep = 0, capacity = ANY_KIND, used = 0, soonest = 0, look = 0,
     hn = 0, hf = NONE, hl = NONE, wn = 0, wf = NONE, wl = NONE, gn = 0, gf = NONE, gl = NONE,
   }
   if not found[1] then
+    lock.new = true
     return nil
   end
   local last, at, keep, rest = match(found[1], '^(%d+) (%d+) (%d+)(.*)$')
   lock.last, lock.at, lock.keep = tonumber(last), tonumber(at), tonumber(keep)
+  local capacity
+  capacity, rest = match(rest, '^ ?(%S*)(.*)$')
+  lock.capacity = tonumber(capacity) or LOCK
   if rest ~= '' then
-    local capacity, used, soonest, look, hn, wn, gn
-    capacity, used, soonest, look, hn, lock.hf, lock.hl, wn, lock.wf, lock.wl, gn, lock.gf, lock.gl =
-      match(rest,
-        '^ (%S+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+)$')
-    lock.capacity, lock.used, lock.soonest = tonumber(capacity), tonumber(used), tonumber(soonest)
+    local used, soonest, look, hn, wn, gn
+    used, soonest, look, hn, lock.hf, lock.hl, wn, lock.wf, lock.wl, gn, lock.gf, lock.gl =
+      match(rest, '^ (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+)$')
+    lock.used, lock.soonest = tonumber(used), tonumber(soonest)
     lock.look, lock.hn, lock.wn, lock.gn = tonumber(look), tonumber(hn), tonumber(wn), tonumber(gn)
   end
   if found[2] then
@@ -96,9 +101,10 @@ local function header()
       l.keep = now + 2 * MEMORY
       l.expire = true
     end
-    return format('%.0f %.0f %.0f', l.last, now, l.keep)
+    local idle = format('%.0f %.0f %.0f', l.last, now, l.keep)
+    return l.capacity == LOCK and idle or idle .. ' ' .. l.capacity
   end
-  return format('%.0f %.0f %.0f %d %d %.0f %.0f %d %s %s %d %s %s %d %s %s', l.last, now, l.keep,
+  return format('%.0f %.0f %.0f %d %.0f %.0f %.0f %d %s %s %d %s %s %d %s %s', l.last, now, l.keep,
     l.capacity, l.used, l.soonest, l.look, l.hn, l.hf, l.hl, l.wn, l.wf, l.wl, l.gn, l.gf, l.gl)
 end
 
@@ -114,7 +120,7 @@ local function save()
   if not lock.changed then
     return
   end
-  local set, del, grows = {'.', header()}, {}, false
+  local set, del, grows = {'.', header()}, {}, lock.new
   for id, c in pairs(claims) do
     if c.dropped then
       if not c.new then
@@ -178,12 +184,13 @@ local function unlink(c)
   lock.changed = true
 end
 
--- What a mode takes, and of which capacity.
+-- What a mode takes, and of which capacity: a lock is a semaphore of which an exclusive claim wants
+-- all, and a shared one a little.
 local function share(mode)
   if mode == 'x' then
-    return 1, EXCLUSIVE
+    return ALL_OF_A_LOCK, LOCK
   elseif mode == 's' then
-    return 1, SHARED
+    return 1, LOCK
   end
   local wanted, capacity = match(mode, '^(%d+)/(%d+)$')
   return tonumber(wanted), tonumber(capacity)
@@ -200,14 +207,9 @@ local function drop(c)
   end
 end
 
--- Holders are always of one kind, so that one capacity tells it.
+-- By the capacity of the state: that of the claim may be older than a change.
 local function fits(c)
-  if lock.hn == 0 then
-    return true
-  end
-  local wanted, capacity = share(c.mode)
-  return capacity == lock.capacity and capacity ~= EXCLUSIVE
-    and (capacity == SHARED or lock.used + wanted <= capacity)
+  return lock.used + share(c.mode) <= (lock.capacity > 0 and lock.capacity or ALL_OF_A_LOCK)
 end
 
 -- Tokens follow the server's clock at two a microsecond, and always the last one; see docs/REDIS.md.
@@ -218,9 +220,11 @@ local function grant(c)
     return false
   end
   local wanted, capacity = share(c.mode)
-  lock.used = lock.hn == 0 and wanted or lock.used + wanted
+  lock.used = lock.used + wanted
   lock.soonest = lock.hn == 0 and c.till or math.min(lock.soonest, c.till)
-  lock.capacity = capacity
+  if lock.capacity == ANY_KIND then
+    lock.capacity = capacity
+  end
   lock.last = last
   c.first, c.last, c.since = first, last, now
   append('h', c)
@@ -350,9 +354,10 @@ end
 
 local GONE = -1
 local TOKENS_USED_UP = -2
+local OTHER_KIND = -3
 
--- Two numbers per claim: first and last token; or 0 and the milliseconds to wait, GONE or
--- TOKENS_USED_UP. After them the rings.
+-- Two numbers per claim: first and last token; or 0 and the milliseconds to wait, GONE,
+-- TOKENS_USED_UP, or OTHER_KIND less the capacity. After them the rings.
 local function answer(standings)
   push()
   for i = 1, #rings do

@@ -11,11 +11,11 @@ if #KEYS == 1 and ARGV[3] == '0' then
   local key, id = KEYS[1], ARGV[2]
   local found = redis.call('HMGET', key, '.', 'e:' .. id)
   if found[1] and found[2] and string.byte(found[2]) == 104 then
-    local last, at, keep =
-      string.match(found[1], '^(%d+) (%d+) (%d+) %S+ %d+ %d+ %d+ 1 %S+ %S+ 0 %- %- 0 %- %-$')
+    local last, at, keep, capacity = string.match(
+      found[1], '^(%d+) (%d+) (%d+) (%S+) %d+ %d+ %d+ 1 %S+ %S+ 0 %- %- 0 %- %-$')
     if last and keep - at <= 1800000 then
       redis.call('HDEL', key, 'e:' .. id, 'i:' .. id)
-      redis.call('HSET', key, '.', last .. ' ' .. at .. ' ' .. keep)
+      redis.call('HSET', key, '.', last .. ' ' .. at .. ' ' .. keep .. (capacity == '0' and '' or ' ' .. capacity))
       return {}
     end
   end

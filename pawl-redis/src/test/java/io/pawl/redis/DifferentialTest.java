@@ -11,6 +11,7 @@ import io.pawl.spi.GrantRule;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
@@ -91,30 +92,43 @@ class DifferentialTest {
     if (dice < 35 || claims.isEmpty()) {
       attempt(newClaim());
     } else if (dice < 45) {
-      attempt(anyClaim());
+      attempt(random.nextInt(3) == 0 ? asReader(anyClaim()) : anyClaim());
     } else if (dice < 60) {
       renew();
     } else if (dice < 85) {
       withdraw(random.nextBoolean() ? anyClaim().asUnsettled() : anyClaim());
-    } else if (dice < 88) {
+    } else if (dice < 87) {
       evict(anyClaim().lock());
+    } else if (dice < 90) {
+      setKind(anyClaim().lock());
     } else {
       tick(random.nextInt(random.nextBoolean() ? 20 : 1500));
     }
   }
 
   private Claim newClaim() {
-    Mode mode =
-        switch (random.nextInt(4)) {
-          case 0 -> Mode.SHARED;
-          case 1 -> new Mode.Permits(1 + random.nextInt(3), 3);
-          case 2 -> new Mode.Permits(1 + random.nextInt(2), random.nextBoolean() ? 2 : 3);
-          default -> Mode.EXCLUSIVE;
-        };
     String lock = "lock" + random.nextInt(3);
+    Kind kind = model(lock).kind();
+    Mode mode =
+        kind == null || random.nextInt(10) == 0 ? anyMode(random.nextInt(4)) : modeFor(kind);
     Claim claim = claim(lock, random.nextInt(2), mode, random.nextInt(10) > 0);
     claims.add(claim);
     return claim;
+  }
+
+  private Mode modeFor(Kind kind) {
+    return kind.isSemaphore() ? anyMode(kind.capacity()) : anyMode(0);
+  }
+
+  private Mode anyMode(int capacity) {
+    if (capacity > 0) {
+      return new Mode.Permits(1 + random.nextInt(capacity), capacity);
+    }
+    return random.nextBoolean() ? Mode.SHARED : Mode.EXCLUSIVE;
+  }
+
+  private static Claim asReader(Claim claim) {
+    return claim.mode() == Mode.EXCLUSIVE ? claim.as(Mode.SHARED) : claim;
   }
 
   private Claim claim(String lock, int store, Mode mode, boolean queues) {
@@ -187,6 +201,15 @@ class DifferentialTest {
     settled(lock);
   }
 
+  private void setKind(String lock) {
+    Kind kind = new Kind(random.nextInt(5));
+    boolean expected = GrantRule.setKind(model(lock), kind, now());
+    boolean found = answer(stores.get(random.nextInt(2)).setKind(lock, kind));
+    assertThat(found).isEqualTo(expected);
+    rings(lock);
+    settled(lock);
+  }
+
   private void agree(Claim claim, Standing expected, Standing found) {
     if (expected instanceof Standing.Held model) {
       assertThat(found).isInstanceOf(Standing.Held.class);
@@ -200,7 +223,7 @@ class DifferentialTest {
         assertThat(ask).isPositive().isLessThanOrEqualTo(model.askAgain());
       }
     } else {
-      assertThat(found).as("%s at %d", claim, now()).isEqualTo(Standing.GONE);
+      assertThat(found).as("%s at %d", claim, now()).isEqualTo(expected);
     }
   }
 
@@ -243,6 +266,7 @@ class DifferentialTest {
       assertThat(model.waiters()).isEmpty();
       return;
     }
+    assertThat(view.kind()).isEqualTo(model.kind());
     assertThat(view.holders().stream().map(DifferentialTest::text).toList())
         .isEqualTo(model.holders().stream().map(DifferentialTest::text).toList());
     assertThat(view.waiters().stream().map(DifferentialTest::text).toList())

@@ -122,7 +122,7 @@ final class MySqlDialect implements Dialect {
   public String upsert(int n) {
     StringBuilder sql = new StringBuilder(insert(n)).append(words.alias);
     String separator = " ON DUPLICATE KEY UPDATE ";
-    for (String column : List.of("last_token", "holders", "waiters", "withdrawn")) {
+    for (String column : List.of("kind", "last_token", "holders", "waiters", "withdrawn")) {
       sql.append(separator).append(column).append(" = ");
       sql.append(String.format(words.inserted, column));
       separator = ", ";

@@ -88,7 +88,7 @@ final class PostgresDialect implements Dialect {
   public String upsert(int n) {
     return insert(n)
         + " ON CONFLICT (name) DO UPDATE SET"
-        + " last_token = excluded.last_token, holders = excluded.holders,"
+        + " kind = excluded.kind, last_token = excluded.last_token, holders = excluded.holders,"
         + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
   }
 

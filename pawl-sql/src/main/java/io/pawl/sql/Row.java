@@ -3,6 +3,7 @@ package io.pawl.sql;
 import io.pawl.StoreException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
@@ -30,9 +31,11 @@ import tools.jackson.core.json.JsonFactory;
  * A lock as it is stored: one row, whose columns a person can read. The columns hold JSON with
  * times in ISO 8601, and are never interpreted by the database.
  */
-record Row(String name, long lastToken, String holders, String waiters, String withdrawn) {
+record Row(
+    String name, String kind, long lastToken, String holders, String waiters, String withdrawn) {
 
   private static final String NONE = "[]";
+  private static final String ANY_KIND = "";
   private static final JsonFactory JSON = new JsonFactory();
 
   /**
@@ -45,22 +48,22 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   static final long NO_CLOCK = Long.MAX_VALUE / 2;
 
   /** Every column, for {@link #read}. */
-  static final String COLUMNS = "name, last_token, holders, waiters, withdrawn";
+  static final String COLUMNS = "name, kind, last_token, holders, waiters, withdrawn";
 
-  static final int COLUMN_COUNT = 5;
+  static final int COLUMN_COUNT = 6;
 
   static final String SELECT = "SELECT " + COLUMNS + " FROM pawl_lock";
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
-    return "SELECT name, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
+    return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
         + repeated("?", n)
         + ")";
   }
 
-  /** {@code n} times the five parameters of {@link #bind}, for VALUES. */
+  /** {@code n} times the parameters of {@link #bind}, for VALUES. */
   static String values(int n) {
-    return repeated("(?, ?, ?, ?, ?)", n);
+    return repeated("(?, ?, ?, ?, ?, ?)", n);
   }
 
   static String repeated(String what, int n) {
@@ -70,19 +73,21 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   static Row read(ResultSet columns) throws SQLException {
     return new Row(
         columns.getString(1),
-        columns.getLong(2),
-        columns.getString(3),
+        columns.getString(2),
+        columns.getLong(3),
         columns.getString(4),
-        columns.getString(5));
+        columns.getString(5),
+        columns.getString(6));
   }
 
-  /** Sets the five parameters from {@code first} on, and returns the next free one. */
+  /** Sets a parameter per column from {@code first} on, and returns the next free one. */
   int bind(PreparedStatement upsert, int first) throws SQLException {
     upsert.setString(first, name);
-    upsert.setLong(first + 1, lastToken);
-    upsert.setString(first + 2, holders);
-    upsert.setString(first + 3, waiters);
-    upsert.setString(first + 4, withdrawn);
+    upsert.setString(first + 1, kind);
+    upsert.setLong(first + 2, lastToken);
+    upsert.setString(first + 3, holders);
+    upsert.setString(first + 4, waiters);
+    upsert.setString(first + 5, withdrawn);
     return first + COLUMN_COUNT;
   }
 
@@ -90,6 +95,7 @@ record Row(String name, long lastToken, String holders, String waiters, String w
   boolean differsFrom(@Nullable Row other) {
     return other == null
         || lastToken != other.lastToken
+        || !kind.equals(other.kind)
         || !holders.equals(other.holders)
         || !waiters.equals(other.waiters)
         || !withdrawn.equals(other.withdrawn);
@@ -97,12 +103,14 @@ record Row(String name, long lastToken, String holders, String waiters, String w
 
   /** The row of a lock that the table does not know yet. */
   static Row unknown(String name) {
-    return new Row(name, 0, NONE, NONE, NONE);
+    return new Row(name, ANY_KIND, 0, NONE, NONE, NONE);
   }
 
   static Row of(LockState state) {
+    Kind kind = state.kind();
     return new Row(
         state.lock(),
+        kind == null ? ANY_KIND : kind.toString(),
         state.lastToken(),
         write(state.holders()),
         write(state.waiters()),
@@ -119,6 +127,7 @@ record Row(String name, long lastToken, String holders, String waiters, String w
     try {
       return new LockState(
           name,
+          kind.equals(ANY_KIND) ? null : Kind.parse(kind),
           lastToken,
           readEntries(holders, now),
           readEntries(waiters, now),

@@ -150,7 +150,7 @@ final class Session implements AutoCloseable {
     return "UPDATE pawl_lock SET "
         + (takes ? "last_token = ?, holders = " + dialect.textWithTimes() : "holders = '[]'")
         + " WHERE name = ? AND last_token = ? AND waiters = '[]' AND withdrawn = '[]'"
-        + (takes ? " AND holders = '[]'" : "");
+        + (takes ? " AND holders = '[]' AND kind = 'lock'" : "");
   }
 
   /** Writes {@code rows} and commits. */

@@ -3,6 +3,7 @@ package io.pawl.sql;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * A lone request decided in one round trip, by a guess that the row is still as we left it: one
  * guarded UPDATE, which changes nothing where the guess was wrong. Two cases are worth it.
  *
- * <p><b>Taking an idle lock.</b> An idle row has no times in it. What the grant rule makes of it at
+ * <p><b>Taking an idle lock.</b> The row must still be a lock's: its kind may have been changed
+ * while its last token stayed. An idle row has no times in it. What the grant rule makes of it at
  * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
  * database writes its own time instead.
  *
@@ -33,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nullable Object answer) {
 
   /**
-   * A lock as this client last left it: without waiters or withdrawn claims.
+   * A lock as this client last left it: without waiters or withdrawn claims, no semaphore.
    *
    * @param holder the only one, exclusive; null where the lock is idle
    */
@@ -41,6 +43,9 @@ record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nulla
 
   /** What is worth knowing of {@code state}, null if nothing is. */
   static @Nullable Known know(LockState state) {
+    if (!Kind.LOCK.equals(state.kind())) {
+      return null;
+    }
     if (state.isIdle()) {
       return new Known(state.lastToken(), null);
     }
@@ -57,7 +62,7 @@ record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nulla
     if (known.holder != null || !(claim.mode() instanceof Mode.Exclusive)) {
       return null;
     }
-    LockState state = new LockState(claim.lock(), known.lastToken);
+    LockState state = new LockState(claim.lock(), Kind.LOCK, known.lastToken);
     Standing held = GrantRule.attempt(state, claim, 0);
     return new Shortcut(claim.lock(), known.lastToken, Row.of(state), claim.leaseMillis(), held);
   }
@@ -66,7 +71,7 @@ record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nulla
     if (!claim.id().equals(known.holder) || claim.unsettled()) {
       return null;
     }
-    Row idle = Row.of(new LockState(claim.lock(), known.lastToken));
+    Row idle = Row.of(new LockState(claim.lock(), Kind.LOCK, known.lastToken));
     return new Shortcut(claim.lock(), known.lastToken, idle, 0, null);
   }
 

@@ -6,6 +6,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
@@ -151,6 +152,16 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
+    return decide(lock, (state, now) -> GrantRule.evict(state, token, now));
+  }
+
+  @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return decide(lock, (state, now) -> GrantRule.setKind(state, kind, now));
+  }
+
+  private CompletableFuture<Boolean> decide(
+      String lock, BiFunction<LockState, Long, Boolean> verb) {
     List<String> locks = List.of(lock);
     return combiner.submit(
         new Request<Boolean>() {
@@ -161,7 +172,7 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
 
           @Override
           Boolean decide(SortedMap<String, LockState> states, long now) {
-            return GrantRule.evict(Objects.requireNonNull(states.get(lock)), token, now);
+            return verb.apply(Objects.requireNonNull(states.get(lock)), now);
           }
         });
   }

@@ -33,9 +33,12 @@ class SqliteDialect implements Dialect, Connections {
       "SELECT " + Row.COLUMNS + ", 0 FROM pawl_lock WHERE name = ?";
 
   private static final String UPSERT =
-      "INSERT INTO pawl_lock (name, last_token, holders, waiters, withdrawn)"
-          + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
-          + " last_token = excluded.last_token, holders = excluded.holders,"
+      "INSERT INTO pawl_lock ("
+          + Row.COLUMNS
+          + ") VALUES "
+          + Row.values(1)
+          + " ON CONFLICT (name) DO UPDATE SET"
+          + " kind = excluded.kind, last_token = excluded.last_token, holders = excluded.holders,"
           + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
 
   private final Path file;

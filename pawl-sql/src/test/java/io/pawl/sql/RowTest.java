@@ -6,6 +6,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Holder;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.Mode;
 import java.time.Duration;
@@ -17,15 +18,26 @@ class RowTest {
 
   @Test
   void everythingInAStateSurvivesItsRow() {
-    LockState state = new LockState("näme \"quoted\" 'x'", 41);
-    GrantRule.attempt(state, claim(1, Mode.SHARED, 5), NOW);
-    GrantRule.attempt(state, claim(2, Mode.SHARED, 1), NOW);
-    GrantRule.attempt(state, claim(3, Mode.EXCLUSIVE, 1), NOW);
-    GrantRule.attempt(state, claim(4, new Mode.Permits(2, 3), 1), NOW);
-    GrantRule.withdraw(state, claim(5, Mode.EXCLUSIVE, 1).asUnsettled(), NOW);
+    LockState locks = new LockState("näme \"quoted\" 'x'", 41);
+    GrantRule.attempt(locks, claim(1, Mode.SHARED, 5), NOW);
+    GrantRule.attempt(locks, claim(2, Mode.SHARED, 1), NOW);
+    GrantRule.attempt(locks, claim(3, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.withdraw(locks, claim(5, Mode.EXCLUSIVE, 1).asUnsettled(), NOW);
+    survives(locks);
+    assertThat(Row.of(locks).kind()).isEqualTo("lock");
+    LockState permits = new LockState("x", 0);
+    GrantRule.attempt(permits, claim(1, new Mode.Permits(2, 3), 1), NOW);
+    GrantRule.attempt(permits, claim(2, new Mode.Permits(3, 3), 1), NOW);
+    survives(permits);
+    assertThat(Row.of(permits).kind()).isEqualTo("semaphore of 3");
+    survives(new LockState("x", 3));
+  }
+
+  private static void survives(LockState state) {
     LockState read = Row.of(state).state(NOW);
     assertThat(read.lock()).isEqualTo(state.lock());
-    assertThat(read.lastToken()).isEqualTo(47);
+    assertThat(read.kind()).isEqualTo(state.kind());
+    assertThat(read.lastToken()).isEqualTo(state.lastToken());
     assertThat(read.holders()).containsExactlyElementsOf(state.holders());
     assertThat(read.waiters()).containsExactlyElementsOf(state.waiters());
     assertThat(read.withdrawn()).isEqualTo(state.withdrawn());
@@ -45,7 +57,9 @@ class RowTest {
   @Test
   void anIdleLockIsThreeEmptyLists() {
     LockState state = new LockState("x", 7);
-    assertThat(Row.of(state)).isEqualTo(new Row("x", 7, "[]", "[]", "[]"));
+    assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", "[]", "[]"));
+    assertThat(Row.of(new LockState("x", Kind.LOCK, 7)))
+        .isEqualTo(new Row("x", "lock", 7, "[]", "[]", "[]"));
   }
 
   private static Claim claim(long number, Mode mode, int tokens) {

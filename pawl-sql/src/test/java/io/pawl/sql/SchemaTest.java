@@ -147,7 +147,7 @@ class SchemaTest {
       long token = pawl.lock(name).acquire().token();
       try (ResultSet row =
           statement.executeQuery(
-              "SELECT name, last_token, holders, waiters FROM pawl_lock WHERE name = '"
+              "SELECT name, last_token, holders, waiters, kind FROM pawl_lock WHERE name = '"
                   + name
                   + "'")) {
         assertThat(row.next()).isTrue();
@@ -156,6 +156,7 @@ class SchemaTest {
         assertThat(row.getString(3))
             .contains("\"token\":" + token, "\"since\":\"20", "\"until\":\"20", "\"host\":");
         assertThat(row.getString(4)).isEqualTo("[]");
+        assertThat(row.getString(5)).isEqualTo("lock");
       }
     }
   }

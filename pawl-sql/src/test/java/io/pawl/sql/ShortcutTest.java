@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -88,6 +89,20 @@ class ShortcutTest {
       Claim late = Claims.claim(name);
       withdraw(there, late.asUnsettled());
       assertThat(attempt(here, late)).isEqualTo(Standing.GONE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLockThatBecameASemaphoreMeanwhileIsNotTaken(TestDatabase database) throws Exception {
+    Kind semaphore = Kind.semaphore(3);
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      Claim first = Claims.claim(name);
+      attempt(here, first);
+      withdraw(here, first);
+      assertThat(there.setKind(name, semaphore).toCompletableFuture().get(60, SECONDS)).isTrue();
+      assertThat(attempt(here, Claims.claim(name))).isEqualTo(new Standing.OtherKind(semaphore));
     }
   }
 

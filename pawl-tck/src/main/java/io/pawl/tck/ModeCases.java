@@ -5,6 +5,7 @@ import static io.pawl.spi.Mode.SHARED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.SeamClient.Hold;
@@ -132,18 +133,104 @@ abstract class ModeCases extends SeamCases {
   }
 
   @Test
-  void modesThatDifferExcludeEachOther() {
+  void aLockTakesClaimsOfItsKindAlone() {
     List<Mode> modes = List.of(EXCLUSIVE, SHARED, new Mode.Permits(1, 5), new Mode.Permits(1, 6));
     for (Mode holding : modes) {
       for (Mode asking : modes) {
         String lock = bench.lock(holding + " and " + asking);
         here.ask(lock).mode(holding).take();
         Claim claim = there.ask(lock).mode(asking).withoutQueueing().claim();
-        boolean together = holding.equals(asking) && holding != EXCLUSIVE;
-        assertThat(there.attempt(claim) instanceof Standing.Held)
+        assertThat(there.attempt(claim))
             .as("%s beside %s", asking, holding)
-            .isEqualTo(together);
+            .satisfies(standing -> besides(holding, asking, standing));
       }
     }
+  }
+
+  private static void besides(Mode holding, Mode asking, Standing standing) {
+    if (asking.capacity() != holding.capacity()) {
+      assertThat(standing).isEqualTo(new Standing.OtherKind(new Kind(holding.capacity())));
+    } else if (holding.equals(asking) && holding != EXCLUSIVE) {
+      assertThat(standing).isInstanceOf(Standing.Held.class);
+    } else {
+      assertThat(standing).isEqualTo(Standing.GONE);
+    }
+  }
+
+  @Test
+  void theKindOutlivesTheHold() {
+    String permits = bench.lock("idleSemaphore");
+    here.withdraw(here.ask(permits).mode(new Mode.Permits(2, 5)).take());
+    assertThat(there.attempt(there.ask(permits).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(5)));
+    assertThat(there.attempt(there.ask(permits).mode(new Mode.Permits(1, 4)).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(5)));
+    String lock = bench.lock("idleLock");
+    here.withdraw(here.ask(lock).take());
+    assertThat(there.attempt(there.ask(lock).mode(new Mode.Permits(1, 5)).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.LOCK));
+    there.ask(lock).mode(SHARED).take();
+    there.ask(permits).mode(new Mode.Permits(5, 5)).take();
+  }
+
+  @Test
+  void whoeverAsksForAnotherKindTakesNoPlace() {
+    String lock = bench.lock("noPlace");
+    Hold hold = here.take(lock);
+    Claim other = there.ask(lock).mode(new Mode.Permits(1, 5)).claim();
+    assertThat(there.attempt(other)).isEqualTo(new Standing.OtherKind(Kind.LOCK));
+    assertThat(there.renew(other)).isEqualTo(Standing.GONE);
+    here.withdraw(hold);
+    assertThat(there.renew(other)).isEqualTo(Standing.GONE);
+    there.withdraw(other);
+    there.take(lock);
+  }
+
+  @Test
+  void aWriterBecomesAReaderWithoutAGap() {
+    String lock = bench.lock("downgrade");
+    Hold writer = here.ask(lock).tokens(3).take();
+    RecordingBell bell = new RecordingBell();
+    Claim reader = there.ask(lock).mode(SHARED).claim();
+    there.attempt(reader, bell);
+    Claim nextWriter = there.ask(lock).stand();
+    Claim behind = there.ask(lock).mode(SHARED).stand();
+
+    Claim shared = writer.claim().as(SHARED);
+    assertThat(here.attempt(shared)).isEqualTo(writer.tokens());
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(here.attempt(shared)).isEqualTo(writer.tokens());
+    assertThat(here.renew(shared)).isEqualTo(writer.tokens());
+    assertThat(isHeld(there, reader)).isTrue();
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    there.withdraw(reader);
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    here.withdraw(shared);
+    assertThat(isHeld(there, nextWriter)).isTrue();
+    assertThat(isHeld(there, behind)).isFalse();
+  }
+
+  @Test
+  void aReaderNeverBecomesAWriter() {
+    String lock = bench.lock("upgrade");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+
+    assertThat(here.attempt(reader.claim().as(EXCLUSIVE))).isEqualTo(reader.tokens());
+
+    there.ask(lock).mode(SHARED).take();
+  }
+
+  @Test
+  void aWriterInLineThatWouldRatherReadKeepsItsPlaceAsAWriter() {
+    String lock = bench.lock("rather");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+
+    assertThat(there.attempt(writer.as(SHARED))).isInstanceOf(Standing.Waiting.class);
+
+    here.withdraw(reader);
+    assertThat(isHeld(there, writer)).isTrue();
+    assertThat(here.findsFree(lock)).isFalse();
   }
 }

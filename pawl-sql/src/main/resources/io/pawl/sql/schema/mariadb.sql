@@ -3,6 +3,7 @@
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       VARCHAR(512) NOT NULL PRIMARY KEY,
+  kind       VARCHAR(32)  NOT NULL COMMENT 'lock or semaphore of <n>, empty until it is first granted',
   last_token BIGINT       NOT NULL COMMENT 'the largest fencing token granted, a row is never deleted',
   holders    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who holds it, since when, until when, under which tokens',
   waiters    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who waits, the next first',

@@ -4,6 +4,7 @@
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       text COLLATE "C" NOT NULL PRIMARY KEY,
+  kind       text   NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token bigint NOT NULL,  -- the largest fencing token granted, a row is never deleted
   holders    text   NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
   waiters    text   NOT NULL,  -- JSON: who waits, the next first

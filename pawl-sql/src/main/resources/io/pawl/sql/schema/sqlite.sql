@@ -2,6 +2,7 @@
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       TEXT    NOT NULL PRIMARY KEY COLLATE BINARY,
+  kind       TEXT    NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token INTEGER NOT NULL,  -- the largest fencing token granted; a row is never deleted
   holders    TEXT    NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
   waiters    TEXT    NOT NULL,  -- JSON: who waits, the next first
