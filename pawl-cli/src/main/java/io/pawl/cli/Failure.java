@@ -1,6 +1,7 @@
 package io.pawl.cli;
 
 import io.pawl.LeaseLostException;
+import io.pawl.LockKindException;
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreDeniedException;
 import io.pawl.StoreException;
@@ -31,6 +32,9 @@ final class Failure extends RuntimeException {
     }
     if (cause instanceof LeaseLostException) {
       return new Failure(Exit.LOST, text(cause));
+    }
+    if (cause instanceof LockKindException) {
+      return new Failure(Exit.CONFIGURATION, text(cause));
     }
     return new Failure(
         Exit.INTERNAL, "internal error, please report it: " + cause + at(cause.getStackTrace()));

@@ -32,11 +32,11 @@ class InspectTest {
         shell.start("run", "--holder", "night \"job\"", "x", "-c", "echo ready; exec sleep 60");
     first.awaitOutput("ready");
     assertThat(shell.run("list").output())
-        .contains("x ")
+        .contains("x     exclusive ")
         .contains("night \"job\" (")
         .contains("pid " + first.process().pid());
     assertThat(shell.run("list", "--json").output())
-        .startsWith("{\"lock\":\"x\",\"state\":\"held\",\"lastToken\":1,")
+        .startsWith("{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"held\",\"lastToken\":1,")
         .contains("\"holder\":\"night \\\"job\\\"\"")
         .hasLineCount(1);
     assertThat(shell.run("show", "x").output()).contains("held by").contains("token 1");
@@ -50,7 +50,8 @@ class InspectTest {
         .isEqualTo("released lock 'x', token 1\n");
     assertThat(shell.run("show", "--json", "x").output())
         .isEqualTo(
-            "{\"lock\":\"x\",\"state\":\"free\",\"lastToken\":1,\"holders\":[],\"waiters\":[]}\n");
+            "{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"free\",\"lastToken\":1,"
+                + "\"holders\":[],\"waiters\":[]}\n");
     assertThat(shell.run("release", "x", "--token", "1").exit()).isEqualTo(76);
     assertThat(shell.run("release", "x", "--force").exit()).isZero();
   }
