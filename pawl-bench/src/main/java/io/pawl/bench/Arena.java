@@ -19,6 +19,7 @@ final class Arena {
 
   private static final long LONGEST_WAIT_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long WORK_NANOS = TimeUnit.SECONDS.toNanos(50);
 
   private enum Phase {
     WARM_UP,
@@ -30,19 +31,24 @@ final class Arena {
   private final Load load;
   private final int jvm;
   private final Board board;
+  private final ContestSuite.Resource resource;
   private final CountDownLatch ready;
   private final CountDownLatch start = new CountDownLatch(1);
+  private final CountDownLatch warm;
+  private final CountDownLatch work = new CountDownLatch(1);
   private final CountDownLatch stop = new CountDownLatch(1);
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final List<Runner> runners = new ArrayList<>();
   private volatile Phase phase = Phase.WARM_UP;
 
-  Arena(Rival.Client client, Load load, int jvm, Board board) {
+  Arena(Rival.Client client, Load load, int jvm, Board board, ContestSuite.Resource resource) {
     this.client = client;
     this.load = load;
     this.jvm = jvm;
     this.board = board;
+    this.resource = resource;
     this.ready = new CountDownLatch(load.threads());
+    this.warm = new CountDownLatch(load.threads());
   }
 
   /** Starts the threads and returns when each has its locks; they wait for {@link #run}. */
@@ -58,6 +64,9 @@ final class Arena {
 
   /** Lets them run. */
   Tally run(long warmUpMillis, long millis) throws InterruptedException {
+    if (load.cycles() > 0) {
+      return runToTheEnd(warmUpMillis);
+    }
     start.countDown();
     pause(warmUpMillis);
     long cpuBefore = cpuNanos();
@@ -67,15 +76,41 @@ final class Arena {
     phase = Phase.OVER;
     long nanos = System.nanoTime() - from;
     long cpu = cpuNanos() - cpuBefore;
-    long giveUpAt = System.nanoTime() + DRAIN_NANOS;
+    join(DRAIN_NANOS);
+    return tally(nanos, cpu);
+  }
+
+  /** A burst of one cycle a thread comes as it comes, without warm-up. */
+  private Tally runToTheEnd(long warmUpMillis) throws InterruptedException {
+    if (load.cycles() == 1) {
+      phase = Phase.MEASURE;
+    }
+    start.countDown();
+    if (load.cycles() > 1) {
+      pause(warmUpMillis);
+      phase = Phase.MEASURE;
+    }
+    if (!warm.await(DRAIN_NANOS, TimeUnit.NANOSECONDS)) {
+      throwFailure();
+      throw new BenchException("a thread still waits 30 s after the warm-up");
+    }
+    long cpuBefore = cpuNanos();
+    long from = System.nanoTime();
+    work.countDown();
+    join(WORK_NANOS);
+    return tally(System.nanoTime() - from, cpuNanos() - cpuBefore);
+  }
+
+  private void join(long patienceNanos) throws InterruptedException {
+    long giveUpAt = System.nanoTime() + patienceNanos;
     for (Runner runner : runners) {
       TimeUnit.NANOSECONDS.timedJoin(runner, Math.max(1, giveUpAt - System.nanoTime()));
       throwFailure();
       if (runner.isAlive()) {
-        throw new BenchException(runner.getName() + " still waits 30 s after the end");
+        throw new BenchException(
+            runner.getName() + " is not done after " + patienceNanos / 1_000_000_000 + " s");
       }
     }
-    return tally(nanos, cpu);
   }
 
   private void pause(long millis) throws InterruptedException {
@@ -96,14 +131,18 @@ final class Arena {
 
   private Tally tally(long nanos, long cpuNanos) {
     Histogram waits = newHistogram();
+    Histogram handOffs = newHistogram();
     long[] grants = new long[load.threads()];
     long cycles = 0;
     for (Runner runner : runners) {
       waits.add(runner.waits);
+      if (runner.handOffs != null) {
+        handOffs.add(runner.handOffs);
+      }
       grants[runner.number] = runner.grants;
       cycles += runner.cycles;
     }
-    return new Tally(nanos, cpuNanos, cycles, grants, waits);
+    return new Tally(nanos, cpuNanos, cycles, grants, waits, handOffs);
   }
 
   /** Two digits keep it at 30 kB, small enough beside the caches with 64 threads. */
@@ -119,6 +158,7 @@ final class Arena {
 
     final int number;
     final Histogram waits = newHistogram();
+    final @Nullable Histogram handOffs = load.jvms() > 1 ? newHistogram() : null;
     long grants;
     long cycles;
 
@@ -141,36 +181,67 @@ final class Arena {
           ready.countDown();
         }
         start.await();
-        compete(locks, turns);
+        long signature = Board.signature(jvm, number);
+        if (load.cycles() == 0) {
+          while (phase != Phase.OVER) {
+            cycle(locks, turns, signature);
+          }
+        } else {
+          doWork(locks, turns, signature);
+        }
       } catch (Throwable e) {
         failure.compareAndSet(null, e);
         stop.countDown();
         phase = Phase.OVER;
       } finally {
+        warm.countDown();
         turns.forEach(Rival.Turn::close);
       }
     }
 
-    private void compete(int[] locks, List<Rival.Turn> turns) throws InterruptedException {
-      long signature = Board.signature(jvm, number);
-      while (phase != Phase.OVER) {
-        int choice = Load.next(locks.length);
-        Rival.Turn turn = turns.get(choice);
-        long asked = System.nanoTime();
-        long token = turn.acquire();
-        long waited = System.nanoTime() - asked;
-        Phase now = phase;
-        board.enter(locks[choice], signature, token);
-        board.leave(locks[choice], signature);
-        turn.release();
-        cycles++;
-        if (now != Phase.WARM_UP) {
-          waits.recordValue(Math.min(waited, LONGEST_WAIT_NANOS));
-        }
-        if (now == Phase.MEASURE) {
-          grants++;
-        }
+    private void doWork(int[] locks, List<Rival.Turn> turns, long signature)
+        throws InterruptedException {
+      while (phase == Phase.WARM_UP) {
+        cycle(locks, turns, signature);
       }
+      warm.countDown();
+      work.await();
+      for (int done = 0; done < load.cycles() && phase == Phase.MEASURE; done++) {
+        cycle(locks, turns, signature);
+      }
+    }
+
+    private void cycle(int[] locks, List<Rival.Turn> turns, long signature)
+        throws InterruptedException {
+      int choice = Load.next(locks.length);
+      int lock = locks[choice];
+      Rival.Turn turn = turns.get(choice);
+      long asked = System.nanoTime();
+      long token = turn.acquire();
+      long got = System.nanoTime();
+      Phase now = phase;
+      board.enter(lock, signature, token);
+      resource.modify(lock);
+      if (handOffs != null) {
+        noteHandOff(handOffs, lock, got, now);
+      }
+      board.leave(lock, signature);
+      turn.release();
+      cycles++;
+      if (now != Phase.WARM_UP) {
+        waits.recordValue(Math.min(got - asked, LONGEST_WAIT_NANOS));
+      }
+      if (now == Phase.MEASURE) {
+        grants++;
+      }
+    }
+
+    private void noteHandOff(Histogram histogram, int lock, long got, Phase now) {
+      long nanos = board.handOffNanos(lock, jvm, got);
+      if (nanos >= 0 && now == Phase.MEASURE) {
+        histogram.recordValue(Math.min(nanos, LONGEST_WAIT_NANOS));
+      }
+      board.leaving(lock, jvm, System.nanoTime());
     }
   }
 }

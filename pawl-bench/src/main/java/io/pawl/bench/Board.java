@@ -14,7 +14,8 @@ import java.nio.file.StandardOpenOption;
  * Sees whether exclusion holds, without help of the rival: a file mapped into all processes of a
  * run, with one slot a lock. Whoever has the lock writes itself into the slot with a compare and
  * set, adds one to a plain counter, and strikes itself out. Two at once are seen by the first, lost
- * updates by the sum of the second, a token that does not grow by the third word.
+ * updates by the sum of the second, a token that does not grow by the third word. Two more say when
+ * and by which process it was left.
  */
 final class Board {
 
@@ -27,6 +28,8 @@ final class Board {
   private static final int OWNER = 0;
   private static final int COUNT = 8;
   private static final int TOKEN = 16;
+  private static final int LEFT_AT = 24;
+  private static final int LEFT_BY = 32;
 
   private final MappedByteBuffer words;
   private final int locks;
@@ -73,6 +76,23 @@ final class Board {
       throw new ExclusionViolation(
           "lock " + lock + ": " + name(found) + " came in while " + name(who) + " had it");
     }
+  }
+
+  /**
+   * How long ago another process began to give the lock back, negative where it was this one or
+   * nobody. Only the holder may ask. {@link System#nanoTime} is one clock for all processes.
+   */
+  long handOffNanos(int lock, int jvm, long now) {
+    int slot = lock * SLOT_BYTES;
+    long by = (long) WORD.get(words, slot + LEFT_BY);
+    return by == 0 || by == jvm + 1 ? -1 : now - (long) WORD.get(words, slot + LEFT_AT);
+  }
+
+  /** The holder notes that it is about to release. */
+  void leaving(int lock, int jvm, long now) {
+    int slot = lock * SLOT_BYTES;
+    WORD.set(words, slot + LEFT_BY, (long) jvm + 1);
+    WORD.set(words, slot + LEFT_AT, now);
   }
 
   /** How often all locks together were entered. */

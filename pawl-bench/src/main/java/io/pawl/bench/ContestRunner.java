@@ -27,21 +27,25 @@ final class ContestRunner {
   List<Section> run() {
     Path folder = Folders.create(settings.folder(), suite.name());
     try (ContestSuite.Ground ground = suite.open(folder)) {
-      List<Section> sections = new ArrayList<>();
-      for (Contest contest : suite.contests()) {
-        if (settings.includes(contest.title())) {
-          sections.add(run(contest, ground));
-        }
-      }
-      return sections;
+      return run(ground);
     } finally {
       Folders.delete(folder);
     }
   }
 
-  private Section run(Contest contest, ContestSuite.Ground ground) {
+  List<Section> run(ContestSuite.Ground ground) {
+    List<Section> sections = new ArrayList<>();
+    for (Contest contest : suite.contests()) {
+      if (settings.includes(contest.title())) {
+        sections.add(run(contest, ground, sections.isEmpty() ? ground.notes() : List.of()));
+      }
+    }
+    return sections;
+  }
+
+  private Section run(Contest contest, ContestSuite.Ground ground, List<String> about) {
     Map<String, List<Sample>> samples = new LinkedHashMap<>();
-    List<String> notes = new ArrayList<>();
+    List<String> notes = new ArrayList<>(about);
     for (String name : contest.rivals()) {
       String missing = suite.rival(name).missing();
       if (missing.isEmpty()) {
@@ -107,9 +111,12 @@ final class ContestRunner {
       processes.forEach(ForkProcess::go);
       List<Tally> tallies = processes.stream().map(ForkProcess::tally).toList();
       checkSum(rival, tallies, words);
+      if (load.writes()) {
+        ground.checkRows(address, words.entries());
+      }
       OptionalLong after = ground.operations();
       return Sample.of(
-          tallies, after.isPresent() ? OptionalLong.of(after.getAsLong() - before) : after);
+          load, tallies, after.isPresent() ? OptionalLong.of(after.getAsLong() - before) : after);
     } finally {
       processes.forEach(ForkProcess::close);
       Folders.delete(folder);

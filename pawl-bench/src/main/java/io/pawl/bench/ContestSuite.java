@@ -26,8 +26,35 @@ public interface ContestSuite extends Suite {
       return OptionalLong.empty();
     }
 
+    /** What a reader has to know of it, such as settings on which the figures depend. */
+    default List<String> notes() {
+      return List.of();
+    }
+
+    /**
+     * Whether the rows of the {@link Resource} show all that was done.
+     *
+     * @param writes how often a holder wrote
+     */
+    default void checkRows(String address, long writes) {}
+
     @Override
     default void close() {}
+  }
+
+  /** What the locks protect, for loads that write; used by all threads of a fork. */
+  interface Resource extends AutoCloseable {
+
+    /** Reads the row of this lock and writes it back, one larger, without any protection. */
+    void modify(int lock);
+
+    @Override
+    default void close() {}
+  }
+
+  /** Rows on the store at {@code address}, where the suite has loads that write. */
+  default Resource resource(String address) {
+    throw new IllegalArgumentException("suite " + name() + " has no rows to write");
   }
 
   @Override

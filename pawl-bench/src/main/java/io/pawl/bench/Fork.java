@@ -48,6 +48,8 @@ final class Fork {
         Integer.toString(load.threads()),
         Integer.toString(load.locks()),
         load.pick().name(),
+        Integer.toString(load.cycles()),
+        Boolean.toString(load.writes()),
         Long.toString(warmUpMillis),
         Long.toString(millis)
       };
@@ -59,7 +61,9 @@ final class Fork {
               Integer.parseInt(words[6]),
               Integer.parseInt(words[7]),
               Integer.parseInt(words[8]),
-              Load.Pick.valueOf(words[9]));
+              Load.Pick.valueOf(words[9]),
+              Integer.parseInt(words[10]),
+              Boolean.parseBoolean(words[11]));
       return new Order(
           words[0],
           words[1],
@@ -68,8 +72,8 @@ final class Fork {
           Path.of(words[4]),
           Integer.parseInt(words[5]),
           load,
-          Long.parseLong(words[10]),
-          Long.parseLong(words[11]));
+          Long.parseLong(words[12]),
+          Long.parseLong(words[13]));
     }
   }
 
@@ -90,10 +94,13 @@ final class Fork {
   }
 
   private static void obey(Order order) throws IOException, InterruptedException {
-    Rival rival = Suites.contestSuite(order.suite()).rival(order.rival());
+    ContestSuite suite = Suites.contestSuite(order.suite());
+    Rival rival = suite.rival(order.rival());
     Board board = Board.at(order.board(), order.load().locks());
-    try (Rival.Client client = rival.connect(order.address())) {
-      Arena arena = new Arena(client, order.load(), order.jvm(), board);
+    try (Rival.Client client = rival.connect(order.address());
+        ContestSuite.Resource resource =
+            order.load().writes() ? suite.resource(order.address()) : lock -> {}) {
+      Arena arena = new Arena(client, order.load(), order.jvm(), board, resource);
       arena.prepare();
       System.out.println(READY);
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();

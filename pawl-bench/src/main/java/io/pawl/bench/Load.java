@@ -9,8 +9,11 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param threads of each process
  * @param locks names in all
  * @param pick how a thread chooses among them
+ * @param cycles of each thread, 0 to go on until the time is over
+ * @param writes whether each holder reads and writes a row of the suite's {@link
+ *     ContestSuite#resource}
  */
-public record Load(int jvms, int threads, int locks, Pick pick) {
+public record Load(int jvms, int threads, int locks, Pick pick, int cycles, boolean writes) {
 
   /** How a thread chooses a lock. */
   public enum Pick {
@@ -21,19 +24,34 @@ public record Load(int jvms, int threads, int locks, Pick pick) {
   }
 
   public Load {
-    if (jvms < 1 || threads < 1 || locks < 1) {
+    if (jvms < 1 || threads < 1 || locks < 1 || cycles < 0) {
       throw new IllegalArgumentException("a load needs a JVM, a thread and a lock: " + this);
     }
   }
 
   /** Threads of one JVM with one lock each, as far as the locks go. */
   public static Load of(int threads, int locks) {
-    return new Load(1, threads, locks, Pick.OWN);
+    return new Load(1, threads, locks, Pick.OWN, 0, false);
+  }
+
+  /** The same with another way to choose. */
+  public Load picking(Pick choice) {
+    return new Load(jvms, threads, locks, choice, cycles, writes);
+  }
+
+  /** Each thread runs {@code count} cycles, however long that takes. */
+  public Load cycles(int count) {
+    return new Load(jvms, threads, locks, pick, count, writes);
+  }
+
+  /** Each holder reads and writes a row. */
+  public Load writing() {
+    return new Load(jvms, threads, locks, pick, cycles, true);
   }
 
   /** The same number of threads in each of {@code count} processes. */
   public Load inEachOf(int count) {
-    return new Load(count, threads, locks, pick);
+    return new Load(count, threads, locks, pick, cycles, writes);
   }
 
   /** The same shape with other numbers, where it has several threads. */
@@ -41,7 +59,7 @@ public record Load(int jvms, int threads, int locks, Pick pick) {
     if (threads == 1) {
       return this;
     }
-    return new Load(jvms, count, locks == threads ? count : locks, pick);
+    return new Load(jvms, count, locks == threads ? count : locks, pick, cycles, writes);
   }
 
   /** The locks that thread {@code thread} of process {@code jvm} may ask for. */

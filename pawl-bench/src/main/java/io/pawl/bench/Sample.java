@@ -21,14 +21,17 @@ public record Sample(Map<Metric, Double> figures) {
   /**
    * All processes of one run taken together.
    *
+   * @param load what they were told to do
    * @param operations that the store served for them, where it counts
    */
-  static Sample of(List<Tally> processes, OptionalLong operations) {
+  static Sample of(Load load, List<Tally> processes, OptionalLong operations) {
     double perSecond = 0;
     double cpuNanos = 0;
     long cycles = 0;
     Histogram waits = new Histogram(processes.get(0).waits());
     waits.reset();
+    Histogram handOffs = new Histogram(waits);
+    double longest = 0;
     long[] perJvm = new long[processes.size()];
     int threads = processes.get(0).grants().length;
     long[] perThread = new long[processes.size() * threads];
@@ -42,6 +45,8 @@ public record Sample(Map<Metric, Double> figures) {
       cpuNanos += tally.cpuNanos();
       cycles += tally.cycles();
       waits.add(tally.waits());
+      handOffs.add(tally.handOffs());
+      longest = Math.max(longest, tally.nanos());
     }
     Map<Metric, Double> figures = new EnumMap<>(Metric.class);
     figures.put(Metric.CYCLES, perSecond);
@@ -53,6 +58,13 @@ public record Sample(Map<Metric, Double> figures) {
     }
     if (perJvm.length > 1) {
       figures.put(Metric.JVM_SPREAD, Numbers.spread(perJvm));
+    }
+    if (handOffs.getTotalCount() > 0) {
+      figures.put(Metric.HAND_OFF_P50, handOffs.getValueAtPercentile(50) / 1e6);
+      figures.put(Metric.HAND_OFF_P99, handOffs.getValueAtPercentile(99) / 1e6);
+    }
+    if (load.cycles() > 0) {
+      figures.put(Metric.ALL_MILLIS, longest / 1e6);
     }
     figures.put(Metric.CPU_SECONDS, cpuNanos / 1e9);
     figures.put(Metric.CPU_MICROS, cpuNanos / 1e3 / sum(perJvm));

@@ -15,8 +15,10 @@ import org.HdrHistogram.Histogram;
  * @param cycles all grants, those before and after the measured time too
  * @param grants those within it, by thread
  * @param waits in nanoseconds
+ * @param handOffs from the moment at which another process began to release, in nanoseconds
  */
-record Tally(long nanos, long cpuNanos, long cycles, long[] grants, Histogram waits) {
+record Tally(
+    long nanos, long cpuNanos, long cycles, long[] grants, Histogram waits, Histogram handOffs) {
 
   void write(DataOutputStream out) throws IOException {
     out.writeLong(nanos);
@@ -26,8 +28,13 @@ record Tally(long nanos, long cpuNanos, long cycles, long[] grants, Histogram wa
     for (long count : grants) {
       out.writeLong(count);
     }
-    ByteBuffer packed = ByteBuffer.allocate(waits.getNeededByteBufferCapacity());
-    int length = waits.encodeIntoCompressedByteBuffer(packed);
+    write(waits, out);
+    write(handOffs, out);
+  }
+
+  private static void write(Histogram histogram, DataOutputStream out) throws IOException {
+    ByteBuffer packed = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
+    int length = histogram.encodeIntoCompressedByteBuffer(packed);
     out.writeInt(length);
     out.write(packed.array(), 0, length);
   }
@@ -40,10 +47,13 @@ record Tally(long nanos, long cpuNanos, long cycles, long[] grants, Histogram wa
     for (int thread = 0; thread < grants.length; thread++) {
       grants[thread] = in.readLong();
     }
+    return new Tally(nanos, cpuNanos, cycles, grants, readHistogram(in), readHistogram(in));
+  }
+
+  private static Histogram readHistogram(DataInputStream in) throws IOException {
     ByteBuffer packed = ByteBuffer.wrap(in.readNBytes(in.readInt()));
     try {
-      return new Tally(
-          nanos, cpuNanos, cycles, grants, Histogram.decodeFromCompressedByteBuffer(packed, 0));
+      return Histogram.decodeFromCompressedByteBuffer(packed, 0);
     } catch (DataFormatException e) {
       throw new IOException(e);
     }

@@ -72,7 +72,7 @@ class ContestTest {
     Board board = Board.at(folder.resolve("board"), 1);
     board.enter(0, Board.signature(0, 0), 0);
     board.leave(0, Board.signature(0, 0));
-    Tally two = new Tally(1, 1, 2, new long[] {2}, new Histogram(2));
+    Tally two = new Tally(1, 1, 2, new long[] {2}, new Histogram(2), new Histogram(2));
 
     assertThatThrownBy(() -> ContestRunner.checkSum("x", List.of(two), board))
         .isInstanceOf(ExclusionViolation.class)

@@ -1,0 +1,14 @@
+package io.pawl.bench;
+
+/** {@code bench mariadb}. */
+public final class MariaDbSuite extends SqlSuite {
+
+  public MariaDbSuite() {
+    super(SqlFlavour.MARIADB, 8);
+  }
+
+  @Override
+  public String name() {
+    return "mariadb";
+  }
+}
