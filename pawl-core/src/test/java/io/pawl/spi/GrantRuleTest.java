@@ -151,7 +151,7 @@ class GrantRuleTest {
     GrantRule.attempt(lock, permits(1, 2, 2), 0);
     GrantRule.attempt(lock, permits(2, 1, 2), 0);
     assertThat(GrantRule.setKind(lock, Kind.semaphore(3), 1)).isTrue();
-    assertThat(lock.takeGrants()).extracting(Entry::id).containsExactly(permits(2, 1, 2).id());
+    assertThat(lock.takeGrants()).extracting(Grant::id).containsExactly(permits(2, 1, 2).id());
     assertThat(GrantRule.attempt(lock, permits(1, 2, 2), 1)).isInstanceOf(Standing.Held.class);
   }
 
