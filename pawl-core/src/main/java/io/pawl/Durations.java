@@ -26,4 +26,16 @@ final class Durations {
     }
     return nanos(wait);
   }
+
+  /**
+   * The time that a reservation lasts, in milliseconds, at most {@link #LONGEST}.
+   *
+   * @throws IllegalArgumentException for less than 1 ms
+   */
+  static long ttlMillis(Duration ttl) {
+    if (ttl.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException("ttl: " + ttl + " is shorter than 1 ms");
+    }
+    return (ttl.compareTo(LONGEST) > 0 ? LONGEST : ttl).toMillis();
+  }
 }

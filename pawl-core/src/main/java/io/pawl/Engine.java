@@ -6,8 +6,10 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -32,6 +34,9 @@ final class Engine {
 
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
+  /** Of as many digits as any that follows. */
+  private static final long FIRST_OPERATION = Long.parseLong("1000000000", 36);
+
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
   private final LockStore store;
@@ -49,6 +54,8 @@ final class Engine {
   private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds =
       new ConcurrentHashMap<>();
+  private final Set<CounterCall<?>> counterCalls = ConcurrentHashMap.newKeySet();
+  private final AtomicLong operations = new AtomicLong();
   private final ReentrantLock closing = new ReentrantLock();
   private volatile boolean closed;
   private volatile boolean abandoned;
@@ -197,6 +204,31 @@ final class Engine {
     live.remove(claim.claim().id());
   }
 
+  /** An id that nobody else uses, so that a change can be repeated. Consecutive ones sort so. */
+  OperationId newOperationId() {
+    String number = Long.toString(FIRST_OPERATION + operations.getAndIncrement(), 36);
+    return OperationId.of(clientId + '.' + number, Instant.ofEpochMilli(time.wallMillis()));
+  }
+
+  /** {@code id} with the time of its first use, which is now unless it says so. */
+  OperationId dated(OperationId id) {
+    return id.issued() != null
+        ? id
+        : OperationId.of(id.text(), Instant.ofEpochMilli(time.wallMillis()));
+  }
+
+  void begin(CounterCall<?> call) {
+    counterCalls.add(call);
+    if (closed) {
+      counterCalls.remove(call);
+      throw new IllegalStateException(call.what() + ": the Pawl client is closed");
+    }
+  }
+
+  void ended(CounterCall<?> call) {
+    counterCalls.remove(call);
+  }
+
   /** Whether a failed withdrawal is worth another try. */
   boolean retriesWithdrawals() {
     return !abandoned;
@@ -208,12 +240,12 @@ final class Engine {
 
   /** Nobody stands in line, nothing is held, and nothing is on its way to the store. */
   boolean isIdle() {
-    return lines.isEmpty() && live.isEmpty() && renewer.isIdle();
+    return lines.isEmpty() && live.isEmpty() && counterCalls.isEmpty() && renewer.isIdle();
   }
 
   /**
-   * Refuses new requests, turns waiters away, tells holders that their leases are lost, and gives
-   * every claim back, for at most 5 s.
+   * Refuses new requests, turns waiters away, tells holders that their leases are lost, gives every
+   * claim back, and lets changes of counters that are on their way be answered; for at most 5 s.
    */
   void close() {
     closing.lock(); // a second call waits for the first
@@ -236,6 +268,7 @@ final class Engine {
     List<CompletableFuture<Void>> ends = new ArrayList<>();
     lines.values().forEach(line -> ends.add(line.close()));
     live.values().forEach(claim -> ends.add(claim.endSoon()));
+    counterCalls.forEach(call -> ends.add(call.repeatNoMore()));
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
   }
 
@@ -243,6 +276,7 @@ final class Engine {
   void abandon() {
     abandoned = true;
     renewer.close();
+    counterCalls.forEach(CounterCall::giveUp);
   }
 
   private static void awaitQuietly(CompletableFuture<Void> all) {

@@ -5,11 +5,8 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,8 +45,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   static final long LONGEST_SILENCE_NANOS = 2_000_000_000L;
 
   private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
-  private static final long FIRST_RETRY_NANOS = 20_000_000;
-  private static final long LAST_RETRY_NANOS = 1_000_000_000;
 
   private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
 
@@ -196,7 +191,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     } finally {
       mutex.unlock();
     }
-    call(() -> engine.store().attempt(claim, this))
+    StoreCalls.call(() -> engine.store().attempt(claim, this))
         .whenComplete((standing, error) -> answered(sentAt, standing, error));
   }
 
@@ -406,8 +401,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private long retryNanos() {
-    int doublings = Math.min(failures - 1, 16);
-    return jittered(Math.min(FIRST_RETRY_NANOS << doublings, LAST_RETRY_NANOS));
+    return StoreCalls.pauseNanos(failures, engine.random());
   }
 
   private long jittered(long nanos) {
@@ -535,7 +529,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     Claim gone = doubtful || unanswered > 0 ? claim.asUnsettled() : claim;
     long runsOutAt = engine.time().nanos() + claim.lease().toNanos();
-    return () -> withdraw(gone, runsOutAt, FIRST_RETRY_NANOS);
+    return () -> withdraw(gone, runsOutAt, 1);
   }
 
   private void markEnded() {
@@ -549,8 +543,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     withdrawn.complete(null);
   }
 
-  private void withdraw(Claim gone, long runsOutAt, long retryNanos) {
-    call(() -> engine.store().withdraw(gone))
+  private void withdraw(Claim gone, long runsOutAt, int tries) {
+    StoreCalls.call(() -> engine.store().withdraw(gone))
         .whenComplete(
             (nothing, error) -> {
               if (error == null) {
@@ -561,9 +555,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
               engine.observer().storeFailed(gone.lock(), cause);
               boolean useful = engine.time().nanos() < runsOutAt && engine.retriesWithdrawals();
               if (useful && cause instanceof StoreUnavailableException) {
-                long next = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
-                Runnable retry = () -> engine.run(() -> withdraw(gone, runsOutAt, next));
-                engine.time().after(jittered(retryNanos), retry);
+                Runnable retry = () -> engine.run(() -> withdraw(gone, runsOutAt, tries + 1));
+                engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
               } else {
                 log.warn("lock '{}' was not given back and will run out", gone.lock(), cause);
                 engine.ended(this);
@@ -572,21 +565,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
             });
   }
 
-  private static <T> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
-    try {
-      return verb.get();
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
-  }
-
   private StoreException asStoreException(@Nullable Throwable error) {
-    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-    if (cause instanceof StoreException known) {
-      return known;
-    }
-    String what = "lock '" + claim.lock() + "': " + engine.store().describe();
-    return new StoreException(what + " failed unexpectedly: " + cause, cause);
+    return StoreCalls.asStoreException("lock '" + claim.lock() + "'", engine.store(), error);
   }
 
   @Override

@@ -1,9 +1,12 @@
 package io.pawl;
 
+import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -17,6 +20,7 @@ public final class Pawl implements AutoCloseable {
   private static final AtomicInteger clients = new AtomicInteger();
 
   private final Engine engine;
+  private final Counters counters;
   private final SystemTime time;
   private final Workers workers;
   private final LockStore store;
@@ -32,6 +36,7 @@ public final class Pawl implements AutoCloseable {
     SplittableRandom seeds = new SplittableRandom();
     Random random = new Random(seeds.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
+    this.counters = new Counters(engine);
     this.hook = new Thread(engine::close, "pawl-" + number + "-shutdown");
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
@@ -91,7 +96,41 @@ public final class Pawl implements AutoCloseable {
 
   /** As {@link #lock(String)}, with options. */
   public DistributedLock lock(String name, LockOptions options) {
-    return new DistributedLock(engine, io.pawl.spi.LockName.check(name), options);
+    return new DistributedLock(engine, LockName.check(name), options);
+  }
+
+  /**
+   * The counter of this name. No round trip; it exists from its first change on, starting at 0 with
+   * a floor of 0.
+   *
+   * @param name as a lock's, and not that of a lock on the same store
+   * @throws IllegalArgumentException for any other name
+   * @throws UnsupportedOperationException when the store has no counters
+   */
+  public Counter counter(String name) {
+    return new Counter(counters, LockName.check("counter name", name));
+  }
+
+  /**
+   * Takes from several counters at once: all of it, or nothing. Repeating it under the same id is
+   * harmless and answered as the first time.
+   *
+   * @param amounts by counter, 1 to 100 of them, each amount 1 to 2^53 − 1
+   * @param id whose first use is taken to be now, unless it says so
+   * @throws IllegalArgumentException for a basket, name or amount that cannot be right
+   * @throws UnsupportedOperationException when the store has no counters
+   * @throws StoreException when nothing could be sent, and nothing was taken
+   * @throws OutcomeUnknownException when it was sent and not answered within the client's patience
+   * @throws OperationConflictException when the id stands for something else
+   * @throws OperationTooOldException when the id is from before what the store remembers
+   */
+  public TakeAll tryTakeAll(Map<String, Long> amounts, OperationId id) {
+    return counters.takeAll(amounts, id).now();
+  }
+
+  /** As {@link #tryTakeAll}, without blocking. */
+  public CompletableFuture<TakeAll> tryTakeAllAsync(Map<String, Long> amounts, OperationId id) {
+    return counters.takeAll(amounts, id).later();
   }
 
   /**

@@ -4,7 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The root of what Pawl throws beside the JDK's own exceptions. */
 public abstract sealed class PawlException extends RuntimeException
-    permits StoreException, LeaseLostException {
+    permits StoreException,
+        LeaseLostException,
+        OutcomeUnknownException,
+        OperationConflictException,
+        OperationTooOldException {
 
   private static final long serialVersionUID = 1;
 

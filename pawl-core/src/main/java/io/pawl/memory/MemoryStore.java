@@ -1,15 +1,22 @@
 package io.pawl.memory;
 
+import io.pawl.NameInUseException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
+import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -23,17 +30,23 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
- * The {@link GrantRule} on a map, for tests and for locks within one process. Clients that share an
- * instance exclude each other. Forgets idle locks but for the kinds of the last 10,000, and lets
- * the tokens of whatever is asked for next start above all that were ever forgotten.
+ * The {@link GrantRule} and the {@link io.pawl.spi.CounterRule} on maps, for tests and within one
+ * process. Clients that share an instance exclude each other. Forgets idle locks but for the kinds
+ * of the last 10,000, and lets the tokens of whatever is asked for next start above all that were
+ * ever forgotten. Of a counter it remembers the last 100,000 operations.
  */
-public final class MemoryStore implements LockStore, Inspectable {
+public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   private static final int MAX_KINDS = 10_000;
 
   private final LongSupplier nanoClock;
+
+  /** To show times to people, and to name the same one twice. */
+  private final long epochOffset;
+
   private final ReentrantLock mutex = new ReentrantLock();
   private final TreeMap<String, Slot> locks = new TreeMap<>();
 
@@ -46,6 +59,7 @@ public final class MemoryStore implements LockStore, Inspectable {
         }
       };
 
+  private final MemoryCounters counters = new MemoryCounters();
   private long forgottenTokens;
 
   /** A lock, and the bells of those who wait for it. */
@@ -65,6 +79,7 @@ public final class MemoryStore implements LockStore, Inspectable {
    */
   public MemoryStore(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
+    this.epochOffset = System.currentTimeMillis() - now();
   }
 
   @Override
@@ -72,6 +87,9 @@ public final class MemoryStore implements LockStore, Inspectable {
     return decide(
         claim.lock(),
         slot -> {
+          if (counters.has(claim.lock())) {
+            throw NameInUseException.byCounter(claim.lock());
+          }
           Standing standing = GrantRule.attempt(slot.state, claim, now());
           if (standing instanceof Standing.Waiting) {
             slot.bells.put(claim.id(), bell);
@@ -142,7 +160,7 @@ public final class MemoryStore implements LockStore, Inspectable {
   }
 
   private LockView view(Slot slot) {
-    return slot.state.view(System.currentTimeMillis() - now());
+    return slot.state.view(epochOffset);
   }
 
   private <T> CompletionStage<T> decide(String lock, Function<Slot, T> verb) {
@@ -190,6 +208,45 @@ public final class MemoryStore implements LockStore, Inspectable {
     }
     if (slot.bells.size() > slot.state.waiters().size()) {
       slot.bells.keySet().removeIf(id -> !slot.state.isWaiting(id));
+    }
+  }
+
+  @Override
+  public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    return count(
+        () -> {
+          for (String name : request.operations().keySet()) {
+            if (locks.containsKey(name)) {
+              throw NameInUseException.byLock(name);
+            }
+          }
+          return counters.apply(request, now(), epochOffset);
+        });
+  }
+
+  @Override
+  public CompletionStage<Optional<CounterView>> read(String counter) {
+    return count(() -> counters.read(counter, now()));
+  }
+
+  @Override
+  public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
+    return count(() -> counters.history(counter, limit, now(), epochOffset));
+  }
+
+  @Override
+  public CompletionStage<Long> prune(String counter, Instant before) {
+    return count(() -> counters.prune(counter, before.toEpochMilli(), now()));
+  }
+
+  private <T> CompletionStage<T> count(Supplier<T> verb) {
+    mutex.lock();
+    try {
+      return CompletableFuture.completedFuture(verb.get());
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    } finally {
+      mutex.unlock();
     }
   }
 

@@ -17,8 +17,18 @@ public final class LockName {
    * @throws IllegalArgumentException that says what is wrong and where
    */
   public static String check(String name) {
+    return check("lock name", name);
+  }
+
+  /**
+   * Returns {@code name}, which obeys the same rule though it is no lock's.
+   *
+   * @param what what it is, for the message: {@code counter name}, {@code operation id}
+   * @throws IllegalArgumentException that says what is wrong and where
+   */
+  public static String check(String what, String name) {
     if (name.isEmpty()) {
-      throw new IllegalArgumentException("lock name: is empty; give it at least one character");
+      throw new IllegalArgumentException(what + ": is empty; give it at least one character");
     }
     int bytes = 0;
     for (int i = 0; i < name.length(); i++) {
@@ -26,8 +36,8 @@ public final class LockName {
       if (Character.isISOControl(c)) {
         throw new IllegalArgumentException(
             String.format(
-                "lock name: character %d is the control character U+%04X; take it out",
-                i + 1, (int) c));
+                "%s: character %d is the control character U+%04X; take it out",
+                what, i + 1, (int) c));
       }
       if (Character.isHighSurrogate(c)
           && i + 1 < name.length()
@@ -36,13 +46,14 @@ public final class LockName {
         bytes += 4;
       } else if (Character.isSurrogate(c)) {
         throw new IllegalArgumentException(
-            "lock name: character " + (i + 1) + " is half of a surrogate pair, not a character");
+            what + ": character " + (i + 1) + " is half of a surrogate pair, not a character");
       } else {
         bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
       }
       if (bytes > MAX_BYTES) {
         throw new IllegalArgumentException(
-            "lock name '"
+            what
+                + " '"
                 + name.substring(0, 16)
                 + "…': is longer than "
                 + MAX_BYTES

@@ -7,12 +7,15 @@ import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.spi.LockStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -121,6 +124,36 @@ final class Bench {
     thread.start();
     keep(thread::interrupt);
     return new Running<>(thread, task);
+  }
+
+  /** One of the tasks of {@link #parallel}. */
+  interface Numbered {
+    void run(int number) throws Exception;
+  }
+
+  /** Runs {@code work} for 0 to {@code times - 1} on sixteen threads; throws what one threw. */
+  void parallel(int times, Numbered work) {
+    AtomicInteger next = new AtomicInteger();
+    List<Running<Boolean>> threads = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      threads.add(
+          start(
+              () -> {
+                for (int n = next.getAndIncrement(); n < times; n = next.getAndIncrement()) {
+                  work.run(n);
+                }
+                return true;
+              }));
+    }
+    for (Running<Boolean> thread : threads) {
+      try {
+        thread.task().get(100, TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        throw new AssertionError(e.getCause());
+      } catch (InterruptedException | TimeoutException e) {
+        throw new AssertionError(e);
+      }
+    }
   }
 
   static void eventually(Callable<Boolean> condition) {

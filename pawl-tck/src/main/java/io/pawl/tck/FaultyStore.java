@@ -5,13 +5,20 @@ import io.pawl.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -25,13 +32,17 @@ import org.jspecify.annotations.Nullable;
  * demand. Without a fault set it passes everything through and counts. Give it to a client with
  * {@link io.pawl.Pawl#over}. Thread-safe.
  */
-public final class FaultyStore implements LockStore {
+public final class FaultyStore implements LockStore, CounterStore {
 
   /** What can be disturbed. */
   public enum Verb {
     ATTEMPT,
     RENEW,
-    WITHDRAW
+    WITHDRAW,
+    /** Of a {@link CounterStore}. */
+    APPLY,
+    /** Of a {@link CounterStore}: read, history and prune. */
+    READ
   }
 
   /** What can happen to a call. */
@@ -152,6 +163,33 @@ public final class FaultyStore implements LockStore {
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     return disturbed(Verb.WITHDRAW, () -> behind.withdraw(claim));
+  }
+
+  @Override
+  public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    return disturbed(Verb.APPLY, () -> counters().apply(request));
+  }
+
+  @Override
+  public CompletionStage<Optional<CounterView>> read(String counter) {
+    return disturbed(Verb.READ, () -> counters().read(counter));
+  }
+
+  @Override
+  public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
+    return disturbed(Verb.READ, () -> counters().history(counter, limit));
+  }
+
+  @Override
+  public CompletionStage<Long> prune(String counter, Instant before) {
+    return disturbed(Verb.READ, () -> counters().prune(counter, before));
+  }
+
+  private CounterStore counters() {
+    if (behind instanceof CounterStore counters) {
+      return counters;
+    }
+    throw new UnsupportedOperationException(behind.describe() + " has no counters");
   }
 
   private void ring(Bell bell, Standing standing) {

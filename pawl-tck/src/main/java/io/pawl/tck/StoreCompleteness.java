@@ -2,6 +2,7 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.spi.CounterStore;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreProvider;
@@ -39,6 +40,9 @@ public abstract class StoreCompleteness {
     List<Class<?>> owed = new ArrayList<>(List.of(LockStoreContract.class, LockContract.class));
     if (classes.stream().anyMatch(Inspectable.class::isAssignableFrom)) {
       owed.add(InspectableContract.class);
+    }
+    if (classes.stream().anyMatch(CounterStore.class::isAssignableFrom)) {
+      owed.add(CounterContract.class);
     }
     if (classes.stream().anyMatch(StoreProvider.class::isAssignableFrom)) {
       owed.add(CrashContract.class);

@@ -14,6 +14,8 @@ class StoreCompletenessTest {
 
   private abstract static class SomeStoreTest extends LockStoreContract {}
 
+  private abstract static class PlainStore implements LockStore {}
+
   private static final class SomeProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
@@ -28,7 +30,7 @@ class StoreCompletenessTest {
 
   @Test
   void everyStoreOwesTheStoreContractAndTheLockContract() {
-    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class)))
         .containsExactly(LockStoreContract.class, LockContract.class);
   }
 
@@ -40,14 +42,20 @@ class StoreCompletenessTest {
   }
 
   @Test
+  void aStoreWithCountersOwesTheirContractToo() {
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class)))
+        .contains(CounterContract.class);
+  }
+
+  @Test
   void aStoreWithAUrlOwesTheCrashContract() {
-    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class, SomeProvider.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class)))
         .contains(CrashContract.class);
   }
 
   @Test
   void aContractThatHasASubclassIsNotMissing() {
-    assertThat(StoreCompleteness.missing(List.of(FaultyStore.class, SomeStoreTest.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class)))
         .containsExactly(LockContract.class);
   }
 }

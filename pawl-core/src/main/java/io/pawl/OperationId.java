@@ -1,0 +1,51 @@
+package io.pawl;
+
+import io.pawl.spi.LockName;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What makes a change of a counter happen at most once: repeated under the same id it is answered
+ * as it was the first time. Ids are a counter's own: two counters may know the same one.
+ *
+ * <p>A store keeps ids for a stated time. A repetition that comes later can only be told from
+ * something new by when the id was first used; so pass that time where you know it, such as the
+ * time of the order that the id stands for. An operation from before the kept time is refused
+ * ({@link OperationTooOldException}), never applied again. Without a time the operation counts as
+ * first made now.
+ *
+ * @param text 1 to 512 bytes of UTF-8 without control characters, compared byte for byte
+ * @param issued when it was first used, to the millisecond, by any clock that is roughly right;
+ *     null where that is not known
+ */
+public record OperationId(String text, @Nullable Instant issued) {
+
+  public OperationId {
+    LockName.check("operation id", text);
+    if (issued != null && issued.toEpochMilli() < 0) {
+      throw new IllegalArgumentException(
+          "operation id '" + text + "': issued " + issued + " is before 1970");
+    }
+  }
+
+  /** An id whose first use is not known. */
+  public static OperationId of(String text) {
+    return new OperationId(text, null);
+  }
+
+  /** An id that was first used at {@code issued}. */
+  public static OperationId of(String text, Instant issued) {
+    return new OperationId(text, issued);
+  }
+
+  /** A new id, first used now. */
+  public static OperationId random() {
+    return new OperationId(UUID.randomUUID().toString(), Instant.now());
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,95 @@
+package io.pawl.memory;
+
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterRule;
+import io.pawl.spi.CounterState;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.LedgerEntry;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The {@link CounterRule} on a map of whole counters. Guarded by its store's mutex. */
+final class MemoryCounters {
+
+  /** How many operations a counter remembers; a tenth more before it forgets. */
+  private static final int KEPT = 100_000;
+
+  private final Map<String, CounterState> counters = new HashMap<>();
+
+  boolean has(String name) {
+    return counters.containsKey(name);
+  }
+
+  CounterAnswer apply(CounterRequest request, long now, long epochOffset) {
+    Map<String, CounterState> named = new HashMap<>();
+    for (String name : request.operations().keySet()) {
+      CounterState known = counters.get(name);
+      named.put(name, known != null ? known : newState(name));
+    }
+    CounterAnswer answer = CounterRule.apply(named, request, now);
+    named.forEach(this::keep);
+    if (answer instanceof CounterAnswer.Applied applied) {
+      return new CounterAnswer.Applied(shifted(applied.entries(), epochOffset));
+    }
+    if (answer instanceof CounterAnswer.Refused refused) {
+      return new CounterAnswer.Refused(shifted(refused.entries(), epochOffset));
+    }
+    return answer;
+  }
+
+  private static CounterState newState(String name) {
+    return new CounterState(CounterView.unknown(name), List.of());
+  }
+
+  private void keep(String name, CounterState state) {
+    if (!state.takeChanges().isEmpty()) {
+      counters.put(name, state);
+    }
+    if (state.entries().size() > KEPT + KEPT / 10) {
+      state.forgetBeyond(KEPT);
+    }
+  }
+
+  private static SortedMap<String, LedgerEntry> shifted(
+      SortedMap<String, LedgerEntry> entries, long millis) {
+    TreeMap<String, LedgerEntry> shifted = new TreeMap<>();
+    entries.forEach((name, entry) -> shifted.put(name, entry.shifted(millis)));
+    return shifted;
+  }
+
+  Optional<CounterView> read(String name, long now) {
+    return Optional.ofNullable(settled(name, now)).map(CounterState::view);
+  }
+
+  List<LedgerEntry> history(String name, int limit, long now, long epochOffset) {
+    CounterState state = settled(name, now);
+    if (state == null) {
+      return List.of();
+    }
+    List<LedgerEntry> entries = new ArrayList<>(state.entries());
+    Collections.reverse(entries);
+    return entries.stream().limit(limit).map(entry -> entry.shifted(epochOffset)).toList();
+  }
+
+  long prune(String name, long beforeMillis, long now) {
+    CounterState state = settled(name, now);
+    return state == null ? 0 : state.forget(beforeMillis);
+  }
+
+  private @Nullable CounterState settled(String name, long now) {
+    CounterState state = counters.get(name);
+    if (state != null) {
+      CounterRule.settle(state, now);
+      state.takeChanges();
+    }
+    return state;
+  }
+}

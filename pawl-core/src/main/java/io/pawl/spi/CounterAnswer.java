@@ -1,0 +1,50 @@
+package io.pawl.spi;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What a store says to a {@link CounterRequest}. */
+public sealed interface CounterAnswer {
+
+  /**
+   * All of it is done, by this request or by an earlier one under the same id.
+   *
+   * @param entries as they stand in the ledger of each counter
+   */
+  record Applied(SortedMap<String, LedgerEntry> entries) implements CounterAnswer {
+    public Applied {
+      entries = copy(entries);
+    }
+  }
+
+  /**
+   * Nothing of it is done, and nothing of it will be.
+   *
+   * @param entries of each counter, whose {@code value} says what is left; not in the ledger unless
+   *     {@link CounterRequest#recordsRefusal}
+   */
+  record Refused(SortedMap<String, LedgerEntry> entries) implements CounterAnswer {
+    public Refused {
+      entries = copy(entries);
+    }
+  }
+
+  /**
+   * The id stands for something else on {@code counter}; nothing was changed.
+   *
+   * @param recorded what it stands for, for a message
+   */
+  record Conflict(String counter, String recorded) implements CounterAnswer {}
+
+  /**
+   * The id is not known on {@code counter} and is from before what the counter remembers; nothing
+   * was changed.
+   */
+  record TooOld(String counter, long keptFromMillis) implements CounterAnswer {}
+
+  private static SortedMap<String, LedgerEntry> copy(Map<String, LedgerEntry> entries) {
+    return Collections.unmodifiableSortedMap(new TreeMap<>(entries));
+  }
+}

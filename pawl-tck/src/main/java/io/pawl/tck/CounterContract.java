@@ -1,0 +1,52 @@
+package io.pawl.tck;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * What a user of counters is promised, on the service under test, and what its {@link
+ * io.pawl.spi.CounterStore} owes at the seam. Counter names are unique to a case.
+ */
+public abstract class CounterContract extends StoreContract {
+
+  @Nested
+  class Counting extends CountingCases {
+    Counting() {
+      super(CounterContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Ids extends OperationIdCases {
+    Ids() {
+      super(CounterContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Reservations extends ReservationCases {
+    Reservations() {
+      super(CounterContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Baskets extends BasketCases {
+    Baskets() {
+      super(CounterContract.this.bench);
+    }
+  }
+
+  @Nested
+  class LosingMessages extends LostChangeCases {
+    LosingMessages() {
+      super(CounterContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Load extends CounterLoadCases {
+    Load() {
+      super(CounterContract.this.bench);
+    }
+  }
+}

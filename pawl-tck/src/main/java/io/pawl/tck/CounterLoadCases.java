@@ -1,0 +1,94 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Counter;
+import io.pawl.OperationId;
+import io.pawl.Outcome;
+import io.pawl.OutcomeUnknownException;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.Take;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Many at once. */
+abstract class CounterLoadCases extends CounterCases {
+
+  private static final int BUYERS = 400;
+  private static final int PRIZES = 10;
+  private static final int CHANGES = 2_000;
+
+  CounterLoadCases(Bench bench) {
+    super(bench);
+  }
+
+  @Test
+  void p7_conservation_tenPrizesAreGivenTenTimes() {
+    Counter counter = counter("prizes", PRIZES);
+    AtomicInteger won = new AtomicInteger();
+
+    bench.parallel(
+        BUYERS,
+        i -> {
+          Counter mine = i % 2 == 0 ? counter : elsewhere(counter);
+          if (mine.tryTake(1, "buyer" + i).isTaken()) {
+            won.incrementAndGet();
+          }
+        });
+
+    assertThat(won.get()).isEqualTo(PRIZES);
+    assertThat(counter.get()).isZero();
+    assertConserved(counter);
+  }
+
+  /** Every buyer tries several times, over a network that loses one message in four. */
+  @Test
+  void p7_conservation_holdsOverANetworkThatLosesMessages() {
+    Counter counter = counter("faults", CHANGES / 2);
+    Map<String, Take> told = new ConcurrentHashMap<>();
+    List<Pawl> clients = List.of(impatientClient(), impatientClient());
+
+    bench.parallel(
+        CHANGES,
+        i -> {
+          Counter mine = clients.get(i % 2).counter(counter.name());
+          String id = "buyer" + i;
+          for (int tries = 0; tries < 3; tries++) {
+            if (ThreadLocalRandom.current().nextInt(4) == 0) {
+              boolean reply = ThreadLocalRandom.current().nextBoolean();
+              network.next(Verb.APPLY, reply ? Fault.LOSE_REPLY : Fault.LOSE_REQUEST);
+            }
+            try {
+              Take take = mine.tryTake(1, OperationId.of(id));
+              assertThat(told.getOrDefault(id, take)).as(id).isEqualTo(take);
+              told.put(id, take);
+            } catch (OutcomeUnknownException e) {
+              assertThat(e.id().text()).isEqualTo(id);
+            }
+          }
+        });
+    network.heal();
+
+    assertThat(counter.get()).isZero();
+    assertConserved(counter);
+    Map<String, Outcome.Status> recorded = new ConcurrentHashMap<>();
+    counter.history(Integer.MAX_VALUE).forEach(entry -> recorded.put(entry.id(), entry.status()));
+    told.forEach(
+        (id, take) ->
+            assertThat(recorded.get(id))
+                .as(id)
+                .isEqualTo(take.isTaken() ? Outcome.Status.APPLIED : Outcome.Status.REFUSED));
+  }
+
+  private Pawl impatientClient() {
+    return bench.over(network, PawlOptions.defaults().patience(Duration.ZERO));
+  }
+}

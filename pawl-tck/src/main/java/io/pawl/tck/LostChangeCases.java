@@ -1,0 +1,226 @@
+package io.pawl.tck;
+
+import static io.pawl.tck.Bench.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.pawl.Counter;
+import io.pawl.OperationId;
+import io.pawl.Outcome.Status;
+import io.pawl.OutcomeUnknownException;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreDeniedException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.Take;
+import io.pawl.tck.Bench.Running;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Requests and replies that get lost or come late. */
+abstract class LostChangeCases extends CounterCases {
+
+  private static final PawlOptions IMPATIENT = PawlOptions.defaults().patience(Duration.ZERO);
+
+  LostChangeCases(Bench bench) {
+    super(bench);
+  }
+
+  private Counter impatient(Counter counter) {
+    return bench.over(network, IMPATIENT).counter(counter.name());
+  }
+
+  @Test
+  void p7_conservation_aTakeWhoseRepliesWereLostIsAppliedOnce() {
+    Counter counter = counter("replies", 10);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.LOSE_REQUEST, Fault.LOSE_REPLY);
+
+    assertThat(counter.tryTake(3)).isEqualTo(new Take.Taken(7));
+
+    assertThat(network.lostReplies()).hasSize(2);
+    assertThat(network.lostReplies().get(0)).isEqualTo(network.lostReplies().get(1));
+    assertThat(elsewhere(counter).get()).isEqualTo(7);
+    assertConserved(counter);
+  }
+
+  @Test
+  void p7_conservation_anIdTriedTenTimesOverLostRepliesIsAppliedOnce() {
+    Counter counter = counter("ten", 10);
+    Counter impatient = impatient(counter);
+    for (int i = 0; i < 10; i++) {
+      network.next(Verb.APPLY, Fault.LOSE_REPLY);
+      assertThatThrownBy(() -> impatient.tryTake(3, "order"))
+          .isInstanceOf(OutcomeUnknownException.class);
+    }
+    assertThat(network.lostReplies()).hasSize(10);
+    assertThat(network.lostReplies()).containsOnly(network.lostReplies().get(0));
+    assertThat(impatient.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
+    assertThat(counter.get()).isEqualTo(7);
+    assertConserved(counter);
+  }
+
+  @Test
+  void anUnknownOutcomeNamesTheIdThatTells() {
+    Counter counter = counter("unknown", 10);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY);
+    Counter impatient = impatient(counter);
+
+    OutcomeUnknownException applied =
+        catchThrowableOfType(OutcomeUnknownException.class, () -> impatient.tryTake(3));
+    assertThat(applied).hasMessageContaining(counter.name()).hasMessageContaining("outcome(");
+    assertThat(elsewhere(counter).outcome(applied.id()).status()).isEqualTo(Status.APPLIED);
+
+    network.next(Verb.APPLY, Fault.LOSE_REQUEST);
+    OutcomeUnknownException lost =
+        catchThrowableOfType(OutcomeUnknownException.class, () -> impatient.tryTake(3));
+    assertThat(elsewhere(counter).outcome(lost.id()).status()).isEqualTo(Status.NEVER);
+    assertThat(counter.get()).isEqualTo(7);
+  }
+
+  @Test
+  void anUnknownOutcomeIsKnownEvenAfterOldOperationsWereForgotten() {
+    Counter counter = counter("pruned", 10);
+    counter.prune(java.time.Instant.now().minus(Duration.ofDays(1)));
+    network.next(Verb.APPLY, Fault.LOSE_REQUEST);
+    Counter impatient = impatient(counter);
+
+    OutcomeUnknownException lost =
+        catchThrowableOfType(OutcomeUnknownException.class, () -> impatient.tryTake(3, "order"));
+
+    assertThat(counter.outcome(lost.id()).status()).isEqualTo(Status.NEVER);
+  }
+
+  @Test
+  void p7_conservation_aChangeThatArrivesAfterItsOutcomeWasToldIsRefused() throws Exception {
+    Counter counter = counter("late", 10);
+    network.next(Verb.APPLY, Fault.HOLD_REQUEST);
+    CompletableFuture<Take> late = counter.tryTakeAsync(3, OperationId.of("order"));
+    eventually(() -> network.calls(Verb.APPLY) == 2);
+    assertThat(elsewhere(counter).outcome("order").status()).isEqualTo(Status.NEVER);
+
+    network.resume();
+
+    assertThatThrownBy(() -> late.get(20, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasMessageContaining("order");
+    assertThat(counter.get()).isEqualTo(10);
+  }
+
+  @Test
+  void p7_conservation_aRefusalAfterALostRequestStands() throws Exception {
+    Counter counter = counter("delayed", 1);
+    CompletableFuture<Take> first;
+    network.next(Verb.APPLY, Fault.HOLD_REQUEST);
+    first = counter.tryTakeAsync(2, OperationId.of("order"));
+    eventually(() -> network.calls(Verb.APPLY) == 2);
+    assertThat(elsewhere(counter).tryTake(2, "order")).isEqualTo(new Take.Refused(1));
+    counter.giveBack(5);
+
+    network.resume();
+
+    assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(new Take.Refused(1));
+    assertThat(counter.get()).isEqualTo(6);
+  }
+
+  @Test
+  void aReservationWhoseReplyWasLostIsMadeOnceAndConfirmedOnce() {
+    Counter counter = counter("reserve", 10);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY);
+    assertThat(counter.reserve(3, LONG, "a").left()).isEqualTo(7);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.LOSE_REPLY);
+    assertThat(counter.confirm("a")).isTrue();
+    network.next(Verb.APPLY, Fault.LOSE_REPLY);
+    assertThat(counter.reserve(3, LONG, "b").left()).isEqualTo(4);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY);
+    assertThat(counter.cancel("b")).isTrue();
+
+    assertThat(counter.get()).isEqualTo(7);
+    assertConserved(counter);
+  }
+
+  @Test
+  void aBasketWhoseReplyWasLostIsTakenOnce() {
+    Counter a = counter("a", 5);
+    Counter b = counter("b", 5);
+    network.next(Verb.APPLY, Fault.LOSE_REPLY);
+
+    assertThat(here.tryTakeAll(Map.of(a.name(), 1L, b.name(), 1L), OperationId.random()).isTaken())
+        .isTrue();
+
+    assertThat(a.get()).isEqualTo(4);
+    assertThat(b.get()).isEqualTo(4);
+  }
+
+  @Test
+  void aReadIsRepeatedAndFailsAsWhatItIs() {
+    Counter counter = counter("read", 10);
+    network.next(Verb.READ, Fault.LOSE_REPLY, Fault.LOSE_REQUEST);
+    assertThat(counter.get()).isEqualTo(10);
+
+    network.next(Verb.READ, Fault.LOSE_REPLY);
+    Counter impatient = impatient(counter);
+    assertThatThrownBy(impatient::get).isInstanceOf(StoreUnavailableException.class);
+  }
+
+  @Test
+  void aDenialIsFinalUnlessAnEarlierTryMayHaveBeenApplied() {
+    Counter counter = counter("denied", 10);
+    network.next(Verb.APPLY, Fault.DENY);
+    assertThatThrownBy(() -> counter.tryTake(1)).isInstanceOf(StoreDeniedException.class);
+
+    network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.DENY);
+    assertThatThrownBy(() -> counter.tryTake(1))
+        .isInstanceOf(OutcomeUnknownException.class)
+        .hasCauseInstanceOf(StoreDeniedException.class);
+    assertThat(counter.get()).isEqualTo(9);
+  }
+
+  @Test
+  void aStoreThatThrowsLeavesTheOutcomeUnknown() {
+    Counter counter = counter("throws", 10);
+    network.next(Verb.APPLY, Fault.THROW);
+
+    assertThatThrownBy(() -> counter.tryTake(1)).isInstanceOf(OutcomeUnknownException.class);
+  }
+
+  @Test
+  void anInterruptIsKeptForLater() throws Exception {
+    Counter counter = counter("interrupt", 10);
+    Running<Boolean> taking =
+        bench.start(
+            () -> {
+              Thread.currentThread().interrupt();
+              return counter.tryTake(1).isTaken() && Thread.currentThread().isInterrupted();
+            });
+    assertThat(taking.result()).isTrue();
+  }
+
+  @Test
+  void closingAClientAnswersWhatIsUnderWay() {
+    Counter counter = counter("closing", 10);
+    Pawl closing = bench.over(network);
+    network.on(Verb.APPLY, Fault.LOSE_REPLY);
+    int before = network.calls(Verb.APPLY);
+    CompletableFuture<Take> take =
+        closing.counter(counter.name()).tryTakeAsync(1, OperationId.of("order"));
+    eventually(() -> network.calls(Verb.APPLY) > before);
+
+    closing.close();
+
+    assertThatThrownBy(() -> take.get(20, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(OutcomeUnknownException.class);
+    assertThatThrownBy(() -> closing.counter(counter.name()).tryTake(1))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    network.heal();
+    assertThat(counter.outcome("order").status()).isEqualTo(Status.APPLIED);
+  }
+}

@@ -1,0 +1,215 @@
+package io.pawl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Change;
+import io.pawl.Counter;
+import io.pawl.OperationConflictException;
+import io.pawl.OperationId;
+import io.pawl.OperationTooOldException;
+import io.pawl.Outcome;
+import io.pawl.Outcome.Status;
+import io.pawl.Take;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.Operation;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** At most once, by id. */
+abstract class OperationIdCases extends CounterCases {
+
+  private static final Instant EARLY = Instant.parse("2020-01-01T00:00:00Z");
+  private static final Instant LATER = Instant.parse("2020-02-01T00:00:00Z");
+
+  OperationIdCases(Bench bench) {
+    super(bench);
+  }
+
+  @Test
+  void p7_conservation_anIdIsAppliedOnceAndAnsweredAlike() {
+    Counter counter = counter("once", 10);
+    for (int i = 0; i < 10; i++) {
+      assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
+      assertThat(elsewhere(counter).tryTake(3, "order")).isEqualTo(new Take.Taken(7));
+      counter.giveBack(2, "back");
+    }
+    assertThat(counter.get()).isEqualTo(9);
+    assertConserved(counter);
+  }
+
+  @Test
+  void p7_conservation_whatWasRefusedStaysRefused() {
+    Counter counter = counter("refused", 1);
+    assertThat(counter.tryTake(2, "order")).isEqualTo(new Take.Refused(1));
+    counter.giveBack(5);
+
+    assertThat(elsewhere(counter).tryTake(2, "order")).isEqualTo(new Take.Refused(1));
+    assertThat(counter.get()).isEqualTo(6);
+  }
+
+  @Test
+  void everyKindOfChangeIsAppliedOnce() {
+    Counter counter = counter("kinds");
+    OperationId set = OperationId.of("set");
+    OperationId cas = OperationId.of("cas");
+    OperationId bounds = OperationId.of("bounds");
+    OperationId add = OperationId.of("add");
+    assertThat(counter.set(5, set)).isEqualTo(new Change.Applied(5));
+    assertThat(counter.compareAndSet(5, 6, cas)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.bounds(1, 100, bounds)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.add(1, add)).isEqualTo(new Change.Applied(7));
+    counter.bounds(0, 50);
+    counter.set(20);
+
+    assertThat(counter.set(5, set)).isEqualTo(new Change.Applied(5));
+    assertThat(counter.compareAndSet(5, 6, cas)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.bounds(1, 100, bounds)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.add(1, add)).isEqualTo(new Change.Applied(7));
+    assertThat(counter.get()).isEqualTo(20);
+    assertThat(counter.read().ceiling()).isEqualTo(50);
+    assertConserved(counter);
+  }
+
+  @Test
+  void theSameIdForSomethingElseIsAConflictThatChangesNothing() {
+    Counter counter = counter("conflict", 10);
+    counter.tryTake(3, "order");
+
+    assertThatThrownBy(() -> counter.tryTake(2, "order"))
+        .isInstanceOf(OperationConflictException.class)
+        .hasMessageContaining(counter.name())
+        .hasMessageContaining("'order'")
+        .hasMessageContaining("add -2")
+        .hasMessageContaining("add -3");
+    assertThatThrownBy(() -> elsewhere(counter).giveBack(3, "order"))
+        .isInstanceOf(OperationConflictException.class);
+    assertThatThrownBy(() -> counter.set(3, OperationId.of("order")))
+        .isInstanceOf(OperationConflictException.class);
+    assertThatThrownBy(() -> counter.reserve(3, LONG, "order"))
+        .isInstanceOf(OperationConflictException.class);
+    assertThatThrownBy(() -> counter.confirm("order"))
+        .isInstanceOf(OperationConflictException.class);
+    assertThat(counter.get()).isEqualTo(7);
+    assertConserved(counter);
+  }
+
+  @Test
+  void idsAreACountersOwn() {
+    Counter one = counter("one", 5);
+    Counter two = counter("two", 5);
+
+    assertThat(one.tryTake(1, "order")).isEqualTo(new Take.Taken(4));
+    assertThat(two.tryTake(2, "order")).isEqualTo(new Take.Taken(3));
+  }
+
+  @Test
+  void idsAreComparedByteForByte() {
+    Counter counter = counter("bytes", 1_000);
+    int ids = 0;
+    for (List<String> texts : List.of(NameCases.ALIKE, NameCases.HOSTILE)) {
+      for (String text : texts) {
+        assertThat(counter.tryTake(1, text).isTaken()).as(text).isTrue();
+        ids++;
+      }
+    }
+    assertThat(counter.get()).isEqualTo(1_000 - ids);
+    String longest = "x".repeat(512);
+    assertThat(counter.tryTake(1, longest).isTaken()).isTrue();
+    assertThat(counter.tryTake(1, longest.substring(1) + "y").left()).isEqualTo(1_000 - ids - 2);
+  }
+
+  @Test
+  void impossibleIdsAreRefusedBeforeAnythingIsSent() {
+    Counter counter = counter("ids", 3);
+    int before = network.calls(Verb.APPLY);
+    for (String id : List.of("", "a\r\nb", "x".repeat(65_536), "\u0000", "\uDFFF")) {
+      assertThatThrownBy(() -> counter.tryTake(1, id))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("operation id");
+      assertThatThrownBy(() -> counter.outcome(id)).isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThat(network.calls(Verb.APPLY)).isEqualTo(before);
+  }
+
+  @Test
+  void theOutcomeOfAnIdIsWhatWasAnswered() throws Exception {
+    Counter counter = counter("outcome", 10);
+    counter.tryTake(3, "yes");
+    counter.tryTake(30, "no");
+
+    Outcome yes = elsewhere(counter).outcome("yes");
+    assertThat(yes.status()).isEqualTo(Status.APPLIED);
+    assertThat(yes.change()).isEqualTo(-3);
+    assertThat(yes.value()).isEqualTo(7);
+    assertThat(yes.operation()).isEqualTo("add -3");
+    Outcome no = counter.outcomeAsync(OperationId.of("no")).get(20, TimeUnit.SECONDS);
+    assertThat(no.status()).isEqualTo(Status.REFUSED);
+    assertThat(no.change()).isZero();
+    assertThat(no.value()).isEqualTo(7);
+  }
+
+  @Test
+  void anOutcomeThatIsNeverStaysSo() {
+    Counter counter = counter("never", 10);
+
+    assertThat(counter.outcome("lost").status()).isEqualTo(Status.NEVER);
+
+    assertThatThrownBy(() -> elsewhere(counter).tryTake(3, "lost"))
+        .isInstanceOf(OperationConflictException.class)
+        .hasMessageContaining("outcome");
+    assertThat(elsewhere(counter).outcome("lost").status()).isEqualTo(Status.NEVER);
+    assertThat(counter.get()).isEqualTo(10);
+    assertConserved(counter);
+  }
+
+  @Test
+  void anIdFromBeforeTheKeptTimeIsRefusedNotAppliedAgain() {
+    Counter counter = counter("old", 10);
+    OperationId old = OperationId.of("old", EARLY);
+    OperationId kept = OperationId.of("kept", LATER);
+    counter.tryTake(1, old);
+    counter.tryTake(2, kept);
+    OperationId held = OperationId.of("held", EARLY);
+    counter.reserve(3, LONG, held);
+
+    assertThat(counter.prune(LATER)).isEqualTo(1);
+
+    assertThatThrownBy(() -> counter.tryTake(1, old))
+        .isInstanceOf(OperationTooOldException.class)
+        .hasMessageContaining(counter.name())
+        .hasMessageContaining("'old'");
+    assertThatThrownBy(() -> elsewhere(counter).outcome(old))
+        .isInstanceOf(OperationTooOldException.class);
+    assertThatThrownBy(() -> counter.outcome("old")).isInstanceOf(OperationTooOldException.class);
+    assertThat(counter.tryTake(2, kept)).isEqualTo(new Take.Taken(7));
+    assertThat(counter.get()).isEqualTo(4);
+    assertThat(counter.confirm(held)).isTrue();
+    assertThat(counter.tryTake(1, "new")).isEqualTo(new Take.Taken(3));
+    assertThat(counter.outcome("new").status()).isEqualTo(Status.APPLIED);
+    assertConserved(counter);
+  }
+
+  @Test
+  void aFirstRefusalUnderAnIdThatNobodyKnowsLeavesNoEntry() throws Exception {
+    CounterStore store = (CounterStore) bench.store();
+    String name = bench.lock("unrecorded");
+    apply(store, CounterRequest.of(name, OperationId.of("set"), new Operation.SetTo(1), true));
+    CounterRequest take =
+        CounterRequest.of(name, OperationId.random(), new Operation.Add(-2), false);
+
+    assertThat(apply(store, take)).isInstanceOf(CounterAnswer.Refused.class);
+    assertThat(store.history(name, 10).toCompletableFuture().get(20, TimeUnit.SECONDS)).hasSize(1);
+    assertThat(apply(store, take.repeated())).isInstanceOf(CounterAnswer.Refused.class);
+    assertThat(store.history(name, 10).toCompletableFuture().get(20, TimeUnit.SECONDS)).hasSize(2);
+  }
+
+  private static CounterAnswer apply(CounterStore store, CounterRequest request) throws Exception {
+    return store.apply(request).toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+}

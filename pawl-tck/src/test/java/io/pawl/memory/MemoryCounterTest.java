@@ -1,0 +1,13 @@
+package io.pawl.memory;
+
+import io.pawl.spi.LockStore;
+import io.pawl.tck.CounterContract;
+
+class MemoryCounterTest extends CounterContract {
+  private final MemoryStore service = new MemoryStore();
+
+  @Override
+  protected LockStore openStore() {
+    return service;
+  }
+}
