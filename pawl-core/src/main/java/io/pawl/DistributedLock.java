@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -7,27 +8,31 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * A lock by name: whoever asks for the same name on the same store excludes each other, in this
- * process and in all others. Obtained from {@link Pawl#lock}; cheap, thread-safe, holds nothing.
+ * process and in all others. Obtained from {@link Pawl#lock}; cheap, thread-safe, holds nothing. A
+ * lock by name is also the writers' side of the {@link DistributedReadWriteLock} of that name.
  *
  * <p>Every request stands for itself: a thread that holds a lease and asks again waits for itself.
  * For reentrancy by thread see {@link #asJavaLock}.
  *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
- * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed.
+ * {@link PawlOptions#patience}, {@link LockKindException} where the name is a semaphore's, and
+ * {@link IllegalStateException} once the client is closed.
  */
 public final class DistributedLock {
 
-  private final Engine engine;
-  private final Engine.LineKey key;
+  private final Requests requests;
 
   DistributedLock(Engine engine, String name, LockOptions options) {
-    this.engine = engine;
-    this.key = new Engine.LineKey(name, options);
+    this(engine, name, options, Mode.EXCLUSIVE);
+  }
+
+  DistributedLock(Engine engine, String name, LockOptions options, Mode mode) {
+    this.requests = new Requests(engine, new Engine.LineKey(name, options, mode));
   }
 
   /** The lock's name. */
   public String name() {
-    return key.name();
+    return requests.key().name();
   }
 
   /**
@@ -36,15 +41,12 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire() throws InterruptedException {
-    return tryAcquire(Durations.LONGEST)
-        .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
+    return requests.acquire();
   }
 
   /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
   public Optional<Lease> tryAcquire() {
-    Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter);
-    return waiter.awaitUninterruptibly();
+    return requests.tryAcquire();
   }
 
   /**
@@ -56,17 +58,7 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-    long waitNanos = Durations.waitNanos(wait);
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
-    if (waitNanos == 0) {
-      return tryAcquire();
-    }
-    Waiter waiter = Waiter.blocking(engine, key.name(), true);
-    long deadline = engine.time().nanos() + waitNanos;
-    engine.enter(key, waiter);
-    return waiter.await(deadline);
+    return requests.tryAcquire(wait);
   }
 
   /**
@@ -76,35 +68,22 @@ public final class DistributedLock {
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-    long waitNanos = Durations.waitNanos(wait);
-    CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
-    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
-    engine.enter(key, waiter);
-    long deadline = engine.time().nanos() + waitNanos;
-    Time.Pending timeout =
-        waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
-            ? engine.time().after(waitNanos, () -> waiter.timeOut(deadline))
-            : () -> {};
-    future.whenComplete(
-        (lease, error) -> {
-          timeout.cancel();
-          waiter.abandon();
-        });
-    return future;
+    return requests.tryAcquireAsync(wait);
   }
 
   /**
    * The same lock as a {@link Lock} of {@code java.util.concurrent}: bound to the thread, reentrant
    * (across all views of this client for the same name), without conditions. A re-entry costs no
    * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
-   * lock} throw {@link LeaseLostException}.
+   * lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes whoever waits in this
+   * client.
    */
   public Lock asJavaLock() {
-    return new JavaLock(engine, key);
+    return new JavaLock(requests);
   }
 
   @Override
   public String toString() {
-    return "DistributedLock[" + name() + " on " + engine.store().describe() + "]";
+    return requests.describe("DistributedLock");
   }
 }

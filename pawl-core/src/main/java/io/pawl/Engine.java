@@ -57,18 +57,23 @@ final class Engine {
   private final Set<CounterCall<?>> counterCalls = ConcurrentHashMap.newKeySet();
   private final AtomicLong operations = new AtomicLong();
   private final ReentrantLock closing = new ReentrantLock();
+
+  /** Whether a shared claim was ever made: spares others from looking for one. */
+  private volatile boolean hasReaders;
+
   private volatile boolean closed;
   private volatile boolean abandoned;
 
   /**
    * Threads that share a line: those that ask for the same lock in the same way.
    *
+   * @param mode what they ask for
    * @param number 0 for all who pass the lock among themselves, one of its own for a strict request
    */
-  record LineKey(String name, LockOptions options, long number) {
+  record LineKey(String name, LockOptions options, Mode mode, long number) {
 
-    LineKey(String name, LockOptions options) {
-      this(name, options, 0);
+    LineKey(String name, LockOptions options, Mode mode) {
+      this(name, options, mode, 0);
     }
 
     @Override
@@ -78,7 +83,9 @@ final class Engine {
 
     /** Whether both ask for the same lock in the same way. */
     boolean isLike(LineKey other) {
-      return name.equals(other.name) && (options == other.options || options.equals(other.options));
+      return name.equals(other.name)
+          && (mode == other.mode || mode.equals(other.mode))
+          && (options == other.options || options.equals(other.options));
     }
 
     /** By hand, as in {@link ClaimId}: a record's own costs every start of the CLI 10 ms. */
@@ -155,6 +162,9 @@ final class Engine {
       if (closed) {
         throw closedException(key.name());
       }
+      if (key.mode() instanceof Mode.Shared) {
+        hasReaders = true;
+      }
       Line line = lineFor(key);
       if (line.enter(waiter)) {
         if (closed) {
@@ -170,7 +180,7 @@ final class Engine {
     LineKey own =
         key.options().passes()
             ? key
-            : new LineKey(key.name(), key.options(), strictLines.incrementAndGet());
+            : new LineKey(key.name(), key.options(), key.mode(), strictLines.incrementAndGet());
     return lines.computeIfAbsent(own, created -> new Line(this, created));
   }
 
@@ -178,6 +188,19 @@ final class Engine {
   @Nullable Line lineOf(ClaimId id) {
     LiveClaim claim = live.get(id);
     return claim != null && claim.owner() instanceof Line line ? line : null;
+  }
+
+  /**
+   * Whether a writer of this client waits for the lock that its readers have, or the other way
+   * round; among those that ask with the same options.
+   */
+  boolean otherSideWaits(LineKey key) {
+    if (!hasReaders || key.mode() instanceof Mode.Permits) {
+      return false;
+    }
+    Mode other = key.mode() instanceof Mode.Shared ? Mode.EXCLUSIVE : Mode.SHARED;
+    Line line = lines.get(new LineKey(key.name(), key.options(), other));
+    return line != null && line.isWanted();
   }
 
   static IllegalStateException closedException(String lock) {
@@ -194,7 +217,7 @@ final class Engine {
     Holder holder =
         new Holder(ThisProcess.HOST, ThisProcess.PID, thread, options.application(), lock.note());
     Claim claim =
-        new Claim(key.name(), id, Mode.EXCLUSIVE, lock.lease(), queues, tokens, 0, false, holder);
+        new Claim(key.name(), id, key.mode(), lock.lease(), queues, tokens, 0, false, holder);
     LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
     live.put(id, alive);
     return alive;

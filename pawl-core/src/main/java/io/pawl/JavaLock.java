@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -7,37 +8,39 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/** Reentrancy by thread over leases; who has entered how often is kept by the engine. */
+/**
+ * One side of a lock, bound to threads: reentrancy over leases. A thread has one lease for both
+ * sides; what it has entered how often is kept by the engine.
+ */
 final class JavaLock implements Lock {
 
   /** A thread inside a lock. */
   record Owned(Thread thread, String name) {}
 
-  /** A lease and how often its thread has entered; only that thread touches it. */
+  /** A thread's lease, and how often it has entered either side; only that thread touches it. */
   static final class Hold {
     private final Lease lease;
-    private long entries = 1;
+    private long writes;
+    private long reads;
 
     Hold(Lease lease) {
       this.lease = lease;
     }
   }
 
-  private final Engine engine;
-  private final Engine.LineKey key;
+  private final Requests requests;
+  private final boolean reads;
 
-  JavaLock(Engine engine, Engine.LineKey key) {
-    this.engine = engine;
-    this.key = key;
+  JavaLock(Requests requests) {
+    this.requests = requests;
+    this.reads = requests.key().mode() instanceof Mode.Shared;
   }
 
   /** Waits without regard to interrupts; the flag is kept. */
   @Override
   public void lock() {
     if (!reenter()) {
-      Waiter waiter = Waiter.blocking(engine, key.name(), true);
-      engine.enter(key, waiter);
-      own(waiter.awaitUninterruptibly().orElseThrow());
+      own(requests.acquireUninterruptibly());
     }
   }
 
@@ -47,19 +50,17 @@ final class JavaLock implements Lock {
       throw new InterruptedException();
     }
     if (!reenter()) {
-      own(new DistributedLock(engine, key.name(), key.options()).acquire());
+      own(requests.acquire());
     }
   }
 
   /** Takes the lock if it is free now, overtaking whoever waits in this client. */
   @Override
   public boolean tryLock() {
-    if (reenter()) {
-      return true;
+    if (wouldUpgrade(hold())) {
+      return false;
     }
-    Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter);
-    return own(waiter.awaitUninterruptibly());
+    return reenter() || own(requests.tryAcquire());
   }
 
   /** Waits for at most {@code time}; zero and less do not wait. */
@@ -68,11 +69,11 @@ final class JavaLock implements Lock {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    if (reenter()) {
-      return true;
+    if (wouldUpgrade(hold())) {
+      return false;
     }
     Duration wait = Duration.ofNanos(Math.max(0, unit.toNanos(time)));
-    return own(new DistributedLock(engine, key.name(), key.options()).tryAcquire(wait));
+    return reenter() || own(requests.tryAcquire(wait));
   }
 
   /**
@@ -82,13 +83,16 @@ final class JavaLock implements Lock {
   @Override
   public void unlock() {
     Hold hold = hold();
-    if (hold == null) {
+    if (hold == null || entries(hold) == 0) {
       throw new IllegalMonitorStateException(
-          "lock '" + key.name() + "' is not held by thread " + Thread.currentThread().getName());
+          "lock '" + name() + "' is not held by thread " + Thread.currentThread().getName());
     }
-    if (--hold.entries == 0) {
-      engine.reentrantHolds().remove(owned());
+    enter(hold, -1);
+    if (hold.writes + hold.reads == 0) {
+      requests.engine().reentrantHolds().remove(owned());
       hold.lease.close();
+    } else if (!reads && hold.writes == 0) {
+      hold.lease.downgrade();
     }
   }
 
@@ -96,7 +100,7 @@ final class JavaLock implements Lock {
   @Override
   public Condition newCondition() {
     throw new UnsupportedOperationException(
-        "lock '" + key.name() + "' is distributed and has no conditions; use a queue or poll");
+        "lock '" + name() + "' is distributed and has no conditions; use a queue or poll");
   }
 
   private boolean reenter() {
@@ -104,9 +108,33 @@ final class JavaLock implements Lock {
     if (hold == null) {
       return false;
     }
+    if (wouldUpgrade(hold)) {
+      throw new IllegalStateException(
+          "lock '"
+              + name()
+              + "': thread "
+              + Thread.currentThread().getName()
+              + " reads, and would wait for itself to write; unlock the read lock first");
+    }
     hold.lease.ensureValid();
-    hold.entries = Math.addExact(hold.entries, 1);
+    enter(hold, 1);
     return true;
+  }
+
+  private boolean wouldUpgrade(@Nullable Hold hold) {
+    return hold != null && !reads && hold.writes == 0;
+  }
+
+  private long entries(Hold hold) {
+    return reads ? hold.reads : hold.writes;
+  }
+
+  private void enter(Hold hold, int change) {
+    if (reads) {
+      hold.reads = Math.addExact(hold.reads, change);
+    } else {
+      hold.writes = Math.addExact(hold.writes, change);
+    }
   }
 
   private boolean own(Optional<Lease> lease) {
@@ -115,21 +143,28 @@ final class JavaLock implements Lock {
   }
 
   private void own(Lease lease) {
-    engine.reentrantHolds().put(owned(), new Hold(lease));
+    Hold hold = new Hold(lease);
+    enter(hold, 1);
+    requests.engine().reentrantHolds().put(owned(), hold);
   }
 
   private @Nullable Hold hold() {
-    return engine.reentrantHolds().get(owned());
+    return requests.engine().reentrantHolds().get(owned());
   }
 
   private Owned owned() {
-    return new Owned(Thread.currentThread(), key.name());
+    return new Owned(Thread.currentThread(), name());
+  }
+
+  private String name() {
+    return requests.key().name();
   }
 
   @Override
   public String toString() {
     Hold hold = hold();
-    String state = hold == null ? "not held by this thread" : "held " + hold.entries + " times";
-    return "JavaLock[" + key.name() + ", " + state + "]";
+    long entries = hold == null ? 0 : entries(hold);
+    String state = entries == 0 ? "not held by this thread" : "held " + entries + " times";
+    return "JavaLock[" + name() + ", " + requests.key().mode() + ", " + state + "]";
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,7 @@ public final class Lease implements AutoCloseable {
 
   private final Engine engine;
   private final Line line;
+  private final Hold hold;
   private final LiveClaim claim;
   private final long token;
   private final boolean passed;
@@ -47,10 +49,11 @@ public final class Lease implements AutoCloseable {
   private boolean closed;
   private List<Runnable> callbacks = List.of();
 
-  Lease(Engine engine, Line line, LiveClaim claim, long token, boolean passed) {
+  Lease(Engine engine, Line line, Hold hold, long token, boolean passed) {
     this.engine = engine;
     this.line = line;
-    this.claim = claim;
+    this.hold = hold;
+    this.claim = hold.claim();
     this.token = token;
     this.passed = passed;
     this.grantedAt = engine.time().nanos();
@@ -58,7 +61,7 @@ public final class Lease implements AutoCloseable {
 
   /** The lock's name. */
   public String lock() {
-    return line.name();
+    return line.key().name();
   }
 
   /**
@@ -67,6 +70,39 @@ public final class Lease implements AutoCloseable {
    */
   public long token() {
     return token;
+  }
+
+  /** Whether others may hold leases like this one beside it: true of readers' leases. */
+  public boolean isShared() {
+    return claim.claim().mode() instanceof Mode.Shared;
+  }
+
+  /** How many permits of a semaphore it holds; 0 for a lock. */
+  public int permits() {
+    return claim.claim().mode() instanceof Mode.Permits some ? some.wanted() : 0;
+  }
+
+  /**
+   * Makes this writer's lease a reader's, without a gap: from before to after it no other writer
+   * gets in, and readers who wait do. The token stays, and so do the {@link #onLost} callbacks. One
+   * round trip; not interruptible. There is no way back: a reader that wants to write has to close
+   * its lease first.
+   *
+   * @throws IllegalStateException when this is not a writer's lease, or was closed
+   * @throws LeaseLostException when the lease was lost
+   * @throws StoreException when the store failed for longer than the client's patience: the lease
+   *     is valid still, and whether it is shared is not known; the call may be repeated
+   */
+  public void downgrade() {
+    if (!(line.key().mode() instanceof Mode.Exclusive) || isShared()) {
+      throw new IllegalStateException(
+          "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
+    }
+    ensureValid();
+    line.drain(hold);
+    if (!new Retry(engine, lock()).await(claim::downgrade)) {
+      ensureValid();
+    }
   }
 
   /**
@@ -176,7 +212,7 @@ public final class Lease implements AutoCloseable {
     }
     Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
     engine.observer().released(lock(), token, held);
-    return line.release(this, mayBlock);
+    return line.release(this, hold, mayBlock);
   }
 
   private void awaitConfirmation(CompletableFuture<Void> confirmed) {

@@ -1,10 +1,8 @@
 package io.pawl;
 
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -13,11 +11,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local line of one client for one lock: many requests, one claim at the store. The claim is
- * the line's; its hold is lent to one waiter after another, each with a larger token out of the
- * range that the store granted.
+ * The local line of one client for one lock and mode: many requests, few claims at the store. The
+ * claims are the line's; a {@link Hold} is lent to one waiter after another.
  *
- * <p><b>A run</b> begins when the store grants the claim and ends when the tokens are used up, the
+ * <p><b>A run</b> begins when the store grants a claim and ends when the tokens are used up, the
  * run's time is over, the hold is no longer fresh, or nobody is left. Then the claim is withdrawn,
  * and those still in line ask for a new one, behind whoever waits elsewhere.
  *
@@ -26,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * calls the head of the line; whoever comes first takes it, often the thread that runs already.
  * After {@link #SLICE_NANOS} a release hands over to the head directly. Nobody is overtaken for
  * longer than a slice per waiter ahead.
+ *
+ * <p><b>Readers</b> join a hold while its run lasts, and all that are in line join at a grant. A
+ * hold that readers may no longer join is given back by the last.
  *
  * <p><b>Strict order</b> is a line of one waiter, with a claim and so a place at the store of its
  * own. When it is granted, the store may name claims of this client that stood directly behind it:
@@ -40,68 +40,54 @@ final class Line implements LiveClaim.Owner {
 
   static final long SLICE_NANOS = 500_000;
 
-  /** The run of a strict line, which ends with its waiters or tokens: 146 years. */
-  private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
-
-  /** How many times more tokens to ask for after a run that used them all. */
-  private static final int WISH_GROWTH = 8;
-
   /** So that a store that keeps dropping our place is not asked in a tight loop. */
   private static final long LOST_PLACE_PAUSE_NANOS = 10_000_000;
 
   private final Engine engine;
   private final Engine.LineKey key;
-  private final boolean strict;
-  private final long runNanos;
-  private final long sliceNanos;
   private final ReentrantLock mutex = new ReentrantLock();
   private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+  private volatile boolean wanted;
+  private final LineClaims claims;
   private boolean retired;
-  private @Nullable LiveClaim claim;
-  private @Nullable Lease lease;
-
-  /** The claim is held and lent to nobody: in a slice, with waiters. */
-  private boolean free;
-
-  private int tokenWish = 1;
-  private long firstToken;
-  private long nextToken;
-  private long lastToken;
-  private long runEndsAt;
-  private long sliceEndsAt;
 
   Line(Engine engine, Engine.LineKey key) {
     this.engine = engine;
     this.key = key;
-    this.strict = !key.options().passes();
-    this.runNanos = strict ? ENDLESS_NANOS : key.options().maxRun().toNanos();
-    this.sliceNanos = strict ? 0 : SLICE_NANOS;
+    this.claims = new LineClaims(engine, this, key);
   }
 
-  String name() {
-    return key.name();
+  Engine.LineKey key() {
+    return key;
   }
 
-  /** What is wrong with the store, as far as the claim under way knows. */
+  /** Whether somebody stands in it; asked from outside, without a lock. */
+  boolean isWanted() {
+    return wanted;
+  }
+
+  /** What is wrong with the store, as far as the claims under way know. */
   @Nullable StoreException trouble() {
     mutex.lock();
     try {
-      if (claim == null) {
+      LiveClaim oldest = claims.oldestAsking();
+      if (oldest == null) {
         return null;
       }
-      return claim.silentNanos() >= Waiter.GRACE_NANOS
+      return oldest.silentNanos() >= Waiter.GRACE_NANOS
           ? new StoreUnavailableException(engine.store().describe() + " has not answered")
-          : claim.lastFailure();
+          : oldest.lastFailure();
     } finally {
       mutex.unlock();
     }
   }
 
-  /** For how long the store has not answered the claim under way; 0 if it has. */
+  /** For how long the store has not answered the oldest claim under way; 0 if it has. */
   long silentNanos() {
     mutex.lock();
     try {
-      return claim == null ? 0 : claim.silentNanos();
+      LiveClaim oldest = claims.oldestAsking();
+      return oldest == null ? 0 : oldest.silentNanos();
     } finally {
       mutex.unlock();
     }
@@ -112,92 +98,81 @@ final class Line implements LiveClaim.Owner {
    * false where this line is no longer used.
    */
   boolean enter(Waiter waiter) {
-    LiveClaim ask = null;
-    boolean decided = true;
+    Steps steps = new Steps();
     mutex.lock();
     try {
       if (retired) {
         return false;
       }
       waiter.standsIn(this);
-      long now = engine.time().nanos();
-      if (free && now - sliceEndsAt < 0 && mayPass(now)) {
-        lend(waiter, true);
-      } else if (!waiter.waits() && claim != null) {
-        refuse(waiter, claim);
+      Hold open = claims.open(engine.time().nanos());
+      if (open != null) {
+        lend(open, waiter, steps);
+      } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
+        refuse(waiter, steps);
       } else {
-        decided = false;
-        waiters.add(waiter);
-        if (claim == null) {
-          ask = replaceClaim();
+        add(waiter);
+        if (claims.wanted(waiters.size()) > 0) {
+          steps.askHere(claims.make(waiters.size(), waiter.waits(), waiter.threadName()));
         }
       }
     } finally {
       mutex.unlock();
     }
-    if (decided) {
-      waiter.wake();
-    } else if (ask != null && waiter.isAsync()) {
-      engine.run(ask::ask);
-    } else if (ask != null) {
-      ask.ask();
-    }
+    steps.take(engine, !waiter.isAsync());
     return true;
   }
 
-  /** A waiter that was nudged looks whether the hold still lies free. */
+  /** A waiter that was nudged looks whether a hold still lies free. */
   void takeFreeHold(Waiter waiter) {
-    LiveClaim end = null;
-    LiveClaim ask = null;
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (!free || !waiters.contains(waiter)) {
+      Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
+      if (free == null) {
         return;
       }
       long now = engine.time().nanos();
-      if (mayPass(now)) {
-        waiters.remove(waiter);
-        sliceEndsAt = now + sliceNanos;
-        lend(waiter, true);
+      if (claims.mayPass(free, now)) {
+        remove(waiter);
+        free.beginSlice(now);
+        lend(free, waiter, steps);
       } else {
-        end = claim;
-        ask = replaceClaim();
+        end(free, steps);
       }
     } finally {
       mutex.unlock();
     }
-    if (end == null) {
-      waiter.wake();
-    } else {
-      endThenAsk(end, ask, !waiter.isAsync());
-    }
+    steps.take(engine, !waiter.isAsync());
   }
 
   /** Takes {@code waiter} out of line; false where its outcome has been decided already. */
   boolean leave(Waiter waiter) {
-    LiveClaim end = null;
-    Waiter nudge = null;
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (!waiters.remove(waiter)) {
+      if (!remove(waiter)) {
         return false;
       }
-      if (waiters.isEmpty() && lease == null) {
-        end = claim;
-        replaceClaim();
-      } else if (free && first().markNudged()) {
-        nudge = first();
+      endNeedless(waiter.waits(), steps);
+      while (claims.free() > waiters.size()) {
+        end(Objects.requireNonNull(claims.firstFree()), steps);
       }
+      nudgeForFree(steps);
+      retireIfDone();
     } finally {
       mutex.unlock();
     }
-    if (nudge != null) {
-      nudge.nudge();
-    }
-    if (end != null) {
-      endThenAsk(end, null, !waiter.isAsync());
-    }
+    steps.take(engine, !waiter.isAsync());
     return true;
+  }
+
+  private void endNeedless(boolean queueing, Steps steps) {
+    LiveClaim needless = claims.removeNeedless(waiters.size(), queueing);
+    while (needless != null) {
+      steps.end(needless);
+      needless = claims.removeNeedless(waiters.size(), queueing);
+    }
   }
 
   /**
@@ -205,122 +180,115 @@ final class Line implements LiveClaim.Owner {
    *
    * @param mayBlock whether the calling thread would wait for the store anyway
    */
-  CompletableFuture<Void> release(Lease returned, boolean mayBlock) {
-    Waiter wake = null;
-    Waiter nudge = null;
-    LiveClaim end = null;
-    LiveClaim ask = null;
-    List<LiveClaim> askToo = List.of();
+  CompletableFuture<Void> release(Lease returned, Hold hold, boolean mayBlock) {
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (lease != returned) {
+      if (!hold.takeBack(returned) || !hold.isFree()) {
         return CompletableFuture.completedFuture(null);
       }
-      lease = null;
       long now = engine.time().nanos();
-      if (waiters.isEmpty() || !mayPass(now)) {
-        adaptTokenWish();
-        end = claim;
-        askToo = scatter();
-        ask = replaceClaim();
-      } else if (now - sliceEndsAt < 0) {
-        free = true;
-        nudge = first().markNudged() ? first() : null;
+      if (hold.isShared() || waiters.isEmpty() || !claims.mayPass(hold, now)) {
+        end(hold, steps);
+      } else if (hold.isInSlice(now)) {
+        nudgeForFree(steps);
       } else {
-        wake = removeFirst();
-        sliceEndsAt = now + sliceNanos;
-        lend(wake, true);
+        hold.beginSlice(now);
+        lend(hold, removeFirst(), steps);
       }
     } finally {
       mutex.unlock();
     }
-    if (wake != null) {
-      wake.wake();
+    return steps.take(engine, mayBlock);
+  }
+
+  /** The hold of {@code lease} will be a reader's, so that it is not for this line any more. */
+  void drain(Hold hold) {
+    Steps steps = new Steps();
+    mutex.lock();
+    try {
+      hold.drain();
+      scatter(steps);
+      askForMore(steps, 0);
+    } finally {
+      mutex.unlock();
     }
-    if (nudge != null) {
-      nudge.nudge();
-    }
-    if (end == null) {
-      return CompletableFuture.completedFuture(null);
-    }
-    CompletableFuture<Void> ended = endThenAsk(end, ask, mayBlock);
-    askToo.forEach(this::askScattered);
-    return ended;
+    steps.take(engine, false);
   }
 
   @Override
   public void granted(LiveClaim granted) {
-    LiveClaim end = null;
-    Waiter wake = null;
+    Steps steps = new Steps();
     Standing.Held tokens = granted.held();
-    List<LiveClaim> superseded = tokens == null ? List.of() : gather(granted, tokens.followers());
+    if (tokens != null) {
+      gather(granted, tokens.followers(), steps);
+    }
     mutex.lock();
     try {
-      if (granted != claim) {
-        end = granted;
-      } else if (waiters.isEmpty()) {
-        end = granted;
-        replaceClaim();
-      } else if (tokens != null) {
-        long now = engine.time().nanos();
-        firstToken = tokens.token();
-        nextToken = firstToken;
-        lastToken = tokens.lastToken();
-        runEndsAt = now + runNanos;
-        sliceEndsAt = now + sliceNanos;
-        wake = removeFirst();
-        lend(wake, false);
+      if (tokens != null && claims.removeAsking(granted)) {
+        lendToLine(claims.hold(granted, tokens, engine.time().nanos()), steps);
+        askForMore(steps, 0);
+      } else {
+        steps.end(granted);
       }
     } finally {
       mutex.unlock();
     }
-    if (wake != null) {
-      wake.wake();
+    steps.take(engine, false);
+  }
+
+  private void lendToLine(Hold hold, Steps steps) {
+    Waiter first = hold.claim().claim().queues() ? null : firstThat(false);
+    if (first != null) {
+      remove(first);
+      lend(hold, first, steps);
     }
-    superseded.forEach(LiveClaim::endSoon);
-    if (end != null) {
-      end.endSoon();
+    while (hold.hasRoom() && !hold.isUsedUp() && !waiters.isEmpty()) {
+      lend(hold, removeFirst(), steps);
+    }
+    if (hold.isFree()) {
+      end(hold, steps);
+    } else {
+      claims.noteIfUsedUp(hold);
     }
   }
 
   /**
-   * Takes over the waiters of {@code followers}, up to one that cannot be: nobody overtakes it.
-   * Answers their claims, which are to be ended.
+   * Takes over the waiters of {@code followers}, whose claims are ended, up to one that cannot be:
+   * nobody overtakes it.
    */
-  private List<LiveClaim> gather(LiveClaim leader, List<ClaimId> followers) {
-    List<LiveClaim> superseded = new ArrayList<>();
+  private void gather(LiveClaim leader, List<ClaimId> followers, Steps steps) {
     for (ClaimId follower : followers) {
       Line line = engine.lineOf(follower);
       LiveClaim left = line == null ? null : line.moveTo(this, leader, follower);
       if (left != null) {
-        superseded.add(left);
+        steps.end(left);
       } else if (line != null) {
         break;
       }
     }
-    return superseded;
   }
 
   /** The waiter of a strict line moves, unless either side has changed; answers its old claim. */
   private @Nullable LiveClaim moveTo(Line target, LiveClaim leader, ClaimId own) {
     mutex.lock();
     try {
-      LiveClaim left = claim;
-      if (left == null || !left.claim().id().equals(own) || lease != null || waiters.size() != 1) {
+      LiveClaim left = claims.oldestAsking();
+      if (left == null || !left.claim().id().equals(own) || waiters.size() != 1) {
         return null;
       }
       target.mutex.lock(); // in this order only: who is granted does not follow
       try {
-        if (target.claim != leader || !strict || !target.key.isLike(key)) {
+        if (target.claims.oldestAsking() != leader || !target.key.isLike(key) || !claims.strict()) {
           return null;
         }
         Waiter moved = removeFirst();
-        target.waiters.add(moved);
-        moved.standsIn(target);
+        target.add(moved);
       } finally {
         target.mutex.unlock();
       }
-      replaceClaim();
+      claims.removeAsking(left);
+      retireIfDone();
       return left;
     } finally {
       mutex.unlock();
@@ -329,205 +297,197 @@ final class Line implements LiveClaim.Owner {
 
   /**
    * The hold under which several strict waiters were to be served ends early: all but the first get
-   * lines of their own again. Answers their claims, which are to be asked for.
+   * lines of their own again.
    */
-  private List<LiveClaim> scatter() {
-    List<LiveClaim> asks = new ArrayList<>();
-    if (strict && waiters.size() > 1) {
+  private void scatter(Steps steps) {
+    if (claims.strict() && waiters.size() > 1) {
       Waiter stays = removeFirst();
       while (!waiters.isEmpty()) {
-        asks.add(engine.lineFor(key).startWith(removeFirst()));
+        engine.lineFor(key).startWith(removeFirst(), steps);
       }
-      waiters.add(stays);
+      add(stays);
     }
-    return asks;
   }
 
   /** A new line that nobody else knows yet gets its waiter. */
-  private LiveClaim startWith(Waiter waiter) {
+  private void startWith(Waiter waiter, Steps steps) {
     mutex.lock();
     try {
-      waiters.add(waiter);
-      waiter.standsIn(this);
-      return Objects.requireNonNull(replaceClaim());
+      add(waiter);
+      askForMore(steps, 0);
     } finally {
       mutex.unlock();
-    }
-  }
-
-  private void askScattered(LiveClaim ask) {
-    engine.run(ask::ask);
-    if (engine.isClosed() && ask.owner() instanceof Line line) {
-      line.close();
     }
   }
 
   @Override
   public void refused(LiveClaim refused) {
-    LiveClaim ask;
-    List<Waiter> away = new ArrayList<>();
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (refused != claim) {
+      if (!claims.removeAsking(refused)) {
         return;
       }
-      waiters.stream().filter(waiter -> !waiter.waits()).forEach(away::add);
-      away.forEach(waiters::remove);
-      away.forEach(Waiter::refuse);
-      ask = replaceClaim();
+      Waiter impatient = refused.claim().queues() ? null : firstThat(false);
+      if (impatient != null) {
+        remove(impatient);
+        impatient.refuse();
+        steps.wake(impatient);
+      }
+      askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
+      retireIfDone();
     } finally {
       mutex.unlock();
     }
-    away.forEach(Waiter::wake);
-    if (ask != null && refused.claim().queues()) {
-      ask.askAfter(LOST_PLACE_PAUSE_NANOS);
-    } else if (ask != null) {
-      engine.run(ask::ask);
-    }
+    steps.take(engine, false);
   }
 
   @Override
   public void lost(LiveClaim lost, String why) {
-    LiveClaim ask;
-    List<LiveClaim> askToo;
-    Lease lent;
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (lost != claim) {
+      Hold hold = claims.holdOf(lost);
+      if (hold != null) {
+        claims.lost(hold);
+        steps.lose(hold.takeAll(), why);
+      } else if (!claims.removeAsking(lost)) {
         return;
       }
-      lent = lease;
-      lease = null;
-      askToo = scatter();
-      ask = replaceClaim();
+      scatter(steps);
+      askForMore(steps, 0);
+      retireIfDone();
     } finally {
       mutex.unlock();
     }
-    if (lent != null) {
-      engine.workers().losses().execute(() -> lent.lose(why));
-    }
-    if (ask != null) {
-      engine.run(ask::ask);
-    }
-    askToo.forEach(this::askScattered);
+    steps.take(engine, false);
   }
 
+  /** Waiters that another claim stands for may still get it. */
   @Override
   public void failed(LiveClaim failed, RuntimeException cause) {
-    List<Waiter> away;
+    Steps steps = new Steps();
     mutex.lock();
     try {
-      if (failed != claim) {
+      if (!claims.removeAsking(failed)) {
         return;
       }
-      away = removeAll(cause);
-      replaceClaim();
+      List<Waiter> all = new ArrayList<>(waiters);
+      for (int i = all.size() - 1; i >= claims.asking(); i--) {
+        turnAway(all.get(i), cause, steps);
+      }
+      retireIfDone();
     } finally {
       mutex.unlock();
     }
-    away.forEach(Waiter::wake);
+    steps.take(engine, false);
   }
 
   /**
-   * The client is closing: waiters are turned away, the holder's lease is lost. The stage completes
-   * when the holder has been told.
+   * The client is closing: waiters are turned away, holders' leases are lost. The stage completes
+   * when the holders have been told.
    */
   CompletableFuture<Void> close() {
-    List<Waiter> away;
-    Lease lent;
-    LiveClaim end;
+    Steps steps = new Steps();
+    List<Lease> lent = new ArrayList<>();
     mutex.lock();
     try {
-      away = removeAll(Engine.closedException(name()));
-      lent = lease;
-      lease = null;
-      end = claim;
-      replaceClaim();
+      List.copyOf(waiters)
+          .forEach(waiter -> turnAway(waiter, Engine.closedException(key.name()), steps));
+      claims.removeAll(lent).forEach(steps::end);
+      retireIfDone();
     } finally {
       mutex.unlock();
     }
-    away.forEach(Waiter::wake);
-    if (end != null) {
-      end.endSoon();
+    steps.take(engine, false);
+    return Steps.tellLosses(engine, lent, "the Pawl client was closed");
+  }
+
+  private void lend(Hold hold, Waiter waiter, Steps steps) {
+    waiter.grant(hold.lend(engine, this));
+    steps.wake(waiter);
+    if (waiters.isEmpty()) {
+      endNeedless(true, steps);
     }
-    return lent == null
-        ? CompletableFuture.completedFuture(null)
-        : CompletableFuture.runAsync(
-            () -> lent.lose("the Pawl client was closed"), engine.workers().losses());
+  }
+
+  /** Calls as many from the head of the line as there are holds that lie free. */
+  private void nudgeForFree(Steps steps) {
+    int free = claims.free();
+    for (Waiter waiter : waiters) {
+      if (free-- == 0) {
+        return;
+      }
+      steps.nudge(waiter);
+    }
   }
 
   /** Busy, unless the claim that stands in the way is struggling with the store itself. */
-  private static void refuse(Waiter waiter, LiveClaim inTheWay) {
-    StoreException trouble = inTheWay.lastFailure();
-    if (trouble == null || inTheWay.held() != null) {
+  private void refuse(Waiter waiter, Steps steps) {
+    LiveClaim inTheWay = claims.oldestAsking();
+    StoreException trouble = inTheWay == null ? null : inTheWay.lastFailure();
+    if (trouble == null) {
       waiter.refuse();
     } else {
       waiter.fail(Waiter.stillFailing(trouble));
     }
+    steps.wake(waiter);
   }
 
-  private boolean mayPass(long now) {
-    return claim != null && nextToken <= lastToken && now - runEndsAt < 0 && claim.isFresh(now);
+  private void turnAway(Waiter waiter, RuntimeException cause, Steps steps) {
+    remove(waiter);
+    waiter.fail(cause);
+    steps.wake(waiter);
   }
 
-  private void lend(Waiter waiter, boolean passed) {
-    free = false;
-    lease = new Lease(engine, this, Objects.requireNonNull(claim), nextToken++, passed);
-    waiter.grant(lease);
+  /** Gives {@code hold} back, and asks for those in line. */
+  private void end(Hold hold, Steps steps) {
+    claims.end(hold, !waiters.isEmpty());
+    steps.end(hold.claim());
+    scatter(steps);
+    askForMore(steps, 0);
+    retireIfDone();
   }
 
-  /** Lets the claim go, with a new one for those in line, if any; the caller asks for it. */
-  private @Nullable LiveClaim replaceClaim() {
-    free = false;
-    if (waiters.isEmpty()) {
-      claim = null;
+  private void askForMore(Steps steps, long delayNanos) {
+    for (int more = claims.wanted(waiters.size()); more > 0; more--) {
+      boolean queues = firstThat(true) != null;
+      String thread = waiters.iterator().next().threadName();
+      steps.ask(claims.make(waiters.size(), queues, thread), delayNanos);
+    }
+  }
+
+  private void retireIfDone() {
+    if (waiters.isEmpty() && claims.areNone()) {
       retired = true;
       engine.retire(key, this);
-      return null;
-    }
-    Waiter head = first();
-    boolean queues = waiters.stream().anyMatch(Waiter::waits);
-    int tokens = strict ? strictTokens(queues) : tokenWish;
-    claim = engine.claim(key, this, queues, tokens, head.threadName());
-    return claim;
-  }
-
-  private int strictTokens(boolean queues) {
-    return queues && key.options().renewal() ? 1 + GrantRule.MAX_FOLLOWERS : 1;
-  }
-
-  private void adaptTokenWish() {
-    if (nextToken > lastToken && !waiters.isEmpty()) {
-      tokenWish = Math.min(tokenWish * WISH_GROWTH, key.options().maxPasses() + 1);
-    } else {
-      tokenWish = (int) Math.min(tokenWish, 2 * (nextToken - firstToken));
     }
   }
 
-  private CompletableFuture<Void> endThenAsk(
-      LiveClaim end, @Nullable LiveClaim ask, boolean mayBlock) {
-    CompletableFuture<Void> ended = mayBlock ? end.end() : end.endSoon();
-    if (ask != null) {
-      engine.run(ask::ask);
+  private @Nullable Waiter firstThat(boolean waits) {
+    for (Waiter waiter : waiters) {
+      if (waiter.waits() == waits) {
+        return waiter;
+      }
     }
-    return ended;
+    return null;
   }
 
-  private Waiter first() {
-    return waiters.iterator().next();
+  private void add(Waiter waiter) {
+    waiters.add(waiter);
+    wanted = true;
+    waiter.standsIn(this);
+  }
+
+  private boolean remove(Waiter waiter) {
+    boolean removed = waiters.remove(waiter);
+    wanted = !waiters.isEmpty();
+    return removed;
   }
 
   private Waiter removeFirst() {
-    Iterator<Waiter> line = waiters.iterator();
-    Waiter head = line.next();
-    line.remove();
+    Waiter head = waiters.iterator().next();
+    remove(head);
     return head;
-  }
-
-  private List<Waiter> removeAll(RuntimeException cause) {
-    List<Waiter> all = List.copyOf(waiters);
-    waiters.clear();
-    all.forEach(waiter -> waiter.fail(cause));
-    return all;
   }
 }

@@ -3,6 +3,7 @@ package io.pawl;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -17,13 +18,6 @@ import org.slf4j.LoggerFactory;
  * one attempt and a share of a batched renewal per third of a lease, and ends by a bell or by
  * asking again.
  *
- * <p><b>The local deadline.</b> The store keeps a claim for its lease from the moment at which it
- * read a request, which is later than the moment at which the request was sent. Hence a hold may be
- * trusted until {@code coveredFrom + validNanos}, where {@code coveredFrom} is the time just before
- * the last <em>answered</em> attempt or renewal was sent, and {@code validNanos} is the lease less
- * {@link #DRIFT} and {@link #MARGIN_NANOS}. A grant that comes by bell needs no further question:
- * the store grants a waiter until the deadline of its last sign of life.
- *
  * <p><b>Unknown outcomes.</b> A failed attempt may have been applied, or may still be on its way.
  * It is repeated under the same id, which is harmless; and from then on the claim is
  * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
@@ -34,12 +28,6 @@ import org.slf4j.LoggerFactory;
  * The owner may hear of a loss before it hears of the grant, and ignores claims that it has let go.
  */
 final class LiveClaim implements Bell, Comparable<LiveClaim> {
-
-  /** How much faster than ours a store's clock may run: 1 %. */
-  static final double DRIFT = 0.01;
-
-  /** Taken off every lease beside the drift, for stores that count whole milliseconds: 2 ms. */
-  static final long MARGIN_NANOS = 2_000_000;
 
   /** A waiter asks at least this often, and so is served this late when its bell was lost: 2 s. */
   static final long LONGEST_SILENCE_NANOS = 2_000_000_000L;
@@ -84,11 +72,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private final Engine engine;
   private final Owner owner;
-  private final Claim claim;
+  private volatile Claim claim;
   private final boolean renewal;
-  private final long validNanos;
   private final long periodNanos;
-  private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+  private final Withdrawal withdrawal;
+  private final Validity validity;
+  private final Troubles troubles;
 
   /** The renewer's notes, guarded by its mutex. */
   long dueNanos;
@@ -106,26 +95,20 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** A bell rang that only a question sent after it can confirm. */
   private boolean hinted;
 
-  private long coveredFrom;
   private long grantedAt;
-  private int failures;
-  private long failingSince;
   private boolean wantsWholeLease;
-  private volatile long silentSince;
-  private volatile boolean silent;
-  private volatile @Nullable StoreException lastFailure;
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
-  private volatile long deadline;
 
   LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
     this.engine = engine;
     this.owner = owner;
     this.claim = claim;
     this.renewal = renewal;
-    long leaseNanos = claim.lease().toNanos();
-    this.validNanos = leaseNanos - (long) (leaseNanos * DRIFT) - MARGIN_NANOS;
-    this.periodNanos = leaseNanos / 3;
+    this.periodNanos = claim.lease().toNanos() / 3;
+    this.withdrawal = new Withdrawal(engine, this);
+    this.validity = new Validity(claim.lease().toNanos());
+    this.troubles = new Troubles(engine);
   }
 
   Claim claim() {
@@ -142,17 +125,17 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /** Held, and before the local deadline: no round trip. */
   boolean isValid(long now) {
-    return held != null && now - deadline < 0;
+    return held != null && !validity.isOver(now);
   }
 
   /** Nanoseconds to the local deadline, 0 where it is not held. */
   long remainingNanos(long now) {
-    return held == null ? 0 : Math.max(0, deadline - now);
+    return held == null ? 0 : validity.remainingNanos(now);
   }
 
   /** Whether most of the validity is left, so that the hold is worth passing on. */
   boolean isFresh(long now) {
-    return held != null && deadline - now > validNanos / 3;
+    return held != null && validity.isFresh(now);
   }
 
   /** The tokens of the hold, null where there is none. */
@@ -162,14 +145,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /** The failure that the claim is struggling with. */
   @Nullable StoreException lastFailure() {
-    return lastFailure;
+    return troubles.last();
   }
 
   /**
    * For how long it has been asked and never answered, so that nobody can say "busy"; 0 if it was.
    */
   long silentNanos() {
-    return silent ? Math.max(1, engine.time().nanos() - silentSince) : 0;
+    return troubles.silentNanos();
   }
 
   /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
@@ -182,9 +165,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       }
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
-        coveredFrom = sentAt;
-        silentSince = sentAt;
-        silent = true;
+        validity.begin(sentAt);
+        troubles.asked(sentAt);
       }
       unanswered++;
       hinted = false;
@@ -213,7 +195,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         if (status == Status.HELD) {
           return;
         }
-        report = failing(asStoreException(error));
+        report = failing(failure(error));
       } else {
         report = stands(standing, sentAt);
       }
@@ -238,7 +220,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         }
         return;
       }
-      report = stands(standing, coveredFrom);
+      report = stands(standing, validity.coveredFrom());
     } finally {
       mutex.unlock();
     }
@@ -260,7 +242,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         StoreException cause =
             error == null
                 ? new StoreUnavailableException("the store said nothing of claim " + claim.id())
-                : asStoreException(error);
+                : failure(error);
         report = status == Status.HELD ? renewalFailed(cause) : failing(cause);
       }
     } finally {
@@ -270,9 +252,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable stands(Standing standing, long sentAt) {
-    failures = 0;
-    lastFailure = null;
-    silent = false;
+    troubles.answered();
     if (standing instanceof Standing.Held tokens) {
       return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
     }
@@ -284,13 +264,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     if (standing instanceof Standing.Waiting waiting) {
       status = Status.WAITING;
-      coveredFrom = Math.max(coveredFrom, sentAt);
+      validity.cover(sentAt);
       if (hinted) {
         engine.renewer().watch(this, engine.time().nanos());
         return () -> {};
       }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
-      long renewBy = coveredFrom + jittered(silence);
+      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, silence);
       long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
       long askAt = engine.time().nanos() + pause;
       if (askAt - renewBy < 0) {
@@ -318,8 +298,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable covered(long sentAt) {
-    coveredFrom = Math.max(coveredFrom, sentAt);
-    deadline = coveredFrom + validNanos;
+    validity.cover(sentAt);
+    validity.trust();
     wantsWholeLease = false;
     watchHeld();
     return () -> {};
@@ -330,9 +310,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return ending("the store granted it anew under token " + tokens.token());
     }
     long now = engine.time().nanos();
-    coveredFrom = Math.max(coveredFrom, sentAt);
-    deadline = coveredFrom + validNanos;
-    if (now - deadline >= 0) {
+    validity.cover(sentAt);
+    validity.trust();
+    if (validity.isOver(now)) {
       Runnable finish = withdrawing();
       return () -> {
         engine.run(finish);
@@ -361,22 +341,17 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private void watchHeld() {
     if (renewal) {
-      engine.renewer().renewBy(this, Math.min(lossAt(), coveredFrom + jittered(periodNanos)));
+      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
+      engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else if (wantsWholeLease) {
       engine.renewer().watch(this, grantedAt); // part of it has passed in line
     } else {
-      engine.renewer().watch(this, lossAt());
+      engine.renewer().watch(this, validity.lossAt());
     }
   }
 
   private Runnable failing(StoreException cause) {
-    long now = engine.time().nanos();
-    if (failures++ == 0) {
-      failingSince = now;
-    }
-    lastFailure = cause;
-    boolean patient = now - failingSince < engine.patienceNanos();
-    if (!patient || !(cause instanceof StoreUnavailableException)) {
+    if (!troubles.failed(cause)) {
       Runnable finish = withdrawing();
       return () -> {
         engine.observer().storeFailed(claim.lock(), cause);
@@ -385,32 +360,18 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       };
     }
     status = Status.ASKING;
-    engine.renewer().watch(this, now + retryNanos());
+    engine.renewer().watch(this, engine.time().nanos() + troubles.retryNanos());
     return () -> engine.observer().storeFailed(claim.lock(), cause);
   }
 
   private Runnable renewalFailed(StoreException cause) {
-    failures++;
-    lastFailure = cause;
-    long retry = Math.min(retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
-    engine.renewer().watch(this, Math.min(lossAt(), engine.time().nanos() + retry));
+    troubles.failed(cause);
+    long retry = Math.min(troubles.retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
+    engine.renewer().watch(this, Math.min(validity.lossAt(), engine.time().nanos() + retry));
     return () -> {
       log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
       engine.observer().storeFailed(claim.lock(), cause);
     };
-  }
-
-  private long retryNanos() {
-    return StoreCalls.pauseNanos(failures, engine.random());
-  }
-
-  private long jittered(long nanos) {
-    return (long) (nanos * (0.9 + 0.1 * engine.random().nextDouble()));
-  }
-
-  /** Shortly before the deadline, so that the loss is told by then. */
-  private long lossAt() {
-    return deadline - Math.min(validNanos / 50, 20_000_000);
   }
 
   /** What to do now that the time has come for which the renewer watched this claim. */
@@ -423,10 +384,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         case WAITING:
           return startRenewal();
         case HELD:
-          if (now - lossAt() >= 0) {
+          if (now - validity.lossAt() >= 0) {
             return Duty.LOSE;
           }
-          engine.renewer().watch(this, lossAt());
+          engine.renewer().watch(this, validity.lossAt());
           return startRenewal();
         default:
           return Duty.NOTHING;
@@ -447,7 +408,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /** Ends the hold because its deadline passes; not if a renewal was answered in the meantime. */
   void loseIfDue() {
-    if (engine.time().nanos() - lossAt() >= 0) {
+    if (engine.time().nanos() - validity.lossAt() >= 0) {
       lose(whyLost());
     }
   }
@@ -467,13 +428,46 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     report.run();
   }
 
+  /**
+   * Makes an exclusive hold a shared one, without a gap. The stage answers whether it is held
+   * still, or fails where the store did, which leaves it open whether others may share the hold by
+   * now.
+   */
+  CompletableFuture<Boolean> downgrade() {
+    long sentAt;
+    Claim reader = claim.as(Mode.SHARED);
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(false);
+      }
+      sentAt = engine.time().nanos();
+      unanswered++;
+    } finally {
+      mutex.unlock();
+    }
+    return StoreCalls.call(() -> engine.store().attempt(reader, this))
+        .handle(
+            (standing, error) -> {
+              if (standing instanceof Standing.Held) {
+                claim = reader;
+              }
+              answered(sentAt, standing, error);
+              if (standing == null) {
+                throw failure(error);
+              }
+              return held != null;
+            })
+        .toCompletableFuture();
+  }
+
   /** Why the hold is lost, or, as it stands, would be. */
   String whyLost() {
     String known = lossReason;
     if (known != null) {
       return known;
     }
-    StoreException cause = lastFailure;
+    StoreException cause = troubles.last();
     String what = "its deadline passed before a renewal was answered";
     return cause == null ? what : what + "; the last one failed: " + cause.getMessage();
   }
@@ -494,13 +488,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
    */
   CompletableFuture<Void> end() {
     end(Runnable::run);
-    return withdrawn;
+    return withdrawal.confirmed();
   }
 
   /** As {@link #end}, for a calling thread that must not block. */
   CompletableFuture<Void> endSoon() {
     end(engine::run);
-    return withdrawn;
+    return withdrawal.confirmed();
   }
 
   private void end(Executor thread) {
@@ -519,17 +513,15 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private Runnable endLocally() {
     markEnded();
-    return this::confirmEnd;
+    return withdrawal::confirm;
   }
 
   private Runnable withdrawing() {
     markEnded();
     if (attempts == 0) {
-      return this::confirmEnd;
+      return withdrawal::confirm;
     }
-    Claim gone = doubtful || unanswered > 0 ? claim.asUnsettled() : claim;
-    long runsOutAt = engine.time().nanos() + claim.lease().toNanos();
-    return () -> withdraw(gone, runsOutAt, 1);
+    return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim);
   }
 
   private void markEnded() {
@@ -538,34 +530,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     engine.renewer().forget(this);
   }
 
-  private void confirmEnd() {
-    engine.ended(this);
-    withdrawn.complete(null);
-  }
-
-  private void withdraw(Claim gone, long runsOutAt, int tries) {
-    StoreCalls.call(() -> engine.store().withdraw(gone))
-        .whenComplete(
-            (nothing, error) -> {
-              if (error == null) {
-                confirmEnd();
-                return;
-              }
-              StoreException cause = asStoreException(error);
-              engine.observer().storeFailed(gone.lock(), cause);
-              boolean useful = engine.time().nanos() < runsOutAt && engine.retriesWithdrawals();
-              if (useful && cause instanceof StoreUnavailableException) {
-                Runnable retry = () -> engine.run(() -> withdraw(gone, runsOutAt, tries + 1));
-                engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
-              } else {
-                log.warn("lock '{}' was not given back and will run out", gone.lock(), cause);
-                engine.ended(this);
-                withdrawn.completeExceptionally(cause);
-              }
-            });
-  }
-
-  private StoreException asStoreException(@Nullable Throwable error) {
+  private StoreException failure(@Nullable Throwable error) {
     return StoreCalls.asStoreException("lock '" + claim.lock() + "'", engine.store(), error);
   }
 

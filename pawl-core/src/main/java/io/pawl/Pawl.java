@@ -100,6 +100,36 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
+   * The read-write lock of this name with default options. No round trip.
+   *
+   * @param name as for {@link #lock(String)}
+   */
+  public DistributedReadWriteLock readWriteLock(String name) {
+    return readWriteLock(name, LockOptions.defaults());
+  }
+
+  /** As {@link #readWriteLock(String)}, with options. */
+  public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+    return new DistributedReadWriteLock(engine, LockName.check(name), options);
+  }
+
+  /**
+   * The semaphore of this name with default options. No round trip.
+   *
+   * @param name as for {@link #lock(String)}
+   * @param capacity how many permits it has in all, at least 1
+   * @throws IllegalArgumentException for any other name or capacity
+   */
+  public DistributedSemaphore semaphore(String name, int capacity) {
+    return semaphore(name, capacity, LockOptions.defaults());
+  }
+
+  /** As {@link #semaphore(String, int)}, with options. */
+  public DistributedSemaphore semaphore(String name, int capacity, LockOptions options) {
+    return new DistributedSemaphore(engine, LockName.check(name), capacity, options);
+  }
+
+  /**
    * The counter of this name. No round trip; it exists from its first change on, starting at 0 with
    * a floor of 0.
    *

@@ -1,16 +1,12 @@
 package io.pawl;
 
 import io.pawl.spi.Claim;
-import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -206,18 +202,13 @@ final class Renewer {
   private void sendBatch(List<LiveClaim> batch) {
     List<Claim> claims = batch.stream().map(LiveClaim::claim).toList();
     long sentAt = engine.time().nanos();
-    CompletionStage<Map<ClaimId, Standing>> answer;
-    try {
-      answer = engine.store().renew(claims);
-    } catch (RuntimeException e) {
-      answer = CompletableFuture.failedFuture(e);
-    }
-    answer.whenComplete(
-        (standings, error) -> {
-          for (LiveClaim claim : batch) {
-            Standing standing = standings == null ? null : standings.get(claim.claim().id());
-            claim.renewed(sentAt, standing, error);
-          }
-        });
+    StoreCalls.call(() -> engine.store().renew(claims))
+        .whenComplete(
+            (standings, error) -> {
+              for (LiveClaim claim : batch) {
+                Standing standing = standings == null ? null : standings.get(claim.claim().id());
+                claim.renewed(sentAt, standing, error);
+              }
+            });
   }
 }

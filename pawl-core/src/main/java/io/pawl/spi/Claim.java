@@ -67,9 +67,9 @@ public record Claim(
     return lease.toMillis();
   }
 
-  /** The same claim in another mode, for a downgrade. */
+  /** The same claim in another mode, which does not queue: for a downgrade. */
   public Claim as(Mode other) {
-    return new Claim(lock, id, other, lease, queues, tokens, tokenFloor, unsettled, holder);
+    return new Claim(lock, id, other, lease, false, tokens, tokenFloor, unsettled, holder);
   }
 
   /** The same claim, marked {@link #unsettled}. */

@@ -1,0 +1,220 @@
+package io.pawl;
+
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of one {@link Line}: those that ask and those that are held, how many there should be,
+ * and how many tokens to ask for. Guarded by the line's mutex.
+ *
+ * <p>For an exclusive lock there is one. For k of n permits there are as many as fit into n, each
+ * with its waiter at the store, so that a line does not serialise permits. For readers there is one
+ * that asks, beside any that are held.
+ */
+final class LineClaims {
+
+  /** How many times more tokens to ask for after a run that used them all. */
+  private static final int WISH_GROWTH = 8;
+
+  /** The run of a strict line, which ends with its waiters or tokens: 146 years. */
+  private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
+
+  private final Engine engine;
+  private final Line line;
+  private final Engine.LineKey key;
+  private final boolean shared;
+  private final boolean strict;
+  private final int width;
+
+  /** Those that are not held, oldest first. */
+  private final List<LiveClaim> asking = new ArrayList<>(1);
+
+  private final List<Hold> holds = new ArrayList<>(1);
+  private int tokenWish = 1;
+
+  LineClaims(Engine engine, Line line, Engine.LineKey key) {
+    this.engine = engine;
+    this.line = line;
+    this.key = key;
+    this.shared = key.mode() instanceof Mode.Shared;
+    this.strict = !key.options().passes();
+    this.width = key.mode() instanceof Mode.Permits some ? some.capacity() / some.wanted() : 1;
+  }
+
+  boolean areNone() {
+    return asking.isEmpty() && holds.isEmpty();
+  }
+
+  int asking() {
+    return asking.size();
+  }
+
+  @Nullable LiveClaim oldestAsking() {
+    return asking.isEmpty() ? null : asking.get(0);
+  }
+
+  /** How many are still to be made for {@code waiting} waiters. */
+  int wanted(int waiting) {
+    if (shared) {
+      return waiting > 0 && asking.isEmpty() ? 1 : 0;
+    }
+    int ours = asking.size();
+    for (int i = 0; i < holds.size(); i++) {
+      ours += holds.get(i).isDraining() ? 0 : 1;
+    }
+    return Math.min(waiting - asking.size() - free(), width - ours);
+  }
+
+  /** A new one, that the caller asks for. */
+  LiveClaim make(int waiting, boolean queues, String thread) {
+    int tokens = strict ? strictTokens(queues) : Math.min(mostTokens(), wish(waiting));
+    LiveClaim claim = engine.claim(key, line, queues, tokens, thread);
+    asking.add(claim);
+    return claim;
+  }
+
+  private int wish(int waiting) {
+    return shared ? Math.max(tokenWish, waiting) : tokenWish;
+  }
+
+  private int mostTokens() {
+    return key.options().maxPasses() + 1;
+  }
+
+  private int strictTokens(boolean queues) {
+    boolean followed = queues && key.options().renewal() && key.mode() instanceof Mode.Exclusive;
+    return followed ? 1 + GrantRule.MAX_FOLLOWERS : 1;
+  }
+
+  /** Whether it is a line of one waiter, or of those who stood directly behind it at the store. */
+  boolean strict() {
+    return strict;
+  }
+
+  /** It asks no more; false where it did not. */
+  boolean removeAsking(LiveClaim claim) {
+    return asking.remove(claim);
+  }
+
+  /**
+   * Removes one that nobody is left for among {@code waiting} waiters, the newest of the leaver's
+   * sort.
+   */
+  @Nullable LiveClaim removeNeedless(int waiting, boolean queueing) {
+    if (asking.size() <= (shared ? Math.min(1, waiting) : waiting)) {
+      return null;
+    }
+    for (int i = asking.size() - 1; i >= 0; i--) {
+      if (asking.get(i).claim().queues() == queueing) {
+        return asking.remove(i);
+      }
+    }
+    return asking.remove(asking.size() - 1);
+  }
+
+  /** {@code granted} is held now. */
+  Hold hold(LiveClaim granted, Standing.Held tokens, long now) {
+    Hold hold =
+        strict
+            ? new Hold(granted, tokens, ENDLESS_NANOS, 0, now)
+            : new Hold(granted, tokens, key.options().maxRun().toNanos(), Line.SLICE_NANOS, now);
+    hold.beginSlice(now);
+    holds.add(hold);
+    return hold;
+  }
+
+  @Nullable Hold holdOf(LiveClaim claim) {
+    for (Hold hold : holds) {
+      if (hold.claim() == claim) {
+        return hold;
+      }
+    }
+    return null;
+  }
+
+  /** One that a newcomer may have at once, overtaking whoever is being called. */
+  @Nullable Hold open(long now) {
+    for (int i = 0; i < holds.size(); i++) {
+      Hold hold = holds.get(i);
+      if (hold.hasRoom() && (shared || hold.isInSlice(now))) {
+        if (mayPass(hold, now)) {
+          return hold;
+        }
+        noteIfUsedUp(hold);
+      }
+    }
+    return null;
+  }
+
+  /** One that is lent to nobody. */
+  @Nullable Hold firstFree() {
+    for (Hold hold : holds) {
+      if (hold.isFree()) {
+        return hold;
+      }
+    }
+    return null;
+  }
+
+  int free() {
+    int free = 0;
+    for (int i = 0; i < holds.size(); i++) {
+      free += holds.get(i).isFree() ? 1 : 0;
+    }
+    return free;
+  }
+
+  /**
+   * Whether {@code hold} may go to another of this client's waiters. While a writer waits, readers
+   * no longer join; while a reader waits, writers pass the lock on for no more than a slice.
+   */
+  boolean mayPass(Hold hold, long now) {
+    if (!hold.mayPass(now)) {
+      return false;
+    }
+    boolean theirTurn = shared || hold.isOlderThan(Line.SLICE_NANOS, now);
+    return !theirTurn || !engine.otherSideWaits(key);
+  }
+
+  /** Nobody joins readers whose tokens are used up; the next claim asks for more. */
+  void noteIfUsedUp(Hold hold) {
+    if (shared && hold.isUsedUp() && !hold.isDraining()) {
+      hold.drain();
+      growTokenWish();
+    }
+  }
+
+  /** {@code hold} is given back. */
+  void end(Hold hold, boolean someoneWaits) {
+    holds.remove(hold);
+    if (!hold.isUsedUp()) {
+      tokenWish = (int) Math.max(1, Math.min(tokenWish, 2 * hold.usedTokens()));
+    } else if (!shared && someoneWaits) {
+      growTokenWish();
+    }
+  }
+
+  void lost(Hold hold) {
+    holds.remove(hold);
+  }
+
+  /** The claims of all, none of which is the line's any more; the leases go to {@code lent}. */
+  List<LiveClaim> removeAll(List<Lease> lent) {
+    List<LiveClaim> all = new ArrayList<>(asking);
+    for (Hold hold : holds) {
+      lent.addAll(hold.takeAll());
+      all.add(hold.claim());
+    }
+    asking.clear();
+    holds.clear();
+    return all;
+  }
+
+  private void growTokenWish() {
+    tokenWish = Math.min(tokenWish * WISH_GROWTH, mostTokens());
+  }
+}

@@ -1,0 +1,62 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Requests for one lock in one mode: what locks and semaphores have in common. */
+record Requests(Engine engine, Engine.LineKey key) {
+
+  Lease acquire() throws InterruptedException {
+    return tryAcquire(Durations.LONGEST)
+        .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
+  }
+
+  Lease acquireUninterruptibly() {
+    Waiter waiter = Waiter.blocking(engine, key.name(), true);
+    engine.enter(key, waiter);
+    return waiter.awaitUninterruptibly().orElseThrow();
+  }
+
+  Optional<Lease> tryAcquire() {
+    Waiter waiter = Waiter.blocking(engine, key.name(), false);
+    engine.enter(key, waiter);
+    return waiter.awaitUninterruptibly();
+  }
+
+  Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+    long waitNanos = Durations.waitNanos(wait);
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (waitNanos == 0) {
+      return tryAcquire();
+    }
+    Waiter waiter = Waiter.blocking(engine, key.name(), true);
+    long deadline = engine.time().nanos() + waitNanos;
+    engine.enter(key, waiter);
+    return waiter.await(deadline);
+  }
+
+  String describe(String type) {
+    return type + "[" + key.name() + ", " + key.mode() + ", on " + engine.store().describe() + "]";
+  }
+
+  CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
+    long waitNanos = Durations.waitNanos(wait);
+    CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
+    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
+    engine.enter(key, waiter);
+    long deadline = engine.time().nanos() + waitNanos;
+    Time.Pending timeout =
+        waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
+            ? engine.time().after(waitNanos, () -> waiter.timeOut(deadline))
+            : () -> {};
+    future.whenComplete(
+        (lease, error) -> {
+          timeout.cancel();
+          waiter.abandon();
+        });
+    return future;
+  }
+}

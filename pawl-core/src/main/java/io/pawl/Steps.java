@@ -1,0 +1,107 @@
+package io.pawl;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link Line} has decided under its mutex and does after it: waiters to wake or to nudge,
+ * claims to end, and claims to ask for, in this order.
+ */
+final class Steps {
+
+  private @Nullable Waiter wake;
+  private List<Waiter> moreWakes = List.of();
+  private List<Waiter> nudges = List.of();
+  private List<LiveClaim> ends = List.of();
+  private List<Ask> asks = List.of();
+  private List<Lease> losses = List.of();
+  private String whyLost = "";
+
+  private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
+
+  void wake(Waiter waiter) {
+    if (wake == null) {
+      wake = waiter;
+    } else {
+      moreWakes = with(moreWakes, waiter);
+    }
+  }
+
+  void nudge(Waiter waiter) {
+    if (waiter.markNudged()) {
+      nudges = with(nudges, waiter);
+    }
+  }
+
+  void end(LiveClaim claim) {
+    ends = with(ends, claim);
+  }
+
+  /** On the calling thread, if that may block. */
+  void askHere(LiveClaim claim) {
+    asks = with(asks, new Ask(claim, true, 0));
+  }
+
+  void ask(LiveClaim claim, long delayNanos) {
+    asks = with(asks, new Ask(claim, false, delayNanos));
+  }
+
+  void lose(List<Lease> leases, String why) {
+    losses = leases;
+    whyLost = why;
+  }
+
+  /**
+   * Does it all.
+   *
+   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @return the end of the first claim to end, completed where there is none
+   */
+  CompletableFuture<Void> take(Engine engine, boolean mayBlock) {
+    if (wake != null) {
+      wake.wake();
+    }
+    moreWakes.forEach(Waiter::wake);
+    for (Waiter waiter : nudges) {
+      waiter.nudge();
+    }
+    if (!losses.isEmpty()) {
+      tellLosses(engine, losses, whyLost);
+    }
+    CompletableFuture<Void> ended = null;
+    for (LiveClaim claim : ends) {
+      CompletableFuture<Void> end = mayBlock ? claim.end() : claim.endSoon();
+      ended = ended == null ? end : ended;
+    }
+    for (Ask ask : asks) {
+      if (ask.delayNanos > 0) {
+        ask.claim.askAfter(ask.delayNanos);
+      } else if (ask.here && mayBlock) {
+        ask.claim.ask();
+      } else {
+        engine.run(ask.claim::ask);
+      }
+      if (engine.isClosed() && ask.claim.owner() instanceof Line line) {
+        line.close(); // it may be one that the closing client has not seen
+      }
+    }
+    return ended == null ? CompletableFuture.completedFuture(null) : ended;
+  }
+
+  /** The stage completes when all have been told. */
+  static CompletableFuture<Void> tellLosses(Engine engine, List<Lease> leases, String why) {
+    List<CompletableFuture<Void>> told = new ArrayList<>();
+    for (Lease lease : leases) {
+      told.add(CompletableFuture.runAsync(() -> lease.lose(why), engine.workers().losses()));
+    }
+    return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new));
+  }
+
+  private static <T> List<T> with(List<T> list, T one) {
+    List<T> longer = list.isEmpty() ? new ArrayList<>(1) : list;
+    longer.add(one);
+    return longer;
+  }
+}
