@@ -107,7 +107,9 @@ public final class DistributedSemaphore {
       throw new UnsupportedOperationException(
           engine.store().describe() + " cannot change the capacity of '" + name + "'");
     }
-    if (!new Retry(engine, name).await(() -> store.setKind(name, kind))) {
+    CompletableFuture<Boolean> done =
+        Retry.start(engine, name, () -> store.setKind(name, kind), true);
+    if (!Retry.await(engine, name, done)) {
       throw new LockKindException(name, Kind.LOCK, kind);
     }
     return new DistributedSemaphore(engine, name, permits, options);

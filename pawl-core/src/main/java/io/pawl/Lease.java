@@ -74,12 +74,16 @@ public final class Lease implements AutoCloseable {
 
   /** Whether others may hold leases like this one beside it: true of readers' leases. */
   public boolean isShared() {
-    return claim.claim().mode() instanceof Mode.Shared;
+    return mode() instanceof Mode.Shared;
   }
 
   /** How many permits of a semaphore it holds; 0 for a lock. */
   public int permits() {
-    return claim.claim().mode() instanceof Mode.Permits some ? some.wanted() : 0;
+    return mode() instanceof Mode.Permits some ? some.wanted() : 0;
+  }
+
+  Mode mode() {
+    return claim.claim().mode();
   }
 
   /**
@@ -94,15 +98,28 @@ public final class Lease implements AutoCloseable {
    *     is valid still, and whether it is shared is not known; the call may be repeated
    */
   public void downgrade() {
-    if (!(line.key().mode() instanceof Mode.Exclusive) || isShared()) {
+    Retry.await(engine, lock(), downgrade(true));
+  }
+
+  /** As {@link #downgrade}, without waiting: what it throws later fails the future. */
+  public CompletableFuture<Void> downgradeAsync() {
+    return downgrade(false).copy();
+  }
+
+  private CompletableFuture<Void> downgrade(boolean mayBlock) {
+    if (!(mode() instanceof Mode.Exclusive)) {
       throw new IllegalStateException(
           "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
     }
     ensureValid();
     line.drain(hold);
-    if (!new Retry(engine, lock()).await(claim::downgrade)) {
-      ensureValid();
-    }
+    return Retry.start(engine, lock(), claim::downgrade, mayBlock)
+        .thenAccept(
+            held -> {
+              if (!held) {
+                ensureValid();
+              }
+            });
   }
 
   /**

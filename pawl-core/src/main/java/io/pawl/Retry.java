@@ -1,54 +1,87 @@
 package io.pawl;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/**
- * Waits for a verb that may be repeated harmlessly, and repeats it after a failure, for the
- * client's patience. Interrupts are kept for later.
- */
-final class Retry {
+/** A verb that may be repeated harmlessly, and is after a failure, for the client's patience. */
+final class Retry<T> {
+
+  private static final long LOOK_EVERY_MILLIS = 1_000;
 
   private final Engine engine;
   private final String lock;
+  private final Supplier<CompletionStage<T>> verb;
+  private final CompletableFuture<T> answer = new CompletableFuture<>();
+  private final long giveUpAt;
 
-  Retry(Engine engine, String lock) {
+  private Retry(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
     this.engine = engine;
     this.lock = lock;
+    this.verb = verb;
+    this.giveUpAt = engine.time().nanos() + engine.patienceNanos();
   }
 
   /**
-   * The answer.
+   * The answer, or the last failure.
    *
-   * @throws StoreException the last failure
+   * @param mayBlock whether the calling thread would wait for the answer anyway
    */
-  <T> T await(Supplier<CompletionStage<T>> verb) {
-    long giveUpAt = engine.time().nanos() + engine.patienceNanos();
-    for (int tries = 1; ; tries++) {
-      try {
-        return answer(StoreCalls.call(verb));
-      } catch (StoreUnavailableException e) {
-        engine.observer().storeFailed(lock, e);
-        if (engine.time().nanos() - giveUpAt >= 0) {
-          throw e;
-        }
-      }
-      LockSupport.parkNanos(this, StoreCalls.pauseNanos(tries, engine.random()));
+  static <T> CompletableFuture<T> start(
+      Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
+    Retry<T> retry = new Retry<>(engine, lock, verb);
+    if (mayBlock) {
+      retry.send(1);
+    } else {
+      engine.run(() -> retry.send(1));
+    }
+    return retry.answer;
+  }
+
+  private void send(int tries) {
+    StoreCalls.call(verb)
+        .whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                answer.complete(result);
+              } else {
+                String what = "lock '" + lock + "'";
+                failed(StoreCalls.asStoreException(what, engine.store(), error), tries);
+              }
+            });
+  }
+
+  private void failed(StoreException cause, int tries) {
+    engine.observer().storeFailed(lock, cause);
+    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.isClosed();
+    if (patient && cause instanceof StoreUnavailableException) {
+      Runnable again = () -> engine.run(() -> send(tries + 1));
+      engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), again);
+    } else {
+      answer.completeExceptionally(cause);
     }
   }
 
-  private <T> T answer(CompletionStage<T> stage) {
+  /** Waits for {@code answer}; interrupts are kept for later. */
+  static <T> T await(Engine engine, String lock, CompletableFuture<T> answer) {
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          return stage.toCompletableFuture().get();
+          return answer.get(LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
           interrupted = true;
+        } catch (TimeoutException e) {
+          if (engine.isClosed()) {
+            throw Engine.closedException(lock);
+          }
         } catch (ExecutionException e) {
-          throw StoreCalls.asStoreException("lock '" + lock + "'", engine.store(), e.getCause());
+          throw e.getCause() instanceof RuntimeException known
+              ? known
+              : StoreCalls.asStoreException("lock '" + lock + "'", engine.store(), e.getCause());
         }
       }
     } finally {

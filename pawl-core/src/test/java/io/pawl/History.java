@@ -6,6 +6,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,11 +20,14 @@ import org.jspecify.annotations.Nullable;
 /** What happened in one simulated world, checked against the promises as it happens. */
 final class History {
 
+  private static final long WHOLE = 1_000_000;
+
   private final EventQueue queue;
   private final List<SimulatedLease> leases = new ArrayList<>();
   private final Map<String, Long> lastGranted = new HashMap<>();
   private final Map<ClaimId, Standing.Held> granted = new HashMap<>();
   private final Map<String, Long> lastDelivered = new HashMap<>();
+  private final Map<String, Long> lastWriter = new HashMap<>();
   private final Map<String, Set<Long>> delivered = new HashMap<>();
   private final Map<String, Long> register = new HashMap<>();
   private final List<Eviction> evictions = new ArrayList<>();
@@ -122,14 +126,23 @@ final class History {
       seen.evict();
     }
     if (seen.claimsValidity()) {
-      long last = lastDelivered.getOrDefault(lock, 0L);
-      if (lease.token() <= last) {
-        violation("P2: " + lock + " token " + lease.token() + " is valid after " + last);
-      }
-      lastDelivered.put(lock, Math.max(last, lease.token()));
+      checkOrder(lease);
     }
     leases.add(seen);
     return seen;
+  }
+
+  /** Writers' tokens grow, and stand between those of the readers before and after. */
+  private void checkOrder(Lease lease) {
+    boolean writer = lease.mode() instanceof Mode.Exclusive;
+    long last = (writer ? lastDelivered : lastWriter).getOrDefault(lease.lock(), 0L);
+    if (lease.token() <= last) {
+      violation("P2: " + lease.lock() + " token " + lease.token() + " is valid after " + last);
+    }
+    lastDelivered.merge(lease.lock(), lease.token(), Math::max);
+    if (writer) {
+      lastWriter.merge(lease.lock(), lease.token(), Math::max);
+    }
   }
 
   /** An operator takes these tokens away. */
@@ -158,14 +171,25 @@ final class History {
     for (int i = 0; i < leases.size(); i++) {
       SimulatedLease one = leases.get(i);
       one.check(queue.now());
-      for (int j = i + 1; j < leases.size() && one.claimsValidity(); j++) {
+      long used = 0;
+      for (int j = i; j < leases.size() && one.claimsValidity(); j++) {
         SimulatedLease other = leases.get(j);
         if (other.claimsValidity() && other.lock().equals(one.lock())) {
-          violation("P1: valid at once: " + one + " and " + other);
+          used += units(other.mode());
         }
+      }
+      if (used > (one.mode().capacity() > 0 ? one.mode().capacity() : WHOLE)) {
+        violation("P1: too many are valid at once: " + leases);
       }
     }
     leases.removeIf(SimulatedLease::isOver);
+  }
+
+  private static long units(Mode mode) {
+    if (mode instanceof Mode.Permits permits) {
+      return permits.wanted();
+    }
+    return mode instanceof Mode.Shared ? 1 : WHOLE;
   }
 
   /** Whether a user holds this lock, by its own account. */

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.SimulatedProcess.Context;
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,8 +98,9 @@ final class SimulatedClient {
     long wait = random.nextInt(3) * between(0, 2 * world.leaseNanos());
     boolean patient = random.nextInt(3) == 0;
     Duration longest = patient ? Duration.ofDays(1) : Duration.ofNanos(wait);
+    Mode mode = world.someMode(lock);
     CompletableFuture<Optional<Lease>> future =
-        new DistributedLock(engine, lock, options).tryAcquireAsync(longest);
+        new Requests(engine, new Engine.LineKey(lock, options, mode)).tryAcquireAsync(longest);
     requests.add(new Request(this, lock, world.now(), patient, future));
     future.thenAccept(lease -> lease.ifPresent(this::hold));
     if (random.nextInt(6) == 0) {
@@ -115,6 +117,9 @@ final class SimulatedClient {
             : between(0, world.leaseNanos() / 10);
     for (int i = random.nextInt(4); i > 0; i--) {
       process.run(between(0, length), Context.USER, held::write);
+    }
+    if (lease.mode() == Mode.EXCLUSIVE && random.nextInt(4) == 0) {
+      process.run(between(0, length), Context.WORKER, held::downgrade);
     }
     process.run(length, Context.USER, () -> giveBack(held));
   }

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.Mode;
 import java.util.concurrent.CompletableFuture;
 
 /** A lease in a user's hands, with what that user was told about it: promise P5. */
@@ -12,6 +13,7 @@ final class SimulatedLease {
   private long deadline;
   private int losses;
   private boolean closed;
+  private boolean downgrading;
   private boolean closedInTime;
   private boolean evicted;
 
@@ -56,7 +58,21 @@ final class SimulatedLease {
   }
 
   void write() {
-    history.write(lease, isValid() && !evicted);
+    if (mode() instanceof Mode.Exclusive) {
+      history.write(lease, isValid() && !evicted);
+    }
+  }
+
+  /** A downgrade counts from when it is asked for, since nobody knows when the store does it. */
+  Mode mode() {
+    return downgrading ? Mode.SHARED : lease.mode();
+  }
+
+  void downgrade() {
+    if (!closed && !downgrading && isValid()) {
+      downgrading = true;
+      lease.downgradeAsync();
+    }
   }
 
   void close() {

@@ -3,6 +3,7 @@ package io.pawl;
 import io.pawl.SimulatedProcess.Context;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,6 +34,11 @@ final class Simulation {
   private final long leaseNanos;
   private final Faults faults;
   private final int locks;
+
+  /** By number of the lock: 0 for a lock, else the permits of a semaphore. */
+  private final int[] capacities = new int[3];
+
+  private final boolean readers;
   private final List<SimulatedClient> clients = new ArrayList<>();
   private final Map<String, Long> freeSince = new HashMap<>();
 
@@ -44,6 +50,10 @@ final class Simulation {
     leaseNanos = LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length)] * MILLI;
     faults = new Faults(random, queue, leaseNanos, (2 + random.nextInt(6)) * leaseNanos);
     locks = 1 + random.nextInt(3);
+    readers = random.nextInt(3) > 0;
+    for (int i = 0; i < locks; i++) {
+      capacities[i] = random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0;
+    }
     boolean blocks = random.nextInt(3) == 0;
     int count = 2 + random.nextInt(3);
     for (int i = 0; i < count; i++) {
@@ -187,5 +197,13 @@ final class Simulation {
 
   String someLock() {
     return "lock" + random.nextInt(locks);
+  }
+
+  Mode someMode(String lock) {
+    int capacity = capacities[Integer.parseInt(lock.substring("lock".length()))];
+    if (capacity > 0) {
+      return new Mode.Permits(1 + random.nextInt(capacity), capacity);
+    }
+    return readers && random.nextInt(3) > 0 ? Mode.SHARED : Mode.EXCLUSIVE;
   }
 }
