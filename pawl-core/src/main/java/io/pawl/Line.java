@@ -155,9 +155,7 @@ final class Line implements LiveClaim.Owner {
         return false;
       }
       endNeedless(waiter.waits(), steps);
-      while (claims.free() > waiters.size()) {
-        end(Objects.requireNonNull(claims.firstFree()), steps);
-      }
+      endNeedlessHolds(steps);
       nudgeForFree(steps);
       retireIfDone();
     } finally {
@@ -333,6 +331,7 @@ final class Line implements LiveClaim.Owner {
         remove(impatient);
         impatient.refuse();
         steps.wake(impatient);
+        endNeedlessHolds(steps);
       }
       askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
       retireIfDone();
@@ -376,6 +375,7 @@ final class Line implements LiveClaim.Owner {
       for (int i = all.size() - 1; i >= claims.asking(); i--) {
         turnAway(all.get(i), cause, steps);
       }
+      endNeedlessHolds(steps);
       retireIfDone();
     } finally {
       mutex.unlock();
@@ -408,6 +408,14 @@ final class Line implements LiveClaim.Owner {
     steps.wake(waiter);
     if (waiters.isEmpty()) {
       endNeedless(true, steps);
+    }
+    endNeedlessHolds(steps);
+  }
+
+  /** A hold that lies free is for a waiter, who may have got another one meanwhile. */
+  private void endNeedlessHolds(Steps steps) {
+    while (claims.free() > waiters.size()) {
+      end(Objects.requireNonNull(claims.firstFree()), steps);
     }
   }
 

@@ -69,4 +69,25 @@ public abstract class LockContract extends StoreContract {
       super(LockContract.this.bench);
     }
   }
+
+  @Nested
+  class ReadWrite extends ReadWriteCases {
+    ReadWrite() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Semaphores extends SemaphoreCases {
+    Semaphores() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Linearizable extends LinearizabilityCases {
+    Linearizable() {
+      super(LockContract.this.bench);
+    }
+  }
 }
