@@ -3,11 +3,11 @@ package io.pawl;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +46,7 @@ final class Line implements LiveClaim.Owner {
   private final Engine engine;
   private final Engine.LineKey key;
   private final ReentrantLock mutex = new ReentrantLock();
-  private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
-  private volatile boolean wanted;
+  private final LocalQueue waiters = new LocalQueue();
   private final LineClaims claims;
   private boolean retired;
 
@@ -63,7 +62,7 @@ final class Line implements LiveClaim.Owner {
 
   /** Whether somebody stands in it; asked from outside, without a lock. */
   boolean isWanted() {
-    return wanted;
+    return waiters.isWanted();
   }
 
   /** What is wrong with the store, as far as the claims under way know. */
@@ -111,7 +110,7 @@ final class Line implements LiveClaim.Owner {
       } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
         refuse(waiter, steps);
       } else {
-        add(waiter);
+        waiters.add(waiter, this);
         if (claims.wanted(waiters.size()) > 0) {
           steps.askHere(claims.make(waiters.size(), waiter.waits(), waiter.threadName()));
         }
@@ -125,25 +124,22 @@ final class Line implements LiveClaim.Owner {
 
   /** A waiter that was nudged looks whether a hold still lies free. */
   void takeFreeHold(Waiter waiter) {
-    Steps steps = new Steps();
-    mutex.lock();
-    try {
-      Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
-      if (free == null) {
-        return;
-      }
-      long now = engine.time().nanos();
-      if (claims.mayPass(free, now)) {
-        remove(waiter);
-        free.beginSlice(now);
-        lend(free, waiter, steps);
-      } else {
-        end(free, steps);
-      }
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, !waiter.isAsync());
+    decide(
+        steps -> {
+          Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
+          if (free == null) {
+            return;
+          }
+          long now = engine.time().nanos();
+          if (claims.mayPass(free, now)) {
+            waiters.remove(waiter);
+            free.beginSlice(now);
+            lend(free, waiter, steps);
+          } else {
+            end(free, steps);
+          }
+        },
+        !waiter.isAsync());
   }
 
   /** Takes {@code waiter} out of line; false where its outcome has been decided already. */
@@ -151,12 +147,12 @@ final class Line implements LiveClaim.Owner {
     Steps steps = new Steps();
     mutex.lock();
     try {
-      if (!remove(waiter)) {
+      if (!waiters.remove(waiter)) {
         return false;
       }
       endNeedless(waiter.waits(), steps);
       endNeedlessHolds(steps);
-      nudgeForFree(steps);
+      waiters.nudge(claims.free(), steps);
       retireIfDone();
     } finally {
       mutex.unlock();
@@ -189,10 +185,10 @@ final class Line implements LiveClaim.Owner {
       if (hold.isShared() || waiters.isEmpty() || !claims.mayPass(hold, now)) {
         end(hold, steps);
       } else if (hold.isInSlice(now)) {
-        nudgeForFree(steps);
+        waiters.nudge(claims.free(), steps);
       } else {
         hold.beginSlice(now);
-        lend(hold, removeFirst(), steps);
+        lend(hold, waiters.removeFirst(), steps);
       }
     } finally {
       mutex.unlock();
@@ -202,16 +198,13 @@ final class Line implements LiveClaim.Owner {
 
   /** The hold of {@code lease} will be a reader's, so that it is not for this line any more. */
   void drain(Hold hold) {
-    Steps steps = new Steps();
-    mutex.lock();
-    try {
-      hold.drain();
-      scatter(steps);
-      askForMore(steps, 0);
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, false);
+    decide(
+        steps -> {
+          hold.drain();
+          scatter(steps);
+          askForMore(steps, 0);
+        },
+        false);
   }
 
   @Override
@@ -236,13 +229,13 @@ final class Line implements LiveClaim.Owner {
   }
 
   private void lendToLine(Hold hold, Steps steps) {
-    Waiter first = hold.claim().claim().queues() ? null : firstThat(false);
+    Waiter first = hold.claim().claim().queues() ? null : waiters.firstThat(false);
     if (first != null) {
-      remove(first);
+      waiters.remove(first);
       lend(hold, first, steps);
     }
     while (hold.hasRoom() && !hold.isUsedUp() && !waiters.isEmpty()) {
-      lend(hold, removeFirst(), steps);
+      lend(hold, waiters.removeFirst(), steps);
     }
     if (hold.isFree()) {
       end(hold, steps);
@@ -280,8 +273,8 @@ final class Line implements LiveClaim.Owner {
         if (target.claims.oldestAsking() != leader || !target.key.isLike(key) || !claims.strict()) {
           return null;
         }
-        Waiter moved = removeFirst();
-        target.add(moved);
+        Waiter moved = waiters.removeFirst();
+        target.waiters.add(moved, target);
       } finally {
         target.mutex.unlock();
       }
@@ -299,11 +292,11 @@ final class Line implements LiveClaim.Owner {
    */
   private void scatter(Steps steps) {
     if (claims.strict() && waiters.size() > 1) {
-      Waiter stays = removeFirst();
+      Waiter stays = waiters.removeFirst();
       while (!waiters.isEmpty()) {
-        engine.lineFor(key).startWith(removeFirst(), steps);
+        engine.lineFor(key).startWith(waiters.removeFirst(), steps);
       }
-      add(stays);
+      waiters.add(stays, this);
     }
   }
 
@@ -311,7 +304,7 @@ final class Line implements LiveClaim.Owner {
   private void startWith(Waiter waiter, Steps steps) {
     mutex.lock();
     try {
-      add(waiter);
+      waiters.add(waiter, this);
       askForMore(steps, 0);
     } finally {
       mutex.unlock();
@@ -320,67 +313,55 @@ final class Line implements LiveClaim.Owner {
 
   @Override
   public void refused(LiveClaim refused) {
-    Steps steps = new Steps();
-    mutex.lock();
-    try {
-      if (!claims.removeAsking(refused)) {
-        return;
-      }
-      Waiter impatient = refused.claim().queues() ? null : firstThat(false);
-      if (impatient != null) {
-        remove(impatient);
-        impatient.refuse();
-        steps.wake(impatient);
-        endNeedlessHolds(steps);
-      }
-      askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
-      retireIfDone();
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, false);
+    decide(
+        steps -> {
+          if (!claims.removeAsking(refused)) {
+            return;
+          }
+          Waiter impatient = refused.claim().queues() ? null : waiters.firstThat(false);
+          if (impatient != null) {
+            waiters.remove(impatient);
+            impatient.refuse();
+            steps.wake(impatient);
+            endNeedlessHolds(steps);
+          }
+          askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
+          retireIfDone();
+        },
+        false);
   }
 
   @Override
   public void lost(LiveClaim lost, String why) {
-    Steps steps = new Steps();
-    mutex.lock();
-    try {
-      Hold hold = claims.holdOf(lost);
-      if (hold != null) {
-        claims.lost(hold);
-        steps.lose(hold.takeAll(), why);
-      } else if (!claims.removeAsking(lost)) {
-        return;
-      }
-      scatter(steps);
-      askForMore(steps, 0);
-      retireIfDone();
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, false);
+    decide(
+        steps -> {
+          Hold hold = claims.holdOf(lost);
+          if (hold != null) {
+            claims.lost(hold);
+            steps.lose(hold.takeAll(), why);
+          } else if (!claims.removeAsking(lost)) {
+            return;
+          }
+          scatter(steps);
+          askForMore(steps, 0);
+          retireIfDone();
+        },
+        false);
   }
 
   /** Waiters that another claim stands for may still get it. */
   @Override
   public void failed(LiveClaim failed, RuntimeException cause) {
-    Steps steps = new Steps();
-    mutex.lock();
-    try {
-      if (!claims.removeAsking(failed)) {
-        return;
-      }
-      List<Waiter> all = new ArrayList<>(waiters);
-      for (int i = all.size() - 1; i >= claims.asking(); i--) {
-        turnAway(all.get(i), cause, steps);
-      }
-      endNeedlessHolds(steps);
-      retireIfDone();
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, false);
+    decide(
+        steps -> {
+          if (!claims.removeAsking(failed)) {
+            return;
+          }
+          turnAway(waiters.removeBehind(claims.asking()), cause, steps);
+          endNeedlessHolds(steps);
+          retireIfDone();
+        },
+        false);
   }
 
   /**
@@ -392,8 +373,7 @@ final class Line implements LiveClaim.Owner {
     List<Lease> lent = new ArrayList<>();
     mutex.lock();
     try {
-      List.copyOf(waiters)
-          .forEach(waiter -> turnAway(waiter, Engine.closedException(key.name()), steps));
+      turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), steps);
       claims.removeAll(lent).forEach(steps::end);
       retireIfDone();
     } finally {
@@ -401,6 +381,17 @@ final class Line implements LiveClaim.Owner {
     }
     steps.take(engine, false);
     return Steps.tellLosses(engine, lent, "the Pawl client was closed");
+  }
+
+  private void decide(Consumer<Steps> decision, boolean mayBlock) {
+    Steps steps = new Steps();
+    mutex.lock();
+    try {
+      decision.accept(steps);
+    } finally {
+      mutex.unlock();
+    }
+    steps.take(engine, mayBlock);
   }
 
   private void lend(Hold hold, Waiter waiter, Steps steps) {
@@ -419,17 +410,6 @@ final class Line implements LiveClaim.Owner {
     }
   }
 
-  /** Calls as many from the head of the line as there are holds that lie free. */
-  private void nudgeForFree(Steps steps) {
-    int free = claims.free();
-    for (Waiter waiter : waiters) {
-      if (free-- == 0) {
-        return;
-      }
-      steps.nudge(waiter);
-    }
-  }
-
   /** Busy, unless the claim that stands in the way is struggling with the store itself. */
   private void refuse(Waiter waiter, Steps steps) {
     LiveClaim inTheWay = claims.oldestAsking();
@@ -442,10 +422,11 @@ final class Line implements LiveClaim.Owner {
     steps.wake(waiter);
   }
 
-  private void turnAway(Waiter waiter, RuntimeException cause, Steps steps) {
-    remove(waiter);
-    waiter.fail(cause);
-    steps.wake(waiter);
+  private static void turnAway(List<Waiter> away, RuntimeException cause, Steps steps) {
+    for (Waiter waiter : away) {
+      waiter.fail(cause);
+      steps.wake(waiter);
+    }
   }
 
   /** Gives {@code hold} back, and asks for those in line. */
@@ -459,8 +440,8 @@ final class Line implements LiveClaim.Owner {
 
   private void askForMore(Steps steps, long delayNanos) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      boolean queues = firstThat(true) != null;
-      String thread = waiters.iterator().next().threadName();
+      boolean queues = waiters.firstThat(true) != null;
+      String thread = waiters.first().threadName();
       steps.ask(claims.make(waiters.size(), queues, thread), delayNanos);
     }
   }
@@ -470,32 +451,5 @@ final class Line implements LiveClaim.Owner {
       retired = true;
       engine.retire(key, this);
     }
-  }
-
-  private @Nullable Waiter firstThat(boolean waits) {
-    for (Waiter waiter : waiters) {
-      if (waiter.waits() == waits) {
-        return waiter;
-      }
-    }
-    return null;
-  }
-
-  private void add(Waiter waiter) {
-    waiters.add(waiter);
-    wanted = true;
-    waiter.standsIn(this);
-  }
-
-  private boolean remove(Waiter waiter) {
-    boolean removed = waiters.remove(waiter);
-    wanted = !waiters.isEmpty();
-    return removed;
-  }
-
-  private Waiter removeFirst() {
-    Waiter head = waiters.iterator().next();
-    remove(head);
-    return head;
   }
 }

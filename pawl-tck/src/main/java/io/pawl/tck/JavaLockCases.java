@@ -7,7 +7,10 @@ import io.pawl.LeaseLostException;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 
@@ -196,5 +199,44 @@ abstract class JavaLockCases extends LockCases {
     Lock view = viewHere(bench.lock("condition"));
 
     assertThatThrownBy(view::newCondition).isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  /** Reentrancy is by thread also where threads are virtual; before Java 21 there are none. */
+  @Test
+  void p4_onlyTheOwner_virtualThreadsAreThreadsLikeOthers() throws Exception {
+    String lock = bench.lock("virtual");
+    Lock view = viewHere(lock);
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    Runnable work =
+        () -> {
+          view.lock();
+          view.lock();
+          most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+          Thread.yield();
+          inside.decrementAndGet();
+          view.unlock();
+          view.unlock();
+        };
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      threads.add(startVirtual(work));
+    }
+    for (Thread thread : threads) {
+      thread.join(Bench.PATIENCE.toMillis());
+      assertThat(thread.isAlive()).isFalse();
+    }
+    assertThat(most).hasValue(1);
+    assertComesFree(lock);
+  }
+
+  private static Thread startVirtual(Runnable work) throws ReflectiveOperationException {
+    if (Runtime.version().feature() < 21) {
+      Thread thread = new Thread(work);
+      thread.setDaemon(true);
+      thread.start();
+      return thread;
+    }
+    return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
   }
 }
