@@ -12,7 +12,9 @@ import java.time.Duration;
  * a trip, each time with a larger token, for at most {@link #maxPasses} passes and {@link #maxRun}.
  * Inside such a run a thread that is already running may overtake sleeping ones for up to half a
  * millisecond. <b>Strict order</b>: every request stands in the store's line by itself, first come,
- * first served across all clients, and every hand-off is the store's.
+ * first served across all clients. Requests of one client that stand directly behind each other are
+ * served under one hold without a trip each, with growing tokens; who shows as the holder meanwhile
+ * is the first of them.
  *
  * @param lease how long the store keeps the lock for a holder that it does not hear of, 100 ms to 7
  *     days
