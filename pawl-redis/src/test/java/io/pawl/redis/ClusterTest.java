@@ -11,10 +11,12 @@ import io.pawl.servers.SlotMove;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -51,6 +53,43 @@ class ClusterTest {
       seam.withdraw(waiter);
       assertThat(seam.take(seam.claim(lock)).token()).isGreaterThan(second.lastToken());
     }
+  }
+
+  /** Halfway, the server answers TRYAGAIN to a command for both. */
+  @Test
+  void locksOfOneSlotAreTakenAndRenewedTogetherWhileItMoves() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      Seam seam = new Seam(store);
+      List<Claim> claims = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        claims.add(seam.claim("{together}" + i));
+      }
+      Map<ClaimId, Standing> taken = new HashMap<>();
+      claims.forEach(claim -> taken.put(claim.id(), seam.take(claim)));
+      int slot = cluster.slotOf(Keys.of("{together}0"));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+
+      SlotMove move = cluster.moveSlot(slot, target).begin();
+      for (int left = claims.size(); left > 0; left -= 2) {
+        assertThat(move.moveKeys(2)).isEqualTo(2);
+        assertThat(Seam.answer(store.renew(claims))).isEqualTo(taken);
+        List<CompletionStage<Standing>> again =
+            claims.stream().map(claim -> store.attempt(claim, standing -> {})).toList();
+        assertThat(again.stream().map(Seam::answer))
+            .containsExactlyElementsOf(valuesOf(claims, taken));
+      }
+      move.finish();
+      assertThat(Seam.answer(store.renew(claims))).isEqualTo(taken);
+    }
+  }
+
+  private static List<Standing> valuesOf(List<Claim> claims, Map<ClaimId, Standing> standings) {
+    List<Standing> values = new ArrayList<>();
+    claims.forEach(claim -> values.add(standings.get(claim.id())));
+    return values;
   }
 
   @Test
