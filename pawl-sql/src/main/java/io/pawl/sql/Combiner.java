@@ -1,15 +1,11 @@
 package io.pawl.sql;
 
 import io.pawl.StoreUnavailableException;
-import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -36,8 +32,6 @@ final class Combiner implements AutoCloseable {
 
   static final int MAX_BATCH = 500;
 
-  private static final int MAX_KNOWN = 10_000;
-
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
   /** A failure as quick as this was a connection found dead, not a server that is silent. */
@@ -53,17 +47,7 @@ final class Combiner implements AutoCloseable {
   private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean atWork = new AtomicBoolean();
 
-  /** For whoever is at work: what {@link Shortcut} may count on. */
-  private final Map<String, Shortcut.Known> asLeft =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Shortcut.Known> eldest) {
-          return size() > MAX_KNOWN;
-        }
-      };
-
+  private final Shortcuts shortcuts = new Shortcuts();
   private final ThreadPoolExecutor ownThread;
   private volatile boolean closed;
   private @Nullable Session session;
@@ -161,35 +145,19 @@ final class Combiner implements AutoCloseable {
     waiters.ring(granted);
   }
 
-  /** A lone request for a lock that is probably as we left it. */
+  /** Where all locks of the batch are probably as we left them. */
   private boolean decideByShortcut(Session session, List<Request<?>> batch) throws SQLException {
-    Request<?> lone = batch.get(0);
-    Claim claim = lone.claim();
-    if (batch.size() > 1 || claim == null || !session.hasShortcuts()) {
+    Shortcuts.Plan plan = session.hasShortcuts() ? shortcuts.plan(batch) : null;
+    if (plan == null) {
       return false;
     }
-    Shortcut.Known known = asLeft.remove(claim.lock());
-    Shortcut shortcut = known == null ? null : lone.shortcut(known);
-    if (shortcut == null || !session.tryShortcut(shortcut)) {
+    shortcuts.forget(plan);
+    if (!session.tryShortcuts(plan.locks())) {
       return false;
     }
-    lone.decided(shortcut);
-    asLeft.put(claim.lock(), shortcut.then(claim.id()));
+    plan.decide();
+    plan.locks().forEach(done -> shortcuts.remember(done.lock(), done.known()));
     return true;
-  }
-
-  /** Once {@code states} are committed. */
-  private void remember(Session session, Collection<LockState> states) {
-    if (session.hasShortcuts()) {
-      for (LockState state : states) {
-        Shortcut.Known known = Shortcut.know(state);
-        if (known == null) {
-          asLeft.remove(state.lock());
-        } else {
-          asLeft.put(state.lock(), known);
-        }
-      }
-    }
   }
 
   private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
@@ -215,7 +183,9 @@ final class Combiner implements AutoCloseable {
       database.dialect().announce(session.connection(), foreign);
     }
     session.commit(changed);
-    remember(session, states.values());
+    if (session.hasShortcuts()) {
+      states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
+    }
     return granted;
   }
 

@@ -71,11 +71,30 @@ interface Dialect {
   String upsert(int n);
 
   /**
-   * For a {@link Shortcut}: a text with two times in it, as an expression with five parameters:
-   * text, milliseconds from now, text, milliseconds from now, text. The time may be that at which
-   * the statement began. Null where a trip costs nothing.
+   * Whether {@link GuardedUpdate} is worth it: where a trip costs nothing it is not. The following
+   * three are its parts.
    */
-  @Nullable String textWithTimes();
+  default boolean hasShortcuts() {
+    return true;
+  }
+
+  /** Begins an UPDATE of rows by their names. */
+  default String updateByName() {
+    return "UPDATE pawl_lock";
+  }
+
+  /**
+   * A text with two times in it, as an expression with five parameters: text, milliseconds from
+   * now, text, milliseconds from now, text. The time may be that at which the statement began.
+   */
+  default String textWithTimes() {
+    throw new UnsupportedOperationException();
+  }
+
+  /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
+  default String alone(String update) {
+    return update;
+  }
 
   /** The time of the transaction, given what {@link #lockRows} read. */
   default long now(long newestOfRows) {

@@ -130,6 +130,12 @@ final class MySqlDialect implements Dialect {
     return sql.toString();
   }
 
+  /** See {@link #lockRows}. */
+  @Override
+  public String updateByName() {
+    return "UPDATE pawl_lock FORCE INDEX (PRIMARY)";
+  }
+
   @Override
   public String textWithTimes() {
     return "CONCAT(?, " + TIME + ", ?, " + TIME + ", ?)";

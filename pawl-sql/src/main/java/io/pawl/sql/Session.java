@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection on which transactions run, one at a time: lock rows, write rows, commit.
  *
- * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for a {@link Shortcut}. Where
- * the driver takes one statement at a time, the commit is one more. Names never seen before cost 2
+ * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for {@link Shortcut}s. Where the
+ * driver takes one statement at a time, the commit is one more. Names never seen before cost 2
  * more, once, and grants to clients elsewhere 1 on PostgreSQL.
  */
 final class Session implements AutoCloseable {
@@ -114,43 +114,40 @@ final class Session implements AutoCloseable {
     return true;
   }
 
-  /** Whether {@link #tryShortcut} may be called. */
+  /** Whether {@link #tryShortcuts} may be called. */
   boolean hasShortcuts() {
-    return dialect.textWithTimes() != null;
+    return dialect.hasShortcuts();
   }
 
   /**
-   * Changes the row and commits, if it is as it must be; says whether it was. One trip. Where it
-   * fails it may be repeated as a transaction: once that was answered, the row can never again be
-   * as it must be, or would not be changed by it.
+   * Changes the rows that are as they must be, commits, and says whether all were. One trip. Where
+   * one was not, or where it fails, all may be repeated as a transaction: what was done is found
+   * done, by the claims' ids; and once that was answered, the row can never again be as it must be,
+   * or would not be changed by it.
    */
-  boolean tryShortcut(Shortcut shortcut) throws SQLException {
-    boolean takes = shortcut.leaseMillis() > 0;
-    PreparedStatement update = prepare(shortcutSql(takes));
-    int parameter = 1;
-    if (takes) {
-      String[] text = shortcut.aroundTimes();
-      update.setLong(parameter++, shortcut.after().lastToken());
-      update.setString(parameter++, text[0]);
-      update.setLong(parameter++, 0);
-      update.setString(parameter++, text[1]);
-      update.setLong(parameter++, shortcut.leaseMillis());
-      update.setString(parameter++, text[2]);
-    }
-    update.setString(parameter++, shortcut.lock());
-    update.setLong(parameter, shortcut.lastToken());
-    boolean done = update.executeUpdate() == 1;
+  boolean tryShortcuts(Collection<Shortcut> shortcuts) throws SQLException {
+    GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
+    PreparedStatement update = prepare(dialect.alone(guarded.sql(dialect)));
+    guarded.bind(update, shortcuts);
+    begun = true; // a statement that fails half-way may leave a transaction open
+    boolean done = updated(update) == shortcuts.size();
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
+    begun = false;
     return done;
   }
 
-  private String shortcutSql(boolean takes) {
-    return "UPDATE pawl_lock SET "
-        + (takes ? "last_token = ?, holders = " + dialect.textWithTimes() : "holders = '[]'")
-        + " WHERE name = ? AND last_token = ? AND waiters = '[]' AND withdrawn = '[]'"
-        + (takes ? " AND holders = '[]' AND kind = 'lock'" : "");
+  /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
+  private static int updated(PreparedStatement statement) throws SQLException {
+    statement.execute();
+    int rows = 0;
+    for (int count = statement.getUpdateCount(); count != -1; ) {
+      rows += count;
+      statement.getMoreResults();
+      count = statement.getUpdateCount();
+    }
+    return rows;
   }
 
   /** Writes {@code rows} and commits. */

@@ -200,8 +200,8 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public @Nullable String textWithTimes() {
-    return null;
+  public boolean hasShortcuts() {
+    return false;
   }
 
   @Override
