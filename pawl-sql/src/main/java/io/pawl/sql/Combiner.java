@@ -6,6 +6,7 @@ import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -48,6 +49,7 @@ final class Combiner implements AutoCloseable {
   private final AtomicBoolean atWork = new AtomicBoolean();
 
   private final Shortcuts shortcuts = new Shortcuts();
+  private final BlockedRows blockedRows = new BlockedRows();
   private final ThreadPoolExecutor ownThread;
   private volatile boolean closed;
   private @Nullable Session session;
@@ -80,7 +82,7 @@ final class Combiner implements AutoCloseable {
     queue.add(request);
     if (atWork.compareAndSet(false, true)) {
       workUninterrupted();
-      if (!queue.isEmpty()) {
+      if (hasWork() && ownThread.getQueue().isEmpty()) {
         ownThread.execute(this::workUntilDone);
       }
     }
@@ -99,8 +101,18 @@ final class Combiner implements AutoCloseable {
     }
   }
 
+  private boolean hasWork() {
+    return !queue.isEmpty() || !blockedRows.isEmpty();
+  }
+
   private void workUntilDone() {
-    while (!queue.isEmpty() && atWork.compareAndSet(false, true)) {
+    while (hasWork()) {
+      if (queue.isEmpty() && !closed) {
+        LockSupport.parkNanos(BlockedRows.PAUSE_NANOS);
+      }
+      if (!atWork.compareAndSet(false, true)) {
+        return; // whoever is at work calls again
+      }
       workOnce();
     }
   }
@@ -120,7 +132,7 @@ final class Combiner implements AutoCloseable {
   }
 
   private List<Request<?>> nextBatch() {
-    List<Request<?>> batch = new ArrayList<>();
+    List<Request<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
     int rows = 0;
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.locks().size() <= MAX_BATCH);
@@ -128,26 +140,45 @@ final class Combiner implements AutoCloseable {
       batch.add(queue.remove());
       rows += next.locks().size();
     }
+    if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
+      batch.addAll(0, blockedRows.takeAll()); // in their order
+    }
     return batch;
   }
 
   private void work(List<Request<?>> batch) {
     List<Grant> granted;
     try {
-      granted =
-          inTransaction(
-              session -> decideByShortcut(session, batch) ? List.of() : decideAll(session, batch));
+      granted = inTransaction(session -> decide(session, batch));
     } catch (RuntimeException e) {
       batch.forEach(request -> request.failed(e));
       return;
     }
-    batch.forEach(Request::committed);
+    for (Request<?> request : batch) {
+      if (request.isPutOff()) {
+        blockedRows.putOff(request, database);
+      } else {
+        request.committed();
+      }
+    }
     waiters.ring(granted);
+  }
+
+  private List<Grant> decide(Session session, List<Request<?>> batch) throws SQLException {
+    try {
+      return decideByShortcut(session, batch) ? List.of() : decideAll(session, batch);
+    } catch (SQLException e) {
+      if (database.classify(e) == Dialect.Failure.BLOCKED) {
+        blockedRows.suspect(batch);
+      }
+      throw e;
+    }
   }
 
   /** Where all locks of the batch are probably as we left them. */
   private boolean decideByShortcut(Session session, List<Request<?>> batch) throws SQLException {
-    Shortcuts.Plan plan = session.hasShortcuts() ? shortcuts.plan(batch) : null;
+    boolean may = session.hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
+    Shortcuts.Plan plan = may ? shortcuts.plan(batch) : null;
     if (plan == null) {
       return false;
     }
@@ -163,12 +194,22 @@ final class Combiner implements AutoCloseable {
   private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
     batch.forEach(request -> request.locks().forEach(lock -> before.put(lock, Row.unknown(lock))));
-    Session.Locked locked = session.lock(before.keySet());
+    Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
+    Session.Locked locked = session.lock(before.keySet(), suspects);
+    suspects.removeAll(locked.blocked());
+    blockedRows.areFree(suspects);
     before.putAll(locked.rows());
+    before.keySet().removeAll(locked.blocked());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
     before.forEach((lock, row) -> states.put(lock, row.state(now)));
-    batch.forEach(request -> request.decideWithin(states, now));
+    for (Request<?> request : batch) {
+      if (!locked.blocked().isEmpty() && request.locks().stream().noneMatch(states::containsKey)) {
+        request.putOff();
+      } else {
+        request.decideWithin(states, now);
+      }
+    }
     List<Grant> granted = new ArrayList<>();
     List<Row> changed = new ArrayList<>();
     for (LockState state : states.values()) {
@@ -209,7 +250,7 @@ final class Combiner implements AutoCloseable {
       } catch (SQLException e) {
         boolean unsent = session == null || !session.hasWritten();
         Dialect.Failure failure = database.classify(e);
-        if (failure == Dialect.Failure.CONFLICT) {
+        if (failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED) {
           rollBack();
           if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
             throw database.explain(e);

@@ -15,6 +15,8 @@ interface Dialect {
   enum Failure {
     /** Nothing was applied, somebody else was in the way: run the whole transaction again. */
     CONFLICT,
+    /** As {@link #CONFLICT}, and it was a row that somebody keeps locked. */
+    BLOCKED,
     /** The connection or the server is gone; the outcome of a commit is unknown. */
     UNAVAILABLE,
     /** The account lacks a right, or its credentials are wrong. */
@@ -61,8 +63,9 @@ interface Dialect {
    * database's time in milliseconds since 1970, taken when the row's lock was held.
    *
    * @param begins whether it is the first statement of its transaction
+   * @param waits whether for rows that somebody else has locked; else they are left out
    */
-  String lockRows(int n, boolean begins);
+  String lockRows(int n, boolean begins, boolean waits);
 
   /** Inserts {@code n} rows unless they exist; null where the writer excludes all others. */
   @Nullable String insertMissing(int n);

@@ -29,7 +29,7 @@ final class PostgresDialect implements Dialect {
 
   /** A row lock or an idle transaction of a stopped process delays others by no more than this. */
   private static final String BEGIN =
-      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s';"
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s';"
           + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
 
   private static final String TIME =
@@ -67,7 +67,7 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String lockRows(int n, boolean begins) {
+  public String lockRows(int n, boolean begins, boolean waits) {
     return (begins ? BEGIN : "")
         + "SELECT locked.*, "
         + CLOCK
@@ -75,7 +75,9 @@ final class PostgresDialect implements Dialect {
         + Row.SELECT
         + " WHERE name IN ("
         + Row.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE) AS locked";
+        + ") ORDER BY name FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED")
+        + ") AS locked";
   }
 
   /** Waits for whoever is inserting the same, and then finds nothing to do. */

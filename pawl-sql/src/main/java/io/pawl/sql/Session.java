@@ -6,9 +6,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +24,12 @@ final class Session implements AutoCloseable {
 
   private static final int MOST_PREPARED = 32;
 
-  /** Rows under lock, and the time at which they all were. */
-  record Locked(Map<String, Row> rows, long now) {}
+  /**
+   * Rows under lock, and the time at which they all were.
+   *
+   * @param blocked whose rows somebody else has locked
+   */
+  record Locked(Map<String, Row> rows, Set<String> blocked, long now) {}
 
   private final Dialect dialect;
   private final Borrowed borrowed;
@@ -57,21 +63,31 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Locks the rows of {@code wanted}, makes missing ones, and reads the time. */
-  Locked lock(Collection<String> wanted) throws SQLException {
-    List<String> names = List.copyOf(wanted);
-    Locked locked = select(names);
-    if (locked.rows.size() < names.size() && insertMissing(names, locked.rows)) {
-      locked = select(names);
+  /**
+   * Locks the rows of {@code wanted}, makes missing ones, and reads the time.
+   *
+   * @param suspects those of them that are not waited for
+   */
+  Locked lock(Collection<String> wanted, Set<String> suspects) throws SQLException {
+    Map<String, Row> rows = new LinkedHashMap<>();
+    long newest = select(List.copyOf(suspects), false, rows);
+    Set<String> blocked = new HashSet<>(suspects);
+    blocked.removeAll(rows.keySet());
+    blocked.retainAll(existing(List.copyOf(blocked)));
+    List<String> names =
+        wanted.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
+    newest = Math.max(newest, select(names, true, rows));
+    if (rows.size() + blocked.size() < wanted.size() && insertMissing(names, rows)) {
+      newest = Math.max(newest, select(names, true, rows));
     }
-    return locked;
+    return new Locked(rows, blocked, dialect.now(newest));
   }
 
-  private Locked select(List<String> names) throws SQLException {
-    Map<String, Row> rows = new LinkedHashMap<>();
+  private long select(List<String> names, boolean waits, Map<String, Row> rows)
+      throws SQLException {
     long newest = 0;
     for (List<String> chunk : chunks(names)) {
-      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun));
+      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun, waits));
       begun = true;
       for (int i = 0; i < chunk.size(); i++) {
         statement.setString(i + 1, chunk.get(i));
@@ -84,7 +100,24 @@ final class Session implements AutoCloseable {
         }
       }
     }
-    return new Locked(rows, dialect.now(newest));
+    return newest;
+  }
+
+  /** Those of {@code names} that have a row, whoever has locked it. */
+  private Set<String> existing(List<String> names) throws SQLException {
+    Set<String> found = new HashSet<>();
+    for (List<String> chunk : chunks(names)) {
+      PreparedStatement statement = prepare(Row.selectHolders(chunk.size()));
+      for (int i = 0; i < chunk.size(); i++) {
+        statement.setString(i + 1, chunk.get(i));
+      }
+      try (ResultSet result = statement.executeQuery()) {
+        while (result.next()) {
+          found.add(result.getString(1));
+        }
+      }
+    }
+    return found;
   }
 
   /** The first rows that {@code statement} answers with, whatever stands before its SELECT. */

@@ -189,7 +189,7 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public String lockRows(int n, boolean begins) {
+  public String lockRows(int n, boolean begins, boolean waits) {
     return LOCK_ROW;
   }
 
