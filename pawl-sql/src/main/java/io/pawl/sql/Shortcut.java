@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * last token is still its own, nobody else can hold the lock.
  *
  * <p>So whatever else happened to the row meanwhile (a renewal, an eviction, the end of a lease), a
- * last token that is still the one we know says that nobody was granted the lock after us. The
- * row must still be a lock's, whose kind may have been changed while its last token stayed.
+ * last token that is still the one we know says that nobody was granted the lock after us. The row
+ * must still be a lock's, whose kind may have been changed while its last token stayed.
  *
  * <p>Late arrivals are harmless: a later grant has changed the last token, and the withdrawal of an
  * unsettled claim is remembered in the row, which then is not idle.
