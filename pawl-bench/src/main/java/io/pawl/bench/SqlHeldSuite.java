@@ -33,7 +33,7 @@ abstract class SqlHeldSuite implements Suite {
     }
   }
 
-  private record Counted(SqlGround ground) implements HeldContest.Server {
+  record Counted(SqlGround ground) implements HeldContest.Server {
 
     @Override
     public String fresh() {
