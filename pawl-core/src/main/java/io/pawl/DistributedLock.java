@@ -3,6 +3,7 @@ package io.pawl;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -43,7 +44,7 @@ public final class DistributedLock {
   /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
   public Optional<Lease> tryAcquire() {
     Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return waiter.awaitUninterruptibly();
   }
 
@@ -65,7 +66,7 @@ public final class DistributedLock {
     }
     Waiter waiter = Waiter.blocking(engine, key.name(), true);
     long deadline = engine.time().nanos() + waitNanos;
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return waiter.await(deadline);
   }
 
@@ -76,10 +77,23 @@ public final class DistributedLock {
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
+    String thread = Thread.currentThread().getName();
+    return request(wait, thread, engine::run, engine.workers().users());
+  }
+
+  /**
+   * As {@link #tryAcquireAsync}.
+   *
+   * @param thread the name of the thread that asks, for people
+   * @param asks runs what asks the store
+   * @param completions where the future is completed
+   */
+  CompletableFuture<Optional<Lease>> request(
+      Duration wait, String thread, Executor asks, Executor completions) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
-    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
-    engine.enter(key, waiter);
+    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, thread, future, completions);
+    engine.enter(key, waiter, asks);
     long deadline = engine.time().nanos() + waitNanos;
     Time.Pending timeout =
         waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0

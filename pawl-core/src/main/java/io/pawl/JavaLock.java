@@ -36,7 +36,7 @@ final class JavaLock implements Lock {
   public void lock() {
     if (!reenter()) {
       Waiter waiter = Waiter.blocking(engine, key.name(), true);
-      engine.enter(key, waiter);
+      engine.enter(key, waiter, Runnable::run);
       own(waiter.awaitUninterruptibly().orElseThrow());
     }
   }
@@ -58,7 +58,7 @@ final class JavaLock implements Lock {
       return true;
     }
     Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return own(waiter.awaitUninterruptibly());
   }
 

@@ -4,9 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -143,13 +141,13 @@ public final class Lease implements AutoCloseable {
    */
   @Override
   public void close() {
-    awaitConfirmation(finish(true));
+    engine.awaitConfirmation(finish(Runnable::run), () -> "lock '" + lock() + "'");
   }
 
   /** As {@link #close}, without waiting: a lease that was lost fails the future. */
   public CompletableFuture<Void> closeAsync() {
     try {
-      return finish(false).copy();
+      return finish(engine::run).copy();
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -160,7 +158,13 @@ public final class Lease implements AutoCloseable {
     closeAsync();
   }
 
-  private CompletableFuture<Void> finish(boolean mayBlock) {
+  /**
+   * Ends the lease.
+   *
+   * @param ends runs what tells the store, if that has to be told
+   * @throws LeaseLostException when it was lost before; thrown by the first call only
+   */
+  CompletableFuture<Void> finish(Executor ends) {
     mutex.lock();
     try {
       if (closed) {
@@ -176,27 +180,7 @@ public final class Lease implements AutoCloseable {
     }
     Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
     engine.observer().released(lock(), token, held);
-    return line.release(this, mayBlock);
-  }
-
-  private void awaitConfirmation(CompletableFuture<Void> confirmed) {
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + engine.patienceNanos();
-    while (!confirmed.isDone()) {
-      try {
-        confirmed.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (ExecutionException e) {
-        break; // logged where it failed; the claim runs out
-      } catch (TimeoutException e) {
-        log.warn("lock '{}': giving it back goes on in the background", lock());
-        break;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    return line.release(this, ends);
   }
 
   /** Tells the observer who got it, once it is sure that somebody takes it. */

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -110,8 +111,10 @@ final class Line implements LiveClaim.Owner {
   /**
    * Takes {@code waiter} in: granted or refused at once, or in line with a claim under way. Answers
    * false where this line is no longer used.
+   *
+   * @param asks runs what asks the store, if that has to be asked
    */
-  boolean enter(Waiter waiter) {
+  boolean enter(Waiter waiter, Executor asks) {
     LiveClaim ask = null;
     boolean decided = true;
     mutex.lock();
@@ -137,10 +140,8 @@ final class Line implements LiveClaim.Owner {
     }
     if (decided) {
       waiter.wake();
-    } else if (ask != null && waiter.isAsync()) {
-      engine.run(ask::ask);
     } else if (ask != null) {
-      ask.ask();
+      asks.execute(ask::ask);
     }
     return true;
   }
@@ -169,7 +170,7 @@ final class Line implements LiveClaim.Owner {
     if (end == null) {
       waiter.wake();
     } else {
-      endThenAsk(end, ask, !waiter.isAsync());
+      endThenAsk(end, ask, waiter.isAsync() ? engine::run : Runnable::run);
     }
   }
 
@@ -195,7 +196,7 @@ final class Line implements LiveClaim.Owner {
       nudge.nudge();
     }
     if (end != null) {
-      endThenAsk(end, null, !waiter.isAsync());
+      endThenAsk(end, null, waiter.isAsync() ? engine::run : Runnable::run);
     }
     return true;
   }
@@ -203,9 +204,9 @@ final class Line implements LiveClaim.Owner {
   /**
    * A lease is given back; the stage completes when the store knows, at once if it was passed on.
    *
-   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @param ends runs what tells the store, if that has to be told
    */
-  CompletableFuture<Void> release(Lease returned, boolean mayBlock) {
+  CompletableFuture<Void> release(Lease returned, Executor ends) {
     Waiter wake = null;
     Waiter nudge = null;
     LiveClaim end = null;
@@ -243,7 +244,7 @@ final class Line implements LiveClaim.Owner {
     if (end == null) {
       return CompletableFuture.completedFuture(null);
     }
-    CompletableFuture<Void> ended = endThenAsk(end, ask, mayBlock);
+    CompletableFuture<Void> ended = endThenAsk(end, ask, ends);
     askToo.forEach(this::askScattered);
     return ended;
   }
@@ -277,9 +278,9 @@ final class Line implements LiveClaim.Owner {
     if (wake != null) {
       wake.wake();
     }
-    superseded.forEach(LiveClaim::endSoon);
+    superseded.forEach(claim -> claim.end(engine::run));
     if (end != null) {
-      end.endSoon();
+      end.end(engine::run);
     }
   }
 
@@ -448,7 +449,7 @@ final class Line implements LiveClaim.Owner {
     }
     away.forEach(Waiter::wake);
     if (end != null) {
-      end.endSoon();
+      end.end(engine::run);
     }
     return lent == null
         ? CompletableFuture.completedFuture(null)
@@ -505,8 +506,8 @@ final class Line implements LiveClaim.Owner {
   }
 
   private CompletableFuture<Void> endThenAsk(
-      LiveClaim end, @Nullable LiveClaim ask, boolean mayBlock) {
-    CompletableFuture<Void> ended = mayBlock ? end.end() : end.endSoon();
+      LiveClaim end, @Nullable LiveClaim ask, Executor ends) {
+    CompletableFuture<Void> ended = end.end(ends);
     if (ask != null) {
       engine.run(ask::ask);
     }

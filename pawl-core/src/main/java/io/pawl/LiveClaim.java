@@ -488,33 +488,24 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   /**
-   * Gives the hold or the place in line back, on the calling thread where the store {@code
-   * blocks()}. Idempotent. The stage completes when the store has confirmed it, or exceptionally
-   * when it could not be told before the claim ran out there anyway.
+   * Gives the hold or the place in line back. Idempotent. The stage completes when the store has
+   * confirmed it, or exceptionally when it could not be told before the claim ran out there anyway.
+   *
+   * @param thread runs what tells the store
    */
-  CompletableFuture<Void> end() {
-    end(Runnable::run);
-    return withdrawn;
-  }
-
-  /** As {@link #end}, for a calling thread that must not block. */
-  CompletableFuture<Void> endSoon() {
-    end(engine::run);
-    return withdrawn;
-  }
-
-  private void end(Executor thread) {
+  CompletableFuture<Void> end(Executor thread) {
     Runnable finish;
     mutex.lock();
     try {
       if (status == Status.ENDED) {
-        return;
+        return withdrawn;
       }
       finish = withdrawing();
     } finally {
       mutex.unlock();
     }
     thread.execute(finish);
+    return withdrawn;
   }
 
   private Runnable endLocally() {

@@ -3,6 +3,8 @@ package io.pawl;
 import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
@@ -131,6 +133,26 @@ public final class Pawl implements AutoCloseable {
   /** As {@link #tryTakeAll}, without blocking. */
   public CompletableFuture<TakeAll> tryTakeAllAsync(Map<String, Long> amounts, OperationId id) {
     return counters.takeAll(amounts, id).later();
+  }
+
+  /**
+   * Several locks with default options, taken together or not at all. No round trip.
+   *
+   * @param names 1 to 256 different names, each as in {@link #lock(String)}, in any order
+   * @throws IllegalArgumentException for none, too many, one twice, or one that cannot be
+   */
+  public LockGroup lockAll(String... names) {
+    return lockAll(Arrays.asList(names));
+  }
+
+  /** As {@link #lockAll(String...)}. */
+  public LockGroup lockAll(Collection<String> names) {
+    return lockAll(names, LockOptions.defaults());
+  }
+
+  /** As {@link #lockAll(String...)}, with options, the same for all. */
+  public LockGroup lockAll(Collection<String> names, LockOptions options) {
+    return new LockGroup(engine, names, options);
   }
 
   /**

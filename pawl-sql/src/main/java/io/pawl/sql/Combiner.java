@@ -81,12 +81,30 @@ final class Combiner implements AutoCloseable {
   <T> CompletableFuture<T> submit(Request<T> request) {
     queue.add(request);
     if (atWork.compareAndSet(false, true)) {
-      workUninterrupted();
-      if (hasWork() && ownThread.getQueue().isEmpty()) {
-        ownThread.execute(this::workUntilDone);
-      }
+      workFirst();
     }
     return request.answer();
+  }
+
+  /** Decides what {@code calls} submits in one batch, on this thread if nobody is at work. */
+  void together(Runnable calls) {
+    if (!atWork.compareAndSet(false, true)) {
+      calls.run();
+      return;
+    }
+    try {
+      calls.run();
+    } finally {
+      workFirst();
+    }
+  }
+
+  /** This thread is at work: does one batch, and has the rest done. */
+  private void workFirst() {
+    workUninterrupted();
+    if (hasWork() && ownThread.getQueue().isEmpty()) {
+      ownThread.execute(this::workUntilDone);
+    }
   }
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */

@@ -178,6 +178,12 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
         });
   }
 
+  /** One transaction. */
+  @Override
+  public void together(Runnable calls) {
+    combiner.together(calls);
+  }
+
   private <T> CompletableFuture<T> decide(
       Claim claim,
       BiFunction<LockState, Long, T> verb,

@@ -69,4 +69,11 @@ public abstract class LockContract extends StoreContract {
       super(LockContract.this.bench);
     }
   }
+
+  @Nested
+  class Together extends GroupCases {
+    Together() {
+      super(LockContract.this.bench);
+    }
+  }
 }
