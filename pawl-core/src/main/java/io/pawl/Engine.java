@@ -214,8 +214,17 @@ final class Engine {
     Holder holder =
         new Holder(ThisProcess.HOST, ThisProcess.PID, thread, options.application(), lock.note());
     Claim claim =
-        new Claim(key.name(), id, Mode.EXCLUSIVE, lock.lease(), queues, tokens, 0, false, holder);
-    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
+        new Claim(
+            key.name(),
+            id,
+            Mode.EXCLUSIVE,
+            lock.leaseOrMinHold(),
+            queues,
+            tokens,
+            0,
+            false,
+            holder);
+    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal(), lock.minHold());
     live.put(id, alive);
     return alive;
   }

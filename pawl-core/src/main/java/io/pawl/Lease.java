@@ -194,6 +194,12 @@ public final class Lease implements AutoCloseable {
     claim.lose(why);
   }
 
+  /** Counts as lost from now on, and ends at the store when it runs out there, not before. */
+  void leaveToRunOut(String why) {
+    lose(why);
+    claim.leaveToRunOut(why);
+  }
+
   /** Tells the holder, unless the lease has ended. */
   void lose(String why) {
     mutex.lock();

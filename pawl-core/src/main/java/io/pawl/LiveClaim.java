@@ -4,6 +4,7 @@ import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -86,6 +87,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private final Owner owner;
   private final Claim claim;
   private final boolean renewal;
+  private final long minHoldNanos;
   private final long validNanos;
   private final long periodNanos;
   private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
@@ -118,11 +120,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private volatile @Nullable String lossReason;
   private volatile long deadline;
 
-  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
+  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal, Duration minHold) {
     this.engine = engine;
     this.owner = owner;
     this.claim = claim;
     this.renewal = renewal;
+    this.minHoldNanos = minHold.toNanos();
     long leaseNanos = claim.lease().toNanos();
     this.validNanos = leaseNanos - (long) (leaseNanos * DRIFT) - MARGIN_NANOS;
     this.periodNanos = leaseNanos / 3;
@@ -351,7 +354,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         }
       };
     }
-    wantsWholeLease = !renewal && status == Status.WAITING;
+    wantsWholeLease = (!renewal || minHoldNanos > 0) && status == Status.WAITING;
     status = Status.HELD;
     grantedAt = now;
     held = tokens;
@@ -360,10 +363,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (renewal) {
-      engine.renewer().renewBy(this, Math.min(lossAt(), coveredFrom + jittered(periodNanos)));
-    } else if (wantsWholeLease) {
+    if (wantsWholeLease) {
       engine.renewer().watch(this, grantedAt); // part of it has passed in line
+    } else if (renewal) {
+      engine.renewer().renewBy(this, Math.min(lossAt(), coveredFrom + jittered(periodNanos)));
     } else {
       engine.renewer().watch(this, lossAt());
     }
@@ -513,14 +516,43 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return this::confirmEnd;
   }
 
+  /**
+   * A hold that is to last longer stays at the store, whose lease covers it: until a timer gives it
+   * back, or, once this client is closed or dead, until it runs out.
+   */
   private Runnable withdrawing() {
+    long now = engine.time().nanos();
+    long staysNanos = held == null ? 0 : Math.max(0, grantedAt + minHoldNanos - now);
     markEnded();
     if (attempts == 0) {
       return this::confirmEnd;
     }
     Claim gone = doubtful || unanswered > 0 ? claim.asUnsettled() : claim;
-    long runsOutAt = engine.time().nanos() + claim.lease().toNanos();
-    return () -> withdraw(gone, runsOutAt, 1);
+    long runsOutAt = now + staysNanos + claim.lease().toNanos();
+    Runnable withdrawal = () -> withdraw(gone, runsOutAt, 1);
+    if (staysNanos == 0) {
+      return withdrawal;
+    }
+    return () -> {
+      confirmEnd();
+      engine.time().after(staysNanos, () -> engine.run(withdrawal));
+    };
+  }
+
+  /** Ends the hold without telling the store, where it runs out. */
+  void leaveToRunOut(String why) {
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return;
+      }
+      lossReason = why;
+      markEnded();
+    } finally {
+      mutex.unlock();
+    }
+    owner.lost(this, why);
+    confirmEnd();
   }
 
   private void markEnded() {

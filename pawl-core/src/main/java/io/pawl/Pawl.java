@@ -23,6 +23,7 @@ public final class Pawl implements AutoCloseable {
 
   private final Engine engine;
   private final Counters counters;
+  private final Candidacies candidacies = new Candidacies();
   private final SystemTime time;
   private final Workers workers;
   private final LockStore store;
@@ -39,7 +40,7 @@ public final class Pawl implements AutoCloseable {
     Random random = new Random(seeds.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
     this.counters = new Counters(engine);
-    this.hook = new Thread(engine::close, "pawl-" + number + "-shutdown");
+    this.hook = new Thread(this::endAll, "pawl-" + number + "-shutdown");
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
     }
@@ -156,18 +157,56 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
+   * A job that only one of many machines runs at a time, under the lock of this name. No round
+   * trip.
+   *
+   * @param name as in {@link #lock(String)}
+   */
+  public ScheduledJob job(String name) {
+    return job(name, LockOptions.defaults());
+  }
+
+  /** As {@link #job(String)}, with options; its order is always strict. */
+  public ScheduledJob job(String name, LockOptions options) {
+    return new ScheduledJob(engine, name, options);
+  }
+
+  /**
+   * An election of one leader, which holds the lock of this name. No round trip.
+   *
+   * @param name as in {@link #lock(String)}
+   */
+  public Election election(String name) {
+    return election(name, LockOptions.defaults());
+  }
+
+  /** As {@link #election(String)}, with options; its order is always strict. */
+  public Election election(String name, LockOptions options) {
+    return new Election(engine, candidacies, name, options);
+  }
+
+  /**
    * Turns waiters away ({@link IllegalStateException}), tells holders that their leases are lost,
-   * gives every claim back, and ends all threads. Waits at most 5 s for the store. Idempotent.
+   * gives every claim back, and ends all threads. Waits at most 5 s for leaders' bodies to end, and
+   * at most 5 s for the store. Idempotent.
+   *
+   * <p>Two things stay behind on purpose, until they run out at the store: a hold whose {@link
+   * LockOptions#minHold} is not over, and that of a leader whose body does not end.
    */
   @Override
   public void close() {
-    engine.close();
+    endAll();
     time.close();
     workers.shutdown();
     removeHook();
     if (ownsStore) {
       store.close();
     }
+  }
+
+  private void endAll() {
+    candidacies.end();
+    engine.close();
   }
 
   private void removeHook() {

@@ -76,4 +76,18 @@ public abstract class LockContract extends StoreContract {
       super(LockContract.this.bench);
     }
   }
+
+  @Nested
+  class Bodies extends BodyCases {
+    Bodies() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Electing extends ElectionCases {
+    Electing() {
+      super(LockContract.this.bench);
+    }
+  }
 }
