@@ -312,7 +312,10 @@ final class Line implements LiveClaim.Owner {
       }
       target.mutex.lock(); // in this order only: who is granted does not follow
       try {
-        if (target.claim != leader || !strict || !target.key.isLike(key)) {
+        if (target.claim != leader
+            || !strict
+            || !key.options().sharesHolds()
+            || !target.key.isLike(key)) {
           return null;
         }
         Waiter moved = removeFirst();

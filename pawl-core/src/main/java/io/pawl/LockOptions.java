@@ -93,7 +93,12 @@ public record LockOptions(
   }
 
   boolean passes() {
-    return maxPasses > 0 && renewal && minHold.isZero();
+    return maxPasses > 0 && sharesHolds();
+  }
+
+  /** Whether several leases may follow one another under one hold at the store. */
+  boolean sharesHolds() {
+    return renewal && minHold.isZero();
   }
 
   /** What the store is asked for. */

@@ -183,6 +183,29 @@ abstract class BodyCases extends LockCases {
   }
 
   @Test
+  void aShortestHoldIsNotSharedWithTheNextOfTheSameClient() throws Exception {
+    String lock = bench.lock("minHoldNext");
+    Duration shortest = bench.shortLease();
+    DistributedLock slow =
+        here.lock(lock, bench.shortLived().strictOrder().minHold(shortest).note("slow"));
+    Lease busy = lockThere(lock).acquire();
+    var first = slow.tryAcquireAsync(PATIENT);
+    eventually(() -> network.answers(Verb.ATTEMPT) >= 1);
+    var second = slow.tryAcquireAsync(PATIENT);
+    eventually(() -> network.answers(Verb.ATTEMPT) >= 2);
+    long releasedAt = System.nanoTime();
+    busy.close();
+    Lease lease = first.get().orElseThrow();
+    lease.close();
+
+    Lease next = second.get().orElseThrow();
+
+    Bench.assertKeptFor(shortest, releasedAt);
+    assertThat(next.token()).isGreaterThan(lease.token());
+    next.close();
+  }
+
+  @Test
   void aShortestHoldOutlastsItsClientByTheStoresClock() throws Exception {
     String lock = bench.lock("minHoldClosed");
     String waited = bench.lock("minHoldWaited");
