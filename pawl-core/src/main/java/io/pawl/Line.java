@@ -497,7 +497,7 @@ final class Line implements LiveClaim.Owner {
   }
 
   private int strictTokens(boolean queues) {
-    return queues && key.options().renewal() ? 1 + GrantRule.MAX_FOLLOWERS : 1;
+    return queues && key.options().sharesHolds() ? 1 + GrantRule.MAX_FOLLOWERS : 1;
   }
 
   private void adaptTokenWish() {

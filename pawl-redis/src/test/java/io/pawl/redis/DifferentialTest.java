@@ -208,7 +208,7 @@ class DifferentialTest {
       if (holds && random.nextBoolean()) {
         GrantRule.withdraw(model, claim, now());
         CompletionStage<Void> gone = storeOf(claim).withdraw(claim);
-        List<Entry> rung = model.takeGrants();
+        List<LockState.Grant> rung = model.takeGrants();
         checks.add(
             () -> {
               answer(gone);
@@ -217,7 +217,7 @@ class DifferentialTest {
       } else {
         Standing expected = GrantRule.attempt(model, claim, now());
         int holders = model.holders().size();
-        List<Entry> rung = model.takeGrants();
+        List<LockState.Grant> rung = model.takeGrants();
         CompletionStage<Standing> found =
             storeOf(claim).attempt(claim, standing -> rung(claim, standing));
         checks.add(
