@@ -67,6 +67,14 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
+   * Which claims stand or fall together: the engine renews those of different groups in calls of
+   * their own, so that a part of the service that is silent delays only its own.
+   */
+  default int renewGroup(Claim claim) {
+    return 0;
+  }
+
+  /**
    * Whether the verbs may do their I/O on the calling thread. The engine then calls them from its
    * workers, or from a thread that would wait for the answer anyway.
    */

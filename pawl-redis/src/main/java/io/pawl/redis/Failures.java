@@ -53,6 +53,9 @@ record Failures(String where) {
     if (find(cause, RedisProtocolException.class) != null) {
       return unavailable("answers what is not the Redis protocol; check what listens there", cause);
     }
+    if (cause instanceof RedisCommandTimeoutException) {
+      return unavailable("gave no answer: " + cause.getMessage(), cause);
+    }
     return unavailable("cannot be reached: " + cause.getMessage(), cause);
   }
 

@@ -339,6 +339,12 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
     return RENEW_BATCH;
   }
 
+  /** By primary. */
+  @Override
+  public int renewGroup(Claim claim) {
+    return servers.server(wire.connection(), Keys.of(claim.lock()));
+  }
+
   @Override
   public String describe() {
     return servers.describe();

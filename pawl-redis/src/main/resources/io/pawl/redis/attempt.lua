@@ -10,7 +10,8 @@ local standings = {}
 local clock
 
 -- Short cut: an exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn in
--- doubt, and that is no semaphore. Does just what the rule would do; false where it is not for the i-th claim.
+-- doubt, and that is no semaphore. Does just what the rule would do; false where it is not for the
+-- i-th claim.
 local function takesIdle(i)
   local a = 7 * i - 5
   if ARGV[a + 1] ~= 'x' then

@@ -3,6 +3,9 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -11,6 +14,7 @@ import io.pawl.servers.SlotMove;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -123,6 +127,33 @@ class ClusterTest {
       await()
           .ignoreException(StoreUnavailableException.class)
           .until(() -> Seam.answer(store.renew(claims.values())).size() == 60);
+    }
+  }
+
+  /**
+   * The timeout of a request is longer than the leases, so that one answer for all came too late.
+   */
+  @Test
+  void locksOfOtherNodesAreHeldOnWhileANodeIsSilent() {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(2));
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        Pawl pawl = Pawl.connect(Urls.of(cluster) + "?timeout=10s")) {
+      RedisServer frozen = cluster.nodes().get(1);
+      List<Lease> theirs = new ArrayList<>();
+      List<Lease> others = new ArrayList<>();
+      for (int i = 0; i < 30; i++) {
+        String lock = "silent" + i;
+        boolean there = cluster.ownerOf(cluster.slotOf(Keys.of(lock))) == frozen;
+        (there ? theirs : others).add(pawl.lock(lock, options).tryAcquire().orElseThrow());
+      }
+      cluster
+          .nodes()
+          .forEach(node -> node.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+      frozen.pause();
+      await().until(() -> theirs.stream().noneMatch(Lease::isValid));
+      await().during(Duration.ofSeconds(3)).until(() -> others.stream().allMatch(Lease::isValid));
+      others.forEach(Lease::close);
+      frozen.resume();
     }
   }
 

@@ -14,8 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** The rights that docs/REDIS.md lists suffice, and what lacks one is told so. */
 class RightsTest {
@@ -102,14 +100,17 @@ class RightsTest {
     return store.attempt(claim, standing -> {}).toCompletableFuture();
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void aClusterWithTlsPasswordsAndFewRights(Flavour flavour) {
+  @Test
+  void aClusterWithTlsPasswordsAndFewRights() {
     String[] rules = rules("+cluster|slots", "+cluster|nodes", "+cluster|shards", "+info");
     try (RedisCluster cluster =
             RedisCluster.start(
                 setup ->
-                    setup.flavour(flavour).tls().password("admin").user("app", "se/cret", rules));
+                    setup
+                        .flavour(Flavour.VALKEY)
+                        .tls()
+                        .password("admin")
+                        .user("app", "se/cret", rules));
         RedisStore store = RedisStore.connect(url(cluster, "app:se%2Fcret"));
         RedisStore others = RedisStore.connect(url(cluster, "app:se%2Fcret"))) {
       Seam here = new Seam(store);
