@@ -87,10 +87,11 @@ interface Dialect {
   }
 
   /**
-   * A text with two times in it, as an expression with five parameters: text, milliseconds from
-   * now, text, milliseconds from now, text. The time may be that at which the statement began.
+   * A text with two times in it, as an expression with four parameters: text, milliseconds from
+   * now, text, milliseconds from now; and then {@code last}, null if that is. The time may be that
+   * at which the statement began.
    */
-  default String textWithTimes() {
+  default String textWithTimes(String last) {
     throw new UnsupportedOperationException();
   }
 

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statement that carries out {@link Shortcut}s: one UPDATE of all their rows, each only if its
- * last token is as it must be and nobody waits. It is the same text for any number of rows up to
- * the next power of two, so that few of them stay prepared: what is left over is filled with rows
- * named twice, and with cases of NULL, which nothing equals.
+ * last token is as it must be and nobody waits. All holders have the same lease. It is the same
+ * text for any number of rows up to the next power of two, so that few of them stay prepared: what
+ * is left over is filled with rows named twice, and with cases of NULL, which nothing equals.
  *
  * @param guards how many rows it has room for
  * @param takes how many of them may get a holder
@@ -18,14 +18,22 @@ import org.jspecify.annotations.Nullable;
 record GuardedUpdate(int guards, int takes) {
 
   /** Each row is compared with up to as many names: beyond this, reading is cheaper. */
-  static final int MAX_ROWS = 128;
-
-  private static final String[] NO_TEXT = {"", "", ""};
+  private static final int MAX_ROWS = 128;
 
   /** The smallest that {@code shortcuts} fit into. */
   static GuardedUpdate of(Collection<Shortcut> shortcuts) {
     long takes = shortcuts.stream().filter(Shortcut::leavesAHolder).count();
     return new GuardedUpdate(roomFor(shortcuts.size()), roomFor((int) takes));
+  }
+
+  static boolean fits(Collection<Shortcut> shortcuts) {
+    long leases =
+        shortcuts.stream()
+            .filter(Shortcut::leavesAHolder)
+            .mapToLong(Shortcut::leaseMillis)
+            .distinct()
+            .count();
+    return shortcuts.size() <= MAX_ROWS && leases <= 1;
   }
 
   private static int roomFor(int n) {
@@ -38,11 +46,15 @@ record GuardedUpdate(int guards, int takes) {
 
   String sql(Dialect dialect) {
     StringBuilder sql = new StringBuilder(dialect.updateByName()).append(" SET ");
-    if (takes > 0) {
-      sql.append("last_token = ").append(byName("?", "last_token")).append(", ");
+    if (takes == 0) {
+      sql.append("holders = '[]'");
+    } else if (isLone()) {
+      sql.append("last_token = ?, holders = ").append(dialect.textWithTimes("?"));
+    } else {
+      String cases = "CASE name" + " WHEN ? THEN ?".repeat(takes);
+      sql.append("last_token = ").append(cases).append(" ELSE last_token END, holders = coalesce(");
+      sql.append(dialect.textWithTimes(cases + " END")).append(", '[]')");
     }
-    sql.append("holders = ");
-    sql.append(takes > 0 ? byName(dialect.textWithTimes(), "'[]'") : "'[]'");
     sql.append(" WHERE name IN (").append(Row.repeated("?", guards)).append(") AND ");
     sql.append(
         isLone()
@@ -51,50 +63,64 @@ record GuardedUpdate(int guards, int takes) {
     return sql.append(" AND kind = 'lock' AND waiters = '[]' AND withdrawn = '[]'").toString();
   }
 
-  private String byName(String value, String otherwise) {
-    return isLone()
-        ? value
-        : "CASE name" + (" WHEN ? THEN " + value).repeat(takes) + " ELSE " + otherwise + " END";
+  /** One use of the statement. */
+  private final class Binding {
+
+    private final PreparedStatement update;
+    private int parameter = 1;
+
+    Binding(PreparedStatement update) {
+      this.update = update;
+    }
+
+    void add(@Nullable String text) throws SQLException {
+      update.setString(parameter++, text);
+    }
+
+    void add(long number) throws SQLException {
+      update.setLong(parameter++, number);
+    }
+
+    void addCase(@Nullable String lock) throws SQLException {
+      if (!isLone()) {
+        add(lock);
+      }
+    }
   }
 
   void bind(PreparedStatement update, Collection<Shortcut> shortcuts) throws SQLException {
     List<Shortcut> all = List.copyOf(shortcuts);
-    List<Shortcut> taken = all.stream().filter(Shortcut::leavesAHolder).toList();
-    int parameter = 1;
-    for (int i = 0; i < takes; i++) {
-      boolean used = i < taken.size();
-      parameter = bindCase(update, parameter, used ? taken.get(i).lock() : null);
-      update.setLong(parameter++, used ? taken.get(i).after().lastToken() : 0);
-    }
-    for (int i = 0; i < takes; i++) {
-      boolean used = i < taken.size();
-      parameter = bindCase(update, parameter, used ? taken.get(i).lock() : null);
-      String[] text = used ? taken.get(i).aroundTimes() : NO_TEXT;
-      update.setString(parameter++, text[0]);
-      update.setLong(parameter++, 0);
-      update.setString(parameter++, text[1]);
-      update.setLong(parameter++, used ? taken.get(i).leaseMillis() : 0);
-      update.setString(parameter++, text[2]);
+    Binding binding = new Binding(update);
+    if (takes > 0) {
+      bindTakes(binding, all.stream().filter(Shortcut::leavesAHolder).toList());
     }
     for (int i = 0; i < guards; i++) {
-      update.setString(parameter++, at(all, i).lock());
+      binding.add(at(all, i).lock());
     }
     for (int i = 0; i < guards; i++) {
-      parameter = isLone() ? parameter : bindCase(update, parameter, at(all, i).lock());
-      update.setLong(parameter++, at(all, i).lastToken());
+      binding.addCase(at(all, i).lock());
+      binding.add(at(all, i).lastToken());
+    }
+  }
+
+  private void bindTakes(Binding binding, List<Shortcut> taken) throws SQLException {
+    for (int i = 0; i < takes; i++) {
+      boolean used = i < taken.size();
+      binding.addCase(used ? taken.get(i).lock() : null);
+      binding.add(used ? taken.get(i).after().lastToken() : 0);
+    }
+    binding.add(Row.BEFORE_SINCE);
+    binding.add(0);
+    binding.add(Row.BEFORE_UNTIL);
+    binding.add(taken.get(0).leaseMillis());
+    for (int i = 0; i < takes; i++) {
+      boolean used = i < taken.size();
+      binding.addCase(used ? taken.get(i).lock() : null);
+      binding.add(used ? taken.get(i).holderAfterTimes() : "");
     }
   }
 
   private static Shortcut at(List<Shortcut> all, int i) {
     return all.get(Math.min(i, all.size() - 1));
-  }
-
-  private int bindCase(PreparedStatement update, int parameter, @Nullable String lock)
-      throws SQLException {
-    if (isLone()) {
-      return parameter;
-    }
-    update.setString(parameter, lock);
-    return parameter + 1;
   }
 }

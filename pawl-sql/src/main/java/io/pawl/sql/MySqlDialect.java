@@ -138,8 +138,8 @@ final class MySqlDialect implements Dialect {
   }
 
   @Override
-  public String textWithTimes() {
-    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", ?)";
+  public String textWithTimes(String last) {
+    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", " + last + ")";
   }
 
   private static String insert(int n) {

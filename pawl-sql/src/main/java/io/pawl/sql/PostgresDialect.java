@@ -95,8 +95,8 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String textWithTimes() {
-    return "? || " + TIME + " || ? || " + TIME + " || ?";
+  public String textWithTimes(String last) {
+    return "? || " + TIME + " || ? || " + TIME + " || " + last;
   }
 
   /** The settings of {@link #BEGIN} are worth three more statements, since they are no trip. */

@@ -8,7 +8,6 @@ import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,16 +97,8 @@ record Shortcut(
     return leaseMillis > 0;
   }
 
-  /** The holders' text around the two times, which stand before all that a user has written. */
-  String[] aroundTimes() {
-    String since = Instant.ofEpochMilli(0).toString();
-    String until = Instant.ofEpochMilli(leaseMillis).toString();
-    int first = after.holders().indexOf(since);
-    int second = after.holders().indexOf(until, first + since.length());
-    return new String[] {
-      after.holders().substring(0, first),
-      after.holders().substring(first + since.length(), second),
-      after.holders().substring(second + until.length())
-    };
+  /** The text of the holder, from what follows its two times. */
+  String holderAfterTimes() {
+    return after.holdersAfterTimes(0, leaseMillis);
   }
 }

@@ -55,7 +55,7 @@ final class Shortcuts {
       locks.put(claim.lock(), before == null ? next : before.and(next));
       steps.add(new Step(request, next));
     }
-    return locks.size() > GuardedUpdate.MAX_ROWS ? null : new Plan(locks.values(), steps);
+    return GuardedUpdate.fits(locks.values()) ? new Plan(locks.values(), steps) : null;
   }
 
   void remember(String lock, Shortcut.@Nullable Known known) {
