@@ -28,7 +28,10 @@ interface Dialect {
   }
 
   /** How often other clients' grants are looked for while someone waits. */
-  record PollPauses(long shortestNanos, long longestNanos) {}
+  record PollPauses(long shortestNanos, long longestNanos) {
+
+    static final PollPauses OF_A_SERVER = new PollPauses(5_000_000, 10_000_000);
+  }
 
   /** The name of its file of tables. */
   String schema();
@@ -115,7 +118,9 @@ interface Dialect {
   default void announce(Connection writer, Collection<Grant> grants) throws SQLException {}
 
   /** How others' grants become known. */
-  Doorbell doorbell(Database database, Waiters waiters, String threadName);
+  default Doorbell doorbell(Database database, Waiters waiters, String threadName) {
+    return new RowPoll(database, waiters, threadName);
+  }
 
   /**
    * A number that changes when any other connection has committed, where that is cheap to ask; else
@@ -125,7 +130,9 @@ interface Dialect {
     return System.nanoTime();
   }
 
-  PollPauses pollPauses();
+  default PollPauses pollPauses() {
+    return PollPauses.OF_A_SERVER;
+  }
 
   Failure classify(SQLException failure);
 

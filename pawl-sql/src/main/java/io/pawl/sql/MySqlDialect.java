@@ -26,9 +26,6 @@ final class MySqlDialect implements Dialect {
       "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
           + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
 
-  /** A poll finds nothing for 5 to 10 ms; each look is at least 5 ms after the last. */
-  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
-
   /** What MariaDB says differently. */
   private record Words(String schema, String inserted, String alias, String setUp) {}
 
@@ -159,16 +156,6 @@ final class MySqlDialect implements Dialect {
   @Override
   public boolean takesSeveralStatements() {
     return ours;
-  }
-
-  @Override
-  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return new RowPoll(database, waiters, threadName);
-  }
-
-  @Override
-  public PollPauses pollPauses() {
-    return POLL_PAUSES;
   }
 
   @Override

@@ -36,8 +36,6 @@ final class PostgresDialect implements Dialect {
       "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
           + " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
 
-  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
-
   private final Schema schema;
   private final boolean listens;
 
@@ -144,12 +142,7 @@ final class PostgresDialect implements Dialect {
   public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
     return listens && database.connections().areOurs()
         ? new PostgresBell(database, waiters, threadName)
-        : new RowPoll(database, waiters, threadName);
-  }
-
-  @Override
-  public PollPauses pollPauses() {
-    return POLL_PAUSES;
+        : Dialect.super.doorbell(database, waiters, threadName);
   }
 
   @Override

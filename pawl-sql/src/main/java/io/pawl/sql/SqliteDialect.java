@@ -215,11 +215,6 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return new RowPoll(database, waiters, threadName);
-  }
-
-  @Override
   public PollPauses pollPauses() {
     return POLL_PAUSES;
   }
