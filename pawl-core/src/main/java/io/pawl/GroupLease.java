@@ -64,6 +64,11 @@ public final class GroupLease implements AutoCloseable {
     return token;
   }
 
+  /** Its parts, in the order of names. */
+  List<Lease> leases() {
+    return leases;
+  }
+
   /**
    * Whether all locks can be trusted now, see {@link Lease#isValid}. Asks the clock, never the
    * store. The first call that finds a loss returns after the {@link #onLost} callbacks have run.
