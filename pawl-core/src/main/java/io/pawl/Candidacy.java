@@ -81,7 +81,7 @@ public final class Candidacy implements AutoCloseable {
   @Override
   public void close() {
     stop();
-    if (Thread.currentThread() != thread && !awaitEnd(CLOSE_PATIENCE_NANOS)) {
+    if (!awaitEnd(CLOSE_PATIENCE_NANOS) && Thread.currentThread() != thread) {
       log.warn("the leader of '{}' goes on though it was interrupted", lock.name());
     }
   }
@@ -106,8 +106,11 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  /** Answers whether it has ended. */
+  /** Answers whether it has ended; at once where the body itself asks. */
   boolean awaitEnd(long nanos) {
+    if (Thread.currentThread() == thread) {
+      return false;
+    }
     boolean interrupted = false;
     long giveUpAt = System.nanoTime() + nanos;
     try {

@@ -512,7 +512,7 @@ final class Line implements LiveClaim.Owner {
       LiveClaim end, @Nullable LiveClaim ask, Executor ends) {
     CompletableFuture<Void> ended = end.end(ends);
     if (ask != null) {
-      engine.run(ask::ask);
+      ends.execute(() -> engine.run(ask::ask)); // after the end, whenever that is run
     }
     return ended;
   }

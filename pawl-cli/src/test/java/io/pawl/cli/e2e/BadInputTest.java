@@ -40,6 +40,7 @@ class BadInputTest {
     refused(64, "--lease", "run", "--lease", "-5s", "x", "--", "true");
     refused(64, "negative", "run", "--lease", "PT-5S", "x", "--", "true");
     refused(64, "7d", "run", "--lease", "8d", "x", "--", "true");
+    refused(64, "7d", "run", "--min-hold", "8d", "x", "--", "true");
     refused(64, "100 years", "run", "--lease", "99999999999999999d", "x", "--", "true");
     refused(64, "half of the lease", "run", "--lease=2s", "--kill-after=1500ms", "x", "--", "true");
     assertThat(directory.resolve("locks.db")).doesNotExist();
