@@ -48,7 +48,7 @@ final class GroupsOfEight {
     }
   }
 
-  private static final class GroupTurn implements Turn {
+  private static final class GroupTurn implements Rival.Turn {
 
     private final LockGroup group;
     private final String first;
