@@ -37,8 +37,10 @@ class SchemaTest {
     place = "place" + names.incrementAndGet();
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
-      statement.execute(
-          "CREATE " + (database == TestDatabase.POSTGRES ? "SCHEMA " : "DATABASE ") + place);
+      boolean postgres = database == TestDatabase.POSTGRES;
+      String what = postgres ? "SCHEMA " : "DATABASE ";
+      statement.execute("DROP " + what + "IF EXISTS " + place + (postgres ? " CASCADE" : ""));
+      statement.execute("CREATE " + what + place);
     }
     return database == TestDatabase.POSTGRES
         ? database.baseUrl() + "?currentSchema=" + place
