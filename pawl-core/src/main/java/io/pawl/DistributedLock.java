@@ -4,6 +4,7 @@ import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -69,6 +70,70 @@ public final class DistributedLock {
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
     return requests.tryAcquireAsync(wait);
+  }
+
+  /** See {@link Requests}. */
+  CompletableFuture<Optional<Lease>> request(
+      Duration wait, String thread, Executor asks, Executor completions) {
+    return requests.tryAcquireAsync(wait, thread, asks, completions);
+  }
+
+  /**
+   * Runs {@code body} while the lock is held: waits for at most {@code wait}, and gives the lock
+   * back when the body has ended. Answers whether it ran; false when the lock stayed busy.
+   *
+   * <p>What the body throws is thrown; if the lease was lost as well, with the {@link
+   * LeaseLostException} suppressed in it.
+   *
+   * @param body told its lease, which it should pass the token of along with its writes
+   * @throws LeaseLostException when the lease was lost before the body had ended without fault
+   * @throws InterruptedException when interrupted before or while waiting, or by the body
+   */
+  public <X extends Exception> boolean run(Duration wait, LeaseBody<X> body)
+      throws InterruptedException, X {
+    return run(wait, OnLoss.GO_ON, body);
+  }
+
+  /**
+   * As {@link #run(Duration, LeaseBody)}.
+   *
+   * @param onLoss whether the body is interrupted when its lease is lost. Such an interrupt ends
+   *     with the body: what it throws as {@link InterruptedException} becomes the {@link
+   *     LeaseLostException}, and a flag that it left set is cleared. An interrupt of the caller's
+   *     own is kept, unless it comes between that loss and the end of the body, where nobody can
+   *     tell the two apart
+   */
+  public <X extends Exception> boolean run(Duration wait, OnLoss onLoss, LeaseBody<X> body)
+      throws InterruptedException, X {
+    return call(
+            wait,
+            onLoss,
+            (LeaseCall<Boolean, X>)
+                lease -> {
+                  body.run(lease);
+                  return true;
+                })
+        .isPresent();
+  }
+
+  /**
+   * As {@link #run(Duration, LeaseBody)}, with the body's result; empty when the lock stayed busy.
+   *
+   * @throws NullPointerException when the body returned null
+   */
+  public <T, X extends Exception> Optional<T> call(Duration wait, LeaseCall<T, X> body)
+      throws InterruptedException, X {
+    return call(wait, OnLoss.GO_ON, body);
+  }
+
+  /** As {@link #call(Duration, LeaseCall)} and {@link #run(Duration, OnLoss, LeaseBody)}. */
+  public <T, X extends Exception> Optional<T> call(
+      Duration wait, OnLoss onLoss, LeaseCall<T, X> body) throws InterruptedException, X {
+    Optional<Lease> lease = tryAcquire(wait);
+    if (lease.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(new BodyRun(requests.engine(), lease.get(), onLoss).call(body));
   }
 
   /**

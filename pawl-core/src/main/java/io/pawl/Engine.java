@@ -13,10 +13,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -156,8 +158,26 @@ final class Engine {
     }
   }
 
-  /** Puts {@code waiter} into the line for its lock, a private one where order is strict. */
-  void enter(LineKey key, Waiter waiter) {
+  /**
+   * Runs calls to the store, in one trip where it can.
+   *
+   * @param mayBlock whether the calling thread would wait for the store anyway
+   */
+  void runTogether(List<Runnable> calls, boolean mayBlock) {
+    Runnable all = () -> store.together(() -> calls.forEach(Runnable::run));
+    if (mayBlock) {
+      all.run();
+    } else {
+      run(all);
+    }
+  }
+
+  /**
+   * Puts {@code waiter} into the line for its lock, a private one where order is strict.
+   *
+   * @param asks runs what asks the store, if that has to be asked
+   */
+  void enter(LineKey key, Waiter waiter, Executor asks) {
     while (true) {
       if (closed) {
         throw closedException(key.name());
@@ -166,7 +186,7 @@ final class Engine {
         hasReaders = true;
       }
       Line line = lineFor(key);
-      if (line.enter(waiter)) {
+      if (line.enter(waiter, asks)) {
         if (closed) {
           line.close();
         }
@@ -217,8 +237,9 @@ final class Engine {
     Holder holder =
         new Holder(ThisProcess.HOST, ThisProcess.PID, thread, options.application(), lock.note());
     Claim claim =
-        new Claim(key.name(), id, key.mode(), lock.lease(), queues, tokens, 0, false, holder);
-    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
+        new Claim(
+            key.name(), id, key.mode(), lock.leaseOrMinHold(), queues, tokens, 0, false, holder);
+    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal(), lock.minHold());
     live.put(id, alive);
     return alive;
   }
@@ -250,6 +271,27 @@ final class Engine {
 
   void ended(CounterCall<?> call) {
     counterCalls.remove(call);
+  }
+
+  /** Waits until the store knows that something was given back, no longer than its patience. */
+  void awaitConfirmation(CompletableFuture<Void> confirmed, Supplier<String> what) {
+    boolean interrupted = false;
+    long giveUpAt = System.nanoTime() + patienceNanos;
+    while (!confirmed.isDone()) {
+      try {
+        confirmed.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (ExecutionException e) {
+        break; // logged where it failed; the claim runs out
+      } catch (TimeoutException e) {
+        log.warn("{}: giving it back goes on in the background", what.get());
+        break;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Whether a failed withdrawal is worth another try. */
@@ -290,7 +332,7 @@ final class Engine {
     closed = true;
     List<CompletableFuture<Void>> ends = new ArrayList<>();
     lines.values().forEach(line -> ends.add(line.close()));
-    live.values().forEach(claim -> ends.add(claim.endSoon()));
+    live.values().forEach(claim -> ends.add(claim.end(this::run)));
     counterCalls.forEach(call -> ends.add(call.repeatNoMore()));
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
   }

@@ -5,9 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -196,13 +194,13 @@ public final class Lease implements AutoCloseable {
    */
   @Override
   public void close() {
-    awaitConfirmation(finish(true));
+    engine.awaitConfirmation(finish(Runnable::run), () -> "lock '" + lock() + "'");
   }
 
   /** As {@link #close}, without waiting: a lease that was lost fails the future. */
   public CompletableFuture<Void> closeAsync() {
     try {
-      return finish(false).copy();
+      return finish(engine::run).copy();
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -213,7 +211,13 @@ public final class Lease implements AutoCloseable {
     closeAsync();
   }
 
-  private CompletableFuture<Void> finish(boolean mayBlock) {
+  /**
+   * Ends the lease.
+   *
+   * @param ends runs what tells the store, if that has to be told
+   * @throws LeaseLostException when it was lost before; thrown by the first call only
+   */
+  CompletableFuture<Void> finish(Executor ends) {
     mutex.lock();
     try {
       if (closed) {
@@ -229,27 +233,7 @@ public final class Lease implements AutoCloseable {
     }
     Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
     engine.observer().released(lock(), token, held);
-    return line.release(this, hold, mayBlock);
-  }
-
-  private void awaitConfirmation(CompletableFuture<Void> confirmed) {
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + engine.patienceNanos();
-    while (!confirmed.isDone()) {
-      try {
-        confirmed.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (ExecutionException e) {
-        break; // logged where it failed; the claim runs out
-      } catch (TimeoutException e) {
-        log.warn("lock '{}': giving it back goes on in the background", lock());
-        break;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    return line.release(this, hold, ends);
   }
 
   /** Tells the observer who got it, once it is sure that somebody takes it. */
@@ -261,6 +245,12 @@ public final class Lease implements AutoCloseable {
     String why = claim.whyLost();
     lose(why);
     claim.lose(why);
+  }
+
+  /** Counts as lost from now on, and ends at the store when it runs out there, not before. */
+  void leaveToRunOut(String why) {
+    lose(why);
+    claim.leaveToRunOut(why);
   }
 
   /** Tells the holder, unless the lease has ended. */

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -95,8 +96,10 @@ final class Line implements LiveClaim.Owner {
   /**
    * Takes {@code waiter} in: granted or refused at once, or in line with a claim under way. Answers
    * false where this line is no longer used.
+   *
+   * @param asks runs what asks the store, if that has to be asked
    */
-  boolean enter(Waiter waiter) {
+  boolean enter(Waiter waiter, Executor asks) {
     Steps steps = new Steps();
     mutex.lock();
     try {
@@ -118,7 +121,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, !waiter.isAsync());
+    steps.take(engine, asks);
     return true;
   }
 
@@ -139,7 +142,7 @@ final class Line implements LiveClaim.Owner {
             end(free, steps);
           }
         },
-        !waiter.isAsync());
+        callsFor(waiter));
   }
 
   /** Takes {@code waiter} out of line; false where its outcome has been decided already. */
@@ -157,7 +160,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, !waiter.isAsync());
+    steps.take(engine, callsFor(waiter));
     return true;
   }
 
@@ -172,9 +175,9 @@ final class Line implements LiveClaim.Owner {
   /**
    * A lease is given back; the stage completes when the store knows, at once if it was passed on.
    *
-   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @param ends runs what tells the store, if that has to be told
    */
-  CompletableFuture<Void> release(Lease returned, Hold hold, boolean mayBlock) {
+  CompletableFuture<Void> release(Lease returned, Hold hold, Executor ends) {
     Steps steps = new Steps();
     mutex.lock();
     try {
@@ -193,7 +196,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    return steps.take(engine, mayBlock);
+    return steps.take(engine, ends);
   }
 
   /** The hold of {@code lease} will be a reader's, so that it is not for this line any more. */
@@ -204,7 +207,7 @@ final class Line implements LiveClaim.Owner {
           scatter(steps);
           askForMore(steps, 0);
         },
-        false);
+        engine::run);
   }
 
   @Override
@@ -225,7 +228,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, false);
+    steps.take(engine, engine::run);
   }
 
   private void lendToLine(Hold hold, Steps steps) {
@@ -270,7 +273,9 @@ final class Line implements LiveClaim.Owner {
       }
       target.mutex.lock(); // in this order only: who is granted does not follow
       try {
-        if (target.claims.oldestAsking() != leader || !target.key.isLike(key) || !claims.strict()) {
+        if (target.claims.oldestAsking() != leader
+            || !target.key.isLike(key)
+            || !claims.gathers()) {
           return null;
         }
         Waiter moved = waiters.removeFirst();
@@ -328,7 +333,7 @@ final class Line implements LiveClaim.Owner {
           askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
           retireIfDone();
         },
-        false);
+        engine::run);
   }
 
   @Override
@@ -346,7 +351,7 @@ final class Line implements LiveClaim.Owner {
           askForMore(steps, 0);
           retireIfDone();
         },
-        false);
+        engine::run);
   }
 
   /** Waiters that another claim stands for may still get it. */
@@ -361,7 +366,7 @@ final class Line implements LiveClaim.Owner {
           endNeedlessHolds(steps);
           retireIfDone();
         },
-        false);
+        engine::run);
   }
 
   /**
@@ -379,11 +384,15 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, false);
+    steps.take(engine, engine::run);
     return Steps.tellLosses(engine, lent, "the Pawl client was closed");
   }
 
-  private void decide(Consumer<Steps> decision, boolean mayBlock) {
+  private Executor callsFor(Waiter waiter) {
+    return waiter.isAsync() ? engine::run : Runnable::run;
+  }
+
+  private void decide(Consumer<Steps> decision, Executor calls) {
     Steps steps = new Steps();
     mutex.lock();
     try {
@@ -391,7 +400,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, mayBlock);
+    steps.take(engine, calls);
   }
 
   private void lend(Hold hold, Waiter waiter, Steps steps) {

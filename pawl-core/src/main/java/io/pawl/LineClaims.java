@@ -86,8 +86,14 @@ final class LineClaims {
   }
 
   private int strictTokens(boolean queues) {
-    boolean followed = queues && key.options().renewal() && key.mode() instanceof Mode.Exclusive;
-    return followed ? 1 + GrantRule.MAX_FOLLOWERS : 1;
+    return queues && gathers() && key.mode() instanceof Mode.Exclusive
+        ? 1 + GrantRule.MAX_FOLLOWERS
+        : 1;
+  }
+
+  /** Whether a strict hold may go to those who stood directly behind it. */
+  boolean gathers() {
+    return strict && key.options().sharesHolds();
   }
 
   /** Whether it is a line of one waiter, or of those who stood directly behind it at the store. */

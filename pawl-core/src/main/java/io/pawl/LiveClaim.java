@@ -5,6 +5,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -74,6 +75,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private final Owner owner;
   private volatile Claim claim;
   private final boolean renewal;
+  private final long minHoldNanos;
   private final long periodNanos;
   private final Withdrawal withdrawal;
   private final Validity validity;
@@ -100,11 +102,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
 
-  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
+  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal, Duration minHold) {
     this.engine = engine;
     this.owner = owner;
     this.claim = claim;
     this.renewal = renewal;
+    this.minHoldNanos = minHold.toNanos();
     this.periodNanos = claim.lease().toNanos() / 3;
     this.withdrawal = new Withdrawal(engine, this);
     this.validity = new Validity(claim.lease().toNanos());
@@ -331,7 +334,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         }
       };
     }
-    wantsWholeLease = !renewal && status == Status.WAITING;
+    wantsWholeLease = (!renewal || minHoldNanos > 0) && status == Status.WAITING;
     status = Status.HELD;
     grantedAt = now;
     held = tokens;
@@ -340,11 +343,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (renewal) {
+    if (wantsWholeLease) {
+      engine.renewer().watch(this, grantedAt); // part of it has passed in line
+    } else if (renewal) {
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
-    } else if (wantsWholeLease) {
-      engine.renewer().watch(this, grantedAt); // part of it has passed in line
     } else {
       engine.renewer().watch(this, validity.lossAt());
     }
@@ -482,33 +485,24 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   /**
-   * Gives the hold or the place in line back, on the calling thread where the store {@code
-   * blocks()}. Idempotent. The stage completes when the store has confirmed it, or exceptionally
-   * when it could not be told before the claim ran out there anyway.
+   * Gives the hold or the place in line back. Idempotent. The stage completes when the store has
+   * confirmed it, or exceptionally when it could not be told before the claim ran out there anyway.
+   *
+   * @param thread runs what tells the store
    */
-  CompletableFuture<Void> end() {
-    end(Runnable::run);
-    return withdrawal.confirmed();
-  }
-
-  /** As {@link #end}, for a calling thread that must not block. */
-  CompletableFuture<Void> endSoon() {
-    end(engine::run);
-    return withdrawal.confirmed();
-  }
-
-  private void end(Executor thread) {
+  CompletableFuture<Void> end(Executor thread) {
     Runnable finish;
     mutex.lock();
     try {
       if (status == Status.ENDED) {
-        return;
+        return withdrawal.confirmed();
       }
       finish = withdrawing();
     } finally {
       mutex.unlock();
     }
     thread.execute(finish);
+    return withdrawal.confirmed();
   }
 
   private Runnable endLocally() {
@@ -516,12 +510,34 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return withdrawal::confirm;
   }
 
+  /**
+   * A hold that is to last longer stays at the store, whose lease covers it: until a timer gives it
+   * back, or, once this client is closed or dead, until it runs out.
+   */
   private Runnable withdrawing() {
+    long left = grantedAt + minHoldNanos - engine.time().nanos();
+    long staysNanos = held == null ? 0 : Math.max(0, left);
     markEnded();
     if (attempts == 0) {
       return withdrawal::confirm;
     }
-    return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim);
+    return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim, staysNanos);
+  }
+
+  /** Ends the hold without telling the store, where it runs out. */
+  void leaveToRunOut(String why) {
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return;
+      }
+      lossReason = why;
+      markEnded();
+    } finally {
+      mutex.unlock();
+    }
+    owner.lost(this, why);
+    withdrawal.confirm();
   }
 
   private void markEnded() {

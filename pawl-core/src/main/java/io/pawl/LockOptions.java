@@ -12,7 +12,9 @@ import java.time.Duration;
  * a trip, each time with a larger token, for at most {@link #maxPasses} passes and {@link #maxRun}.
  * Inside such a run a thread that is already running may overtake sleeping ones for up to half a
  * millisecond. <b>Strict order</b>: every request stands in the store's line by itself, first come,
- * first served across all clients, and every hand-off is the store's.
+ * first served across all clients. Requests of one client that stand directly behind each other are
+ * served under one hold without a trip each, with growing tokens; who shows as the holder meanwhile
+ * is the first of them.
  *
  * @param lease how long the store keeps the lock for a holder that it does not hear of, 100 ms to 7
  *     days
@@ -21,14 +23,27 @@ import java.time.Duration;
  * @param maxPasses 0 (strict order) to 65,535
  * @param maxRun how long threads of one client may pass the lock among themselves while others may
  *     be waiting, up to 1 s
+ * @param minHold how long the lock stays busy after each grant at least, even if it is given back
+ *     sooner, its client is closed, or its process ends: 0 to 7 days. It lengthens a shorter lease,
+ *     and there is no local passing
  * @param note shown to others as part of the holder, may be empty
  */
 public record LockOptions(
-    Duration lease, boolean renewal, int maxPasses, Duration maxRun, String note) {
+    Duration lease,
+    boolean renewal,
+    int maxPasses,
+    Duration maxRun,
+    Duration minHold,
+    String note) {
 
   private static final LockOptions DEFAULTS =
       new LockOptions(
-          Duration.ofSeconds(30), true, Tokens.MAX_PER_CLAIM - 1, Duration.ofMillis(20), "");
+          Duration.ofSeconds(30),
+          true,
+          Tokens.MAX_PER_CLAIM - 1,
+          Duration.ofMillis(20),
+          Duration.ZERO,
+          "");
 
   public LockOptions {
     Claim.checkLease(lease);
@@ -39,6 +54,10 @@ public record LockOptions(
     if (maxRun.isNegative() || maxRun.compareTo(Duration.ofSeconds(1)) > 0) {
       throw new IllegalArgumentException("longest run: " + maxRun + " is not between 0 and 1 s");
     }
+    if (minHold.isNegative() || minHold.compareTo(Claim.MAX_LEASE) > 0) {
+      throw new IllegalArgumentException(
+          "shortest hold: " + minHold + " is not between 0 and 7 days");
+    }
   }
 
   /** A lease of 30 s, renewed every third of it, with local passing for up to 20 ms a run. */
@@ -47,28 +66,43 @@ public record LockOptions(
   }
 
   public LockOptions lease(Duration length) {
-    return new LockOptions(length, renewal, maxPasses, maxRun, note);
+    return new LockOptions(length, renewal, maxPasses, maxRun, minHold, note);
   }
 
   public LockOptions renewal(boolean renew) {
-    return new LockOptions(lease, renew, maxPasses, maxRun, note);
+    return new LockOptions(lease, renew, maxPasses, maxRun, minHold, note);
   }
 
   /** First come, first served across all clients; no local passing. */
   public LockOptions strictOrder() {
-    return new LockOptions(lease, renewal, 0, Duration.ZERO, note);
+    return new LockOptions(lease, renewal, 0, Duration.ZERO, minHold, note);
   }
 
   /** Local passing within these bounds. */
   public LockOptions localPassing(int passes, Duration run) {
-    return new LockOptions(lease, renewal, passes, run, note);
+    return new LockOptions(lease, renewal, passes, run, minHold, note);
+  }
+
+  /** The lock stays busy for at least so long after each grant. */
+  public LockOptions minHold(Duration shortest) {
+    return new LockOptions(lease, renewal, maxPasses, maxRun, shortest, note);
   }
 
   public LockOptions note(String text) {
-    return new LockOptions(lease, renewal, maxPasses, maxRun, text);
+    return new LockOptions(lease, renewal, maxPasses, maxRun, minHold, text);
   }
 
   boolean passes() {
-    return maxPasses > 0 && renewal;
+    return maxPasses > 0 && sharesHolds();
+  }
+
+  /** Whether several leases may follow one another under one hold at the store. */
+  boolean sharesHolds() {
+    return renewal && minHold.isZero();
+  }
+
+  /** What the store is asked for. */
+  Duration leaseOrMinHold() {
+    return lease.compareTo(minHold) < 0 ? minHold : lease;
   }
 }

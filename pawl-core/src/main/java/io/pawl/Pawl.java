@@ -3,6 +3,8 @@ package io.pawl;
 import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
@@ -21,6 +23,7 @@ public final class Pawl implements AutoCloseable {
 
   private final Engine engine;
   private final Counters counters;
+  private final Candidacies candidacies = new Candidacies();
   private final SystemTime time;
   private final Workers workers;
   private final LockStore store;
@@ -37,7 +40,7 @@ public final class Pawl implements AutoCloseable {
     Random random = new Random(seeds.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
     this.counters = new Counters(engine);
-    this.hook = new Thread(engine::close, "pawl-" + number + "-shutdown");
+    this.hook = new Thread(this::endAll, "pawl-" + number + "-shutdown");
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
     }
@@ -164,18 +167,76 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
+   * Several locks with default options, taken together or not at all. No round trip.
+   *
+   * @param names 1 to 256 different names, each as in {@link #lock(String)}, in any order
+   * @throws IllegalArgumentException for none, too many, one twice, or one that cannot be
+   */
+  public LockGroup lockAll(String... names) {
+    return lockAll(Arrays.asList(names));
+  }
+
+  /** As {@link #lockAll(String...)}. */
+  public LockGroup lockAll(Collection<String> names) {
+    return lockAll(names, LockOptions.defaults());
+  }
+
+  /** As {@link #lockAll(String...)}, with options, the same for all. */
+  public LockGroup lockAll(Collection<String> names, LockOptions options) {
+    return new LockGroup(engine, names, options);
+  }
+
+  /**
+   * A job that only one of many machines runs at a time, under the lock of this name. No round
+   * trip.
+   *
+   * @param name as in {@link #lock(String)}
+   */
+  public ScheduledJob job(String name) {
+    return job(name, LockOptions.defaults());
+  }
+
+  /** As {@link #job(String)}, with options; its order is always strict. */
+  public ScheduledJob job(String name, LockOptions options) {
+    return new ScheduledJob(engine, name, options);
+  }
+
+  /**
+   * An election of one leader, which holds the lock of this name. No round trip.
+   *
+   * @param name as in {@link #lock(String)}
+   */
+  public Election election(String name) {
+    return election(name, LockOptions.defaults());
+  }
+
+  /** As {@link #election(String)}, with options; its order is always strict. */
+  public Election election(String name, LockOptions options) {
+    return new Election(engine, candidacies, name, options);
+  }
+
+  /**
    * Turns waiters away ({@link IllegalStateException}), tells holders that their leases are lost,
-   * gives every claim back, and ends all threads. Waits at most 5 s for the store. Idempotent.
+   * gives every claim back, and ends all threads. Waits at most 5 s for leaders' bodies to end, and
+   * at most 5 s for the store. Idempotent.
+   *
+   * <p>Two things stay behind on purpose, until they run out at the store: a hold whose {@link
+   * LockOptions#minHold} is not over, and that of a leader whose body does not end.
    */
   @Override
   public void close() {
-    engine.close();
+    endAll();
     time.close();
     workers.shutdown();
     removeHook();
     if (ownsStore) {
       store.close();
     }
+  }
+
+  private void endAll() {
+    candidacies.end();
+    engine.close();
   }
 
   private void removeHook() {

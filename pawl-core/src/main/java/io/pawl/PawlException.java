@@ -8,7 +8,9 @@ public abstract sealed class PawlException extends RuntimeException
         LeaseLostException,
         OutcomeUnknownException,
         OperationConflictException,
-        OperationTooOldException {
+        OperationTooOldException,
+        RunTooLongException,
+        StaleTokenException {
 
   private static final long serialVersionUID = 1;
 

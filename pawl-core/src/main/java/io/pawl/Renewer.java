@@ -4,8 +4,10 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * Keeps all claims of one client alive with one timer: those that are due go to the store together,
  * in batches of {@link LockStore#renewBatch}. A batch that is not full takes along the claims whose
  * turn comes next, so that claims taken at different times soon travel together. A batch that fails
- * delays no other, and a claim that fails alone is tried again alone. No exception ends the round.
+ * delays no other, nor does one {@linkplain LockStore#renewGroup part of the service}, and a claim
+ * that fails alone is tried again alone. No exception ends the round.
  *
  * <p>A claim waits here for one thing at a time: its next renewal, its next attempt after a
  * failure, or the moment at which it is lost.
@@ -193,9 +196,16 @@ final class Renewer {
 
   private void send(List<LiveClaim> renew) {
     int size = engine.store().renewBatch();
-    for (int from = 0; from < renew.size(); from += size) {
-      List<LiveClaim> batch = renew.subList(from, Math.min(renew.size(), from + size));
-      engine.run(() -> sendBatch(batch));
+    Map<Integer, List<LiveClaim>> groups = new HashMap<>();
+    for (LiveClaim claim : renew) {
+      int group = engine.store().renewGroup(claim.claim());
+      groups.computeIfAbsent(group, number -> new ArrayList<>()).add(claim);
+    }
+    for (List<LiveClaim> group : groups.values()) {
+      for (int from = 0; from < group.size(); from += size) {
+        List<LiveClaim> batch = group.subList(from, Math.min(group.size(), from + size));
+        engine.run(() -> sendBatch(batch));
+      }
     }
   }
 

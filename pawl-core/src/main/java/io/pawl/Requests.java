@@ -3,6 +3,7 @@ package io.pawl;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /** Requests for one lock in one mode: what locks and semaphores have in common. */
 record Requests(Engine engine, Engine.LineKey key) {
@@ -14,13 +15,13 @@ record Requests(Engine engine, Engine.LineKey key) {
 
   Lease acquireUninterruptibly() {
     Waiter waiter = Waiter.blocking(engine, key.name(), true);
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return waiter.awaitUninterruptibly().orElseThrow();
   }
 
   Optional<Lease> tryAcquire() {
     Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return waiter.awaitUninterruptibly();
   }
 
@@ -34,7 +35,7 @@ record Requests(Engine engine, Engine.LineKey key) {
     }
     Waiter waiter = Waiter.blocking(engine, key.name(), true);
     long deadline = engine.time().nanos() + waitNanos;
-    engine.enter(key, waiter);
+    engine.enter(key, waiter, Runnable::run);
     return waiter.await(deadline);
   }
 
@@ -43,10 +44,23 @@ record Requests(Engine engine, Engine.LineKey key) {
   }
 
   CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
+    String thread = Thread.currentThread().getName();
+    return tryAcquireAsync(wait, thread, engine::run, engine.workers().users());
+  }
+
+  /**
+   * As {@link #tryAcquireAsync(Duration)}.
+   *
+   * @param thread the name of the thread that asks, for people
+   * @param asks runs what asks the store
+   * @param completions where the future is completed
+   */
+  CompletableFuture<Optional<Lease>> tryAcquireAsync(
+      Duration wait, String thread, Executor asks, Executor completions) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
-    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, future);
-    engine.enter(key, waiter);
+    Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, thread, future, completions);
+    engine.enter(key, waiter, asks);
     long deadline = engine.time().nanos() + waitNanos;
     Time.Pending timeout =
         waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0

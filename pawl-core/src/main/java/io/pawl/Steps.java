@@ -3,6 +3,7 @@ package io.pawl;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,6 @@ final class Steps {
     ends = with(ends, claim);
   }
 
-  /** On the calling thread, if that may block. */
   void askHere(LiveClaim claim) {
     asks = with(asks, new Ask(claim, true, 0));
   }
@@ -56,10 +56,10 @@ final class Steps {
   /**
    * Does it all.
    *
-   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @param calls runs what calls the store, if that has to be called
    * @return the end of the first claim to end, completed where there is none
    */
-  CompletableFuture<Void> take(Engine engine, boolean mayBlock) {
+  CompletableFuture<Void> take(Engine engine, Executor calls) {
     if (wake != null) {
       wake.wake();
     }
@@ -72,14 +72,16 @@ final class Steps {
     }
     CompletableFuture<Void> ended = null;
     for (LiveClaim claim : ends) {
-      CompletableFuture<Void> end = mayBlock ? claim.end() : claim.endSoon();
+      CompletableFuture<Void> end = claim.end(calls);
       ended = ended == null ? end : ended;
     }
     for (Ask ask : asks) {
       if (ask.delayNanos > 0) {
         ask.claim.askAfter(ask.delayNanos);
-      } else if (ask.here && mayBlock) {
-        ask.claim.ask();
+      } else if (ask.here) {
+        calls.execute(ask.claim::ask);
+      } else if (!ends.isEmpty()) {
+        calls.execute(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
         engine.run(ask.claim::ask);
       }

@@ -36,9 +36,18 @@ public final class Stores {
    * @throws StoreException when the store cannot be reached or used
    */
   public static LockStore open(StoreUrl url) {
+    return provider(url).open(url);
+  }
+
+  /**
+   * Who opens the store at {@code url}. No round trip.
+   *
+   * @throws IllegalArgumentException where no module on the class path knows the scheme
+   */
+  public static StoreProvider provider(StoreUrl url) {
     for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
       if (provider.schemes().contains(url.scheme())) {
-        return provider.open(url);
+        return provider;
       }
     }
     String module = MODULES.get(url.scheme());

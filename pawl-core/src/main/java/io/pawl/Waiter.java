@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ final class Waiter {
   private final String threadName;
   private final @Nullable Thread thread;
   private final @Nullable CompletableFuture<Optional<Lease>> future;
+  private final Executor completions;
   private final long enteredAt;
 
   /** Where it stands; set under the mutexes of the line that it leaves and the one it enters. */
@@ -43,26 +45,37 @@ final class Waiter {
       Engine engine,
       String lock,
       boolean waits,
-      @Nullable CompletableFuture<Optional<Lease>> future) {
+      String threadName,
+      @Nullable CompletableFuture<Optional<Lease>> future,
+      Executor completions) {
     this.engine = engine;
     this.lock = lock;
     this.waits = waits;
     this.future = future;
-    Thread current = Thread.currentThread();
-    this.thread = future == null ? current : null;
-    this.threadName = current.getName();
+    this.completions = completions;
+    this.thread = future == null ? Thread.currentThread() : null;
+    this.threadName = threadName;
     this.enteredAt = engine.time().nanos();
   }
 
   /** The current thread is going to {@link #await}. */
   static Waiter blocking(Engine engine, String lock, boolean waits) {
-    return new Waiter(engine, lock, waits, null);
+    return new Waiter(engine, lock, waits, Thread.currentThread().getName(), null, Runnable::run);
   }
 
-  /** {@code future} is completed on a worker. */
+  /**
+   * {@code future} is completed by {@code completions}.
+   *
+   * @param threadName of the thread that asked in the first place
+   */
   static Waiter async(
-      Engine engine, String lock, boolean waits, CompletableFuture<Optional<Lease>> future) {
-    return new Waiter(engine, lock, waits, future);
+      Engine engine,
+      String lock,
+      boolean waits,
+      String threadName,
+      CompletableFuture<Optional<Lease>> future,
+      Executor completions) {
+    return new Waiter(engine, lock, waits, threadName, future, completions);
   }
 
   void standsIn(Line place) {
@@ -121,7 +134,7 @@ final class Waiter {
         LockSupport.unpark(thread);
       }
     } else {
-      engine.workers().users().execute(this::completeFuture);
+      completions.execute(this::completeFuture);
     }
   }
 

@@ -54,9 +54,16 @@ class OptionsTest {
   @Test
   void eachMethodChangesOneThing() {
     LockOptions changed =
-        lock.lease(Duration.ofSeconds(1)).note("n").localPassing(3, Duration.ZERO);
+        lock.lease(Duration.ofSeconds(1))
+            .note("n")
+            .localPassing(3, Duration.ZERO)
+            .minHold(Duration.ofSeconds(2));
     assertThat(changed)
-        .isEqualTo(new LockOptions(Duration.ofSeconds(1), true, 3, Duration.ZERO, "n"));
+        .isEqualTo(
+            new LockOptions(
+                Duration.ofSeconds(1), true, 3, Duration.ZERO, Duration.ofSeconds(2), "n"));
+    assertThat(changed.leaseOrMinHold()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(changed.passes()).isFalse();
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
         .isEqualTo(new PawlOptions("a", Duration.ZERO, LockObserver.NONE, false));
   }

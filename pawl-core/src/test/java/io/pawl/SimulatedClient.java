@@ -12,13 +12,15 @@ import java.util.concurrent.CompletableFuture;
 /** A program that uses locks at random: asks, holds, writes, gives up, closes, pauses, dies. */
 final class SimulatedClient {
 
-  /** One call of {@code tryAcquireAsync}. */
+  /** One call of {@code tryAcquireAsync}; {@link #ALL} stands for a group of all locks. */
   record Request(
       SimulatedClient client,
       String lock,
       long askedAt,
       boolean patient,
-      CompletableFuture<Optional<Lease>> future) {
+      CompletableFuture<?> future) {
+
+    static final String ALL = "all";
 
     boolean isLive() {
       return !future.isDone() && !client.process.isCrashed();
@@ -98,14 +100,28 @@ final class SimulatedClient {
     long wait = random.nextInt(3) * between(0, 2 * world.leaseNanos());
     boolean patient = random.nextInt(3) == 0;
     Duration longest = patient ? Duration.ofDays(1) : Duration.ofNanos(wait);
-    Mode mode = world.someMode(lock);
-    CompletableFuture<Optional<Lease>> future =
-        new Requests(engine, new Engine.LineKey(lock, options, mode)).tryAcquireAsync(longest);
-    requests.add(new Request(this, lock, world.now(), patient, future));
-    future.thenAccept(lease -> lease.ifPresent(this::hold));
+    boolean all = world.hasOnlyLocks() && random.nextInt(6) == 0;
+    CompletableFuture<?> future = all ? askForAll(longest) : askFor(lock, longest);
+    requests.add(new Request(this, all ? Request.ALL : lock, world.now(), patient, future));
     if (random.nextInt(6) == 0) {
       process.run(between(0, world.leaseNanos()), Context.USER, () -> future.cancel(false));
     }
+  }
+
+  private CompletableFuture<?> askFor(String lock, Duration longest) {
+    CompletableFuture<Optional<Lease>> future =
+        new Requests(engine, new Engine.LineKey(lock, options, world.someMode(lock)))
+            .tryAcquireAsync(longest);
+    future.thenAccept(lease -> lease.ifPresent(this::hold));
+    return future;
+  }
+
+  /** What is handed out is held and given back one by one. */
+  private CompletableFuture<?> askForAll(Duration longest) {
+    CompletableFuture<Optional<GroupLease>> future =
+        new LockGroup(engine, world.allLocks(), options).tryAcquireAsync(longest);
+    future.thenAccept(group -> group.ifPresent(all -> all.leases().forEach(this::hold)));
+    return future;
   }
 
   private void hold(Lease lease) {

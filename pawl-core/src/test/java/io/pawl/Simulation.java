@@ -6,10 +6,12 @@ import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -124,8 +126,11 @@ final class Simulation {
     if (now < faults.quietFrom() + 4 * leaseNanos + RETRY_NANOS) {
       return;
     }
-    for (int i = 0; i < locks; i++) {
-      String lock = "lock" + i;
+    if (someGroupIsUnderWay()) {
+      freeSince.clear(); // it may hold locks that no user has been handed yet
+      return;
+    }
+    for (String lock : allLocks()) {
       boolean wanted =
           clients.stream()
               .flatMap(client -> client.requests().stream())
@@ -138,6 +143,12 @@ final class Simulation {
     }
   }
 
+  private boolean someGroupIsUnderWay() {
+    return clients.stream()
+        .flatMap(client -> client.requests().stream())
+        .anyMatch(r -> r.isLive() && r.lock().equals(SimulatedClient.Request.ALL));
+  }
+
   private long longestIdle() {
     return 8 * faults.roundTripNanos() + 100 * MILLI;
   }
@@ -147,8 +158,8 @@ final class Simulation {
     if (history.violation() != null) {
       return;
     }
-    for (int i = 0; i < locks; i++) {
-      store.evict("lock" + i, 0).toCompletableFuture().join();
+    for (String lock : allLocks()) {
+      store.evict(lock, 0).toCompletableFuture().join();
     }
     for (LockView lock : store.list(100).toCompletableFuture().join()) {
       if (!lock.holders().isEmpty() || !lock.waiters().isEmpty()) {
@@ -195,8 +206,16 @@ final class Simulation {
     return queue.now();
   }
 
+  List<String> allLocks() {
+    return IntStream.range(0, locks).mapToObj(i -> "lock" + i).toList();
+  }
+
   String someLock() {
     return "lock" + random.nextInt(locks);
+  }
+
+  boolean hasOnlyLocks() {
+    return Arrays.stream(capacities).allMatch(capacity -> capacity == 0);
   }
 
   Mode someMode(String lock) {

@@ -33,6 +33,7 @@ final class ContestRunner {
     }
   }
 
+  /** On a store that is there already. */
   List<Section> run(ContestSuite.Ground ground) {
     List<Section> sections = new ArrayList<>();
     for (Contest contest : suite.contests()) {

@@ -8,7 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The JVM that holds locks for {@link RedisHeldSuite}. It says {@code ready}, and holds from the
+ * The JVM that holds locks for a {@link HeldContest}. It says {@code ready}, and holds from the
  * next line on; {@code held}, and counts after the next; {@code counted}, and gives back after the
  * next; {@code closed}, and ends.
  */

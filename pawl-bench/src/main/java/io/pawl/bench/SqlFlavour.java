@@ -44,8 +44,8 @@ enum SqlFlavour {
       "now() + interval '30 seconds'",
       "SELECT 'transactions', xact_commit + xact_rollback FROM pg_stat_database"
           + " WHERE datname = current_database()",
-      "SELECT 'transactions', xact_commit + xact_rollback FROM pg_stat_database"
-          + " WHERE datname = current_database()",
+      // The next id of those that write; the statistics above come seconds late.
+      "SELECT 'transactions', pg_snapshot_xmax(pg_current_snapshot())::text",
       List.of(
           "current_setting('fsync')",
           "current_setting('synchronous_commit')",
@@ -64,7 +64,7 @@ enum SqlFlavour {
   /** A query with a row whose second column counts what clients sent. */
   final String operations;
 
-  /** A query with a row whose second column counts transactions. */
+  /** A query with a row whose second column counts transactions that wrote. */
   final String commits;
 
   /** Expressions on which durability depends. */
@@ -106,14 +106,20 @@ enum SqlFlavour {
     };
   }
 
-  /** The URL of {@code place}, a database or, on PostgreSQL, a schema; with user and password. */
+  /**
+   * The URL of {@code place}, a database or, on PostgreSQL, a schema; with user and password, and
+   * with patience, so that a busy machine slows a measurement down and does not end it.
+   */
   String url(ServerProcess server, String place) {
     String user = "?user=" + MySqlServer.USER + "&password=" + MySqlServer.PASSWORD;
     if (server instanceof PostgresServer postgres) {
-      return postgres.jdbcUrl() + user + (place.isEmpty() ? "" : "&currentSchema=" + place);
+      String patient = "&connectTimeout=30&loginTimeout=30&socketTimeout=60";
+      String schema = place.isEmpty() ? "" : "&currentSchema=" + place;
+      return postgres.jdbcUrl() + user + patient + schema;
     }
     String url = ((MySqlServer) server).jdbcUrl();
-    return (place.isEmpty() ? url : url.replaceAll("/[^/]*$", "/" + place)) + user;
+    String patient = "&connectTimeout=30000&socketTimeout=60000";
+    return (place.isEmpty() ? url : url.replaceAll("/[^/]*$", "/" + place)) + user + patient;
   }
 
   /** {@code INSERT INTO} that leaves a row alone which is there. */

@@ -93,7 +93,7 @@ final class SqlGround implements ContestSuite.Ground {
     return List.of(
         flavour.title
             + " "
-            + ask("SELECT version()", 1).replaceFirst(" on .*", "")
+            + ask("SELECT version()", 1).replaceFirst("^PostgreSQL ", "").replaceFirst(" on .*", "")
             + " with its own defaults: "
             + String.join(", ", settings),
         "rivals: HikariCP, "

@@ -1,10 +1,8 @@
 package io.pawl.bench;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 
 /** A database server of our own: Pawl beside what teams write themselves, and Spring's registry. */
 abstract class SqlSuite implements ContestSuite {
@@ -59,7 +57,7 @@ abstract class SqlSuite implements ContestSuite {
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),
-            List.of(PAWL, GUARDED, STRIPED, SpringLocks.NAME),
+            List.of(PAWL, GUARDED, SpringLocks.NAME),
             List.of(Target.timesAtLeast(10, PAWL, Metric.CYCLES, GUARDED))),
         new Contest(
             "one lock, 64 threads",
@@ -98,17 +96,5 @@ abstract class SqlSuite implements ContestSuite {
   @Override
   public final Resource resource(String address) {
     return new ProtectedRows(address);
-  }
-
-  @Override
-  public final List<Section> measure(Settings settings, Consumer<String> progress) {
-    Path folder = Folders.create(settings.folder(), name());
-    try (SqlGround ground = open(folder)) {
-      List<Section> sections =
-          new ArrayList<>(new ContestRunner(this, settings, progress).run(ground));
-      return sections;
-    } finally {
-      Folders.delete(folder);
-    }
   }
 }

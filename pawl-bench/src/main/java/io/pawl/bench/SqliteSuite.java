@@ -45,6 +45,11 @@ public final class SqliteSuite implements ContestSuite {
             "one lock, 2 JVMs × 16 threads",
             Load.of(16, 1).inEachOf(2),
             List.of(PawlRival.PASSING, PawlRival.STRICT, SqlitePair.NAME),
+            List.of()),
+        new Contest(
+            "50 threads × 100 cycles, 100 names",
+            Load.of(50, 100).picking(Load.Pick.RANDOM).cycles(100),
+            List.of(PawlRival.PASSING, SqlitePair.NAME),
             List.of()));
   }
 

@@ -68,6 +68,17 @@ class ContestTest {
   }
 
   @Test
+  void aHandOffCountsFromTheOtherProcessesReleaseOnly() {
+    Board board = Board.at(folder.resolve("board"), 2);
+    assertThat(board.handOffNanos(1, 0, 100)).isNegative();
+    board.leaving(1, 0, 100);
+
+    assertThat(board.handOffNanos(1, 0, 150)).isNegative();
+    assertThat(board.handOffNanos(1, 1, 150)).isEqualTo(50);
+    assertThat(board.handOffNanos(0, 1, 150)).isNegative();
+  }
+
+  @Test
   void aCounterThatLostAnIncrementIsAViolation() {
     Board board = Board.at(folder.resolve("board"), 1);
     board.enter(0, Board.signature(0, 0), 0);

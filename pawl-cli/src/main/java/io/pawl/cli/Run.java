@@ -69,7 +69,11 @@ final class Run {
 
   private Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     LockOptions how =
-        LockOptions.defaults().lease(options.lease()).strictOrder().note(options.holder());
+        LockOptions.defaults()
+            .lease(options.lease())
+            .minHold(options.minHold())
+            .strictOrder()
+            .note(options.holder());
     DistributedLock lock = pawl.lock(options.lock(), how);
     Duration patience = options.patience();
     return patience == null ? Optional.of(lock.acquire()) : lock.tryAcquire(patience);
@@ -165,7 +169,10 @@ final class Run {
     }
   }
 
-  /** Keeps the lock for {@code --min-hold}; a signal ends that early. */
+  /**
+   * Stays for {@code --min-hold}, to give the lock back when that is over. A signal ends that
+   * early; then, as when this process is killed, the lock runs out by itself.
+   */
   private void holdOn(CountDownLatch lost, long acquiredAt) {
     long left = options.minHold().toNanos() - (System.nanoTime() - acquiredAt);
     if (left <= 0) {

@@ -59,7 +59,8 @@ final class RunCommand implements Command {
         .addOption(
             Specs.value(
                 "DURATION",
-                "Keep the lock at least so long, even if the command is faster.",
+                "Keep the lock at least so long, even if the command is faster or pawl is killed; up"
+                    + " to 7 days.",
                 "--min-hold"))
         .addOption(
             Specs.value("DURATION", "Stop the command when it runs longer than this.", "--max-run"))
@@ -107,7 +108,7 @@ final class RunCommand implements Command {
         wait(arguments, skip),
         skip,
         lease,
-        duration(arguments, "--min-hold", Duration.ZERO),
+        minHold(arguments),
         maxRun(arguments),
         killAfter(arguments, lease),
         onLost(arguments.matchedOptionValue("--on-lost", "term")),
@@ -170,6 +171,15 @@ final class RunCommand implements Command {
               + " is not between 100ms and 7d");
     }
     return lease;
+  }
+
+  private static Duration minHold(ParseResult arguments) {
+    Duration shortest = duration(arguments, "--min-hold", Duration.ZERO);
+    if (shortest.compareTo(Claim.MAX_LEASE) > 0) {
+      throw Failure.usage(
+          "--min-hold: " + arguments.matchedOptionValue("--min-hold", "") + " is more than 7d");
+    }
+    return shortest;
   }
 
   private static Duration maxRun(ParseResult arguments) {

@@ -2,6 +2,7 @@ package io.pawl.cli;
 
 import io.pawl.Stores;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreUrl;
 import java.io.IOException;
 import java.io.Reader;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,6 +89,18 @@ record StoreSetting(String url, String origin) {
     } catch (IllegalArgumentException e) {
       throw new Failure(Exit.CONFIGURATION, said(e));
     }
+  }
+
+  /** Asks the provider of a store that has tables. */
+  String withSchema(BiFunction<SchemaSource, StoreUrl, String> question) {
+    try {
+      if (Stores.provider(parsed()) instanceof SchemaSource source) {
+        return question.apply(source, parsed());
+      }
+    } catch (IllegalArgumentException e) {
+      throw new Failure(Exit.CONFIGURATION, said(e));
+    }
+    throw new Failure(Exit.CONFIGURATION, "store " + this + " has no tables");
   }
 
   private StoreUrl parsed() {

@@ -52,9 +52,26 @@ public interface LockStore extends AutoCloseable {
   /** Ends the hold or the wait. Idempotent and final; unknown claims are no error. */
   CompletionStage<Void> withdraw(Claim claim);
 
+  /**
+   * Runs {@code calls}, which calls verbs for several claims and waits for none, and may carry what
+   * they ask in one trip. Their stages may complete after this returns; the caller, like that of a
+   * verb, may be kept while this {@link #blocks}.
+   */
+  default void together(Runnable calls) {
+    calls.run();
+  }
+
   /** How many claims one {@link #renew} may carry. */
   default int renewBatch() {
     return 500;
+  }
+
+  /**
+   * Which claims stand or fall together: the engine renews those of different groups in calls of
+   * their own, so that a part of the service that is silent delays only its own.
+   */
+  default int renewGroup(Claim claim) {
+    return 0;
   }
 
   /**

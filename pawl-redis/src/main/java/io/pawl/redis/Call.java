@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -29,6 +30,12 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
 
   boolean isOverdue(long nowNanos) {
     return nowNanos - deadlineNanos >= 0;
+  }
+
+  /** Whether a client that is not ours has given it up before its deadline. */
+  boolean timedOut() {
+    return isCompletedExceptionally()
+        && handle((reply, error) -> error instanceof RedisCommandTimeoutException).join();
   }
 
   @Override

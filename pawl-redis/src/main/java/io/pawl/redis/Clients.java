@@ -7,6 +7,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -124,6 +125,7 @@ final class Clients {
         .autoReconnect(true)
         .replayFilter(command -> true) // a claim asks again itself, knowing what it does
         .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // Wire does
         .requestQueueSize(MOST_UNDER_WAY)
         .socketOptions(
             SocketOptions.builder()

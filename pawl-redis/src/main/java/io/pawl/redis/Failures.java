@@ -10,6 +10,7 @@ import io.pawl.StoreUnavailableException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -24,6 +25,18 @@ import org.jspecify.annotations.Nullable;
  * @param where the server as given, without passwords
  */
 record Failures(String where) {
+
+  private static final Set<String> OF_THE_SERVER =
+      Set.of(
+          "LOADING",
+          "MASTERDOWN",
+          "CLUSTERDOWN",
+          "READONLY",
+          "BUSY",
+          "MISCONF",
+          "NOREPLICAS",
+          "NOAUTH",
+          "WRONGPASS");
 
   /** A request failed. */
   StoreException of(@Nullable Throwable error) {
@@ -40,6 +53,9 @@ record Failures(String where) {
     if (find(cause, RedisProtocolException.class) != null) {
       return unavailable("answers what is not the Redis protocol; check what listens there", cause);
     }
+    if (cause instanceof RedisCommandTimeoutException) {
+      return unavailable("gave no answer: " + cause.getMessage(), cause);
+    }
     return unavailable("cannot be reached: " + cause.getMessage(), cause);
   }
 
@@ -51,10 +67,19 @@ record Failures(String where) {
     return unavailable("gave no answer within " + millis + " ms; the outcome is unknown", null);
   }
 
-  private StoreException answered(String message, @Nullable Throwable cause) {
+  /** Whether what was said of a command for several claims may have been meant for some of them. */
+  boolean mayConcernOneClaim(Throwable error) {
+    return unwrapped(error).getCause() instanceof RedisCommandExecutionException answered
+        && !OF_THE_SERVER.contains(code(String.valueOf(answered.getMessage())));
+  }
+
+  private static String code(String message) {
     int space = message.indexOf(' ');
-    String code = space < 0 ? message : message.substring(0, space);
-    return switch (code) {
+    return space < 0 ? message : message.substring(0, space);
+  }
+
+  private StoreException answered(String message, @Nullable Throwable cause) {
+    return switch (code(message)) {
       case "LOADING" -> unavailable("is still loading its data", cause);
       case "MASTERDOWN" -> unavailable("is a replica that has lost its primary", cause);
       case "CLUSTERDOWN" ->

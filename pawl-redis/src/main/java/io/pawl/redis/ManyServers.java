@@ -37,6 +37,13 @@ record ManyServers(
   }
 
   @Override
+  public int server(StatefulConnection<String, String> connection, String key) {
+    RedisClusterNode node =
+        asCluster(connection).getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+    return node == null ? 0 : node.getNodeId().hashCode();
+  }
+
+  @Override
   public CompletionStage<StatefulRedisConnection<String, String>> nodeOf(
       StatefulConnection<String, String> connection, String key) {
     StatefulRedisClusterConnection<String, String> cluster = asCluster(connection);

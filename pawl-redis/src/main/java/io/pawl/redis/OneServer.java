@@ -32,6 +32,11 @@ record OneServer(
   }
 
   @Override
+  public int server(StatefulConnection<String, String> connection, String key) {
+    return 0;
+  }
+
+  @Override
   public CompletionStage<StatefulRedisConnection<String, String>> nodeOf(
       StatefulConnection<String, String> connection, String key) {
     return CompletableFuture.completedFuture((StatefulRedisConnection<String, String>) connection);

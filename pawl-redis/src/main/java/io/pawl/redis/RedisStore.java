@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,10 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   private final RedisOptions options;
   private final Wire wire;
   private final Verbs verbs;
+
+  /** One for all locks, in a Cluster one for each slot that was used. */
+  private final Map<Integer, Combiner> combiners = new ConcurrentHashMap<>();
+
   private final Scripts scripts;
   private final Bells bells;
   private final String address;
@@ -128,12 +133,12 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
     }
     CompletableFuture<Standing> told = new CompletableFuture<>();
     long floor = Math.max(claim.tokenFloor(), highestToken.get());
-    verbs
+    combiner(claim)
         .run(
             scripts.attempt(),
-            List.of(Keys.of(claim.lock())),
+            2,
+            Keys.of(claim.lock()),
             List.of(
-                address,
                 claim.id().toString(),
                 Stored.text(claim.mode()),
                 Long.toString(claim.leaseMillis()),
@@ -158,7 +163,6 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
     Standing standing;
     try {
       standing = Replies.standing(claim, reply, 0, failures);
-      hear(reply, 2);
     } catch (StoreException e) {
       bells.remove(claim.id());
       told.completeExceptionally(e);
@@ -214,12 +218,17 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   /** One round trip per batch; in a Cluster one command per slot, to all nodes at once. */
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-    return Renewal.of(claims, RENEW_BATCH, this::group, this::standings)
+    return Renewal.of(claims, RENEW_BATCH, this::group, failures, this::standings)
         .thenApply(
             standings -> {
               standings.forEach(this::renewed);
               return standings;
             });
+  }
+
+  private Combiner combiner(Claim claim) {
+    return combiners.computeIfAbsent(
+        group(claim), slot -> new Combiner(verbs, address, this::hear));
   }
 
   private int group(Claim claim) {
@@ -254,7 +263,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
 
   /** Bells may have been lost: asks for those that wait. */
   private void catchUp(List<Claim> claims) {
-    Renewal.of(claims, RENEW_BATCH, this::group, this::standings)
+    Renewal.of(claims, RENEW_BATCH, this::group, failures, this::standings)
         .thenAccept(
             standings ->
                 standings.forEach(
@@ -270,14 +279,13 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   public CompletionStage<Void> withdraw(Claim claim) {
     bells.remove(claim.id());
     String remembered = claim.unsettled() ? Long.toString(claim.leaseMillis()) : "0";
-    CompletableFuture<Void> told = new CompletableFuture<>();
-    verbs
+    return combiner(claim)
         .run(
             scripts.withdraw(),
-            List.of(Keys.of(claim.lock())),
-            List.of(address, claim.id().toString(), remembered))
-        .whenComplete((reply, error) -> told(reply, error, 0, told, null));
-    return told;
+            0,
+            Keys.of(claim.lock()),
+            List.of(claim.id().toString(), remembered))
+        .thenApply(nothing -> null);
   }
 
   /** One round trip. */
@@ -293,31 +301,13 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   }
 
   private CompletionStage<Boolean> correct(Script script, String lock, long number) {
-    CompletableFuture<Boolean> told = new CompletableFuture<>();
-    verbs
+    return verbs
         .run(script, List.of(Keys.of(lock)), List.of(address, Long.toString(number)))
-        .whenComplete(
-            (reply, error) ->
-                told(reply, error, 1, told, reply != null && reply.get(0).equals(1L)));
-    return told;
-  }
-
-  private <T> void told(
-      @Nullable List<Object> reply,
-      @Nullable Throwable error,
-      int rings,
-      CompletableFuture<T> told,
-      @Nullable T answer) {
-    if (reply == null) {
-      told.completeExceptionally(failures.of(error));
-      return;
-    }
-    try {
-      hear(reply, rings);
-      told.complete(answer);
-    } catch (StoreException e) {
-      told.completeExceptionally(e);
-    }
+        .thenApply(
+            reply -> {
+              hear(reply, 1);
+              return !reply.isEmpty() && reply.get(0).equals(1L);
+            });
   }
 
   private void hear(List<Object> reply, int from) {
@@ -347,6 +337,12 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   @Override
   public int renewBatch() {
     return RENEW_BATCH;
+  }
+
+  /** By primary. */
+  @Override
+  public int renewGroup(Claim claim) {
+    return servers.server(wire.connection(), Keys.of(claim.lock()));
   }
 
   @Override

@@ -16,16 +16,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Many claims in as few commands as may be, all sent at once; one that fails takes no other along.
+ * What the server may have meant for some of a command's claims is asked again by halves.
  */
 final class Renewal {
 
+  private final Failures failures;
+  private final Function<List<Claim>, CompletableFuture<Map<ClaimId, Standing>>> ask;
   private final Map<ClaimId, Standing> standings = new HashMap<>();
   private final CompletableFuture<Map<ClaimId, Standing>> answer = new CompletableFuture<>();
   private int missing;
   private @Nullable Throwable failure;
 
-  private Renewal(int commands) {
+  private Renewal(
+      int commands,
+      Failures failures,
+      Function<List<Claim>, CompletableFuture<Map<ClaimId, Standing>>> ask) {
     this.missing = commands;
+    this.failures = failures;
+    this.ask = ask;
   }
 
   /**
@@ -37,6 +45,7 @@ final class Renewal {
       Collection<Claim> claims,
       int batch,
       ToIntFunction<Claim> group,
+      Failures failures,
       Function<List<Claim>, CompletableFuture<Map<ClaimId, Standing>>> ask) {
     Map<Integer, List<Claim>> groups = new LinkedHashMap<>();
     for (Claim claim : claims) {
@@ -51,14 +60,26 @@ final class Renewal {
     if (commands.isEmpty()) {
       return CompletableFuture.completedFuture(Map.of());
     }
-    Renewal renewal = new Renewal(commands.size());
-    for (List<Claim> command : commands) {
-      ask.apply(command).whenComplete(renewal::answered);
-    }
+    Renewal renewal = new Renewal(commands.size(), failures, ask);
+    commands.forEach(renewal::send);
     return renewal.answer;
   }
 
-  private void answered(@Nullable Map<ClaimId, Standing> part, @Nullable Throwable error) {
+  private void send(List<Claim> command) {
+    ask.apply(command).whenComplete((part, error) -> answered(command, part, error));
+  }
+
+  private void answered(
+      List<Claim> command, @Nullable Map<ClaimId, Standing> part, @Nullable Throwable error) {
+    int size = command.size();
+    if (error != null && size > 1 && failures.mayConcernOneClaim(error)) {
+      synchronized (this) {
+        missing++;
+      }
+      send(command.subList(0, size / 2));
+      send(command.subList(size / 2, size));
+      return;
+    }
     synchronized (this) {
       if (part != null) {
         standings.putAll(part);

@@ -40,6 +40,11 @@ record Scripts(
         script(change.apply(read("show.lua"))));
   }
 
+  /** The script of {@link RedisFence}. */
+  static Script fence() {
+    return script(read("fence.lua"));
+  }
+
   private static Script script(String source) {
     String text = withoutComments(source);
     try {

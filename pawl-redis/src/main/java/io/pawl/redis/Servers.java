@@ -19,6 +19,9 @@ interface Servers extends AutoCloseable {
   /** Which locks may share a command: those of the same number. */
   int group(String key);
 
+  /** Which locks {@code connection} sends to the same server: those of the same number. */
+  int server(StatefulConnection<String, String> connection, String key);
+
   /** The connection, one of those under {@code connection}, to the primary that has {@code key}. */
   CompletionStage<StatefulRedisConnection<String, String>> nodeOf(
       StatefulConnection<String, String> connection, String key);

@@ -128,7 +128,9 @@ final class Wire implements AutoCloseable {
     Call first = inFlight.peek();
     while (first != null && (first.isDone() || first.isOverdue(now))) {
       inFlight.remove(first);
-      silent |= first.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000));
+      silent |=
+          first.timedOut()
+              || first.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000));
       first = inFlight.peek();
     }
     if (silent) {

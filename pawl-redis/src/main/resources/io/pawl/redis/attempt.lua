@@ -6,38 +6,58 @@
 --               tokens wanted; token floor; who asks, for people
 -- Answers  see rule.lua
 
--- Short cut: one exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn
--- in doubt, and that is no semaphore. Does just what the rule would do.
-if #KEYS == 1 and ARGV[3] == 'x' then
-  local key, id, lease = KEYS[1], ARGV[2], tonumber(ARGV[4])
+local standings = {}
+local clock
+
+-- Short cut: an exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn in
+-- doubt, and that is no semaphore. Does just what the rule would do; false where it is not for the
+-- i-th claim.
+local function takesIdle(i)
+  local a = 7 * i - 5
+  if ARGV[a + 1] ~= 'x' then
+    return false
+  end
+  local key, id, lease, tokens, floor =
+    KEYS[i], ARGV[a], ARGV[a + 2], ARGV[a + 4], ARGV[a + 5]
   local found = redis.call('HMGET', key, '.', 'e:' .. id)
   local last, keep = 0, 0
   if found[1] then
     last, keep = string.match(found[1], '^(%d+) %d+ (%d+)$')
   end
-  if last and not found[2] then
-    local clock = redis.call('TIME')
-    local micros = clock[1] * 1000000 + clock[2]
-    local now = (micros - micros % 1000) / 1000
-    local till, first = now + lease, math.max(last + 1, ARGV[7] + 1, 2 * micros)
-    last = first + (math.min(tonumber(ARGV[6]), 64) - 1)
-    if last < 9007199254740992 then
-      keep = tonumber(keep)
-      local expire = keep < till + 600000
-      keep = expire and till + 1200000 or keep
-      redis.call('HSET', key, '.',
-        string.format('%.0f %.0f %.0f 0 2147483648 %.0f 0 1 %s %s 0 - - 0 - -',
-          last, now, keep, till, id, id),
-        'e:' .. id,
-        string.format('h %.0f - - x %s %s %s %.0f %.0f %.0f %s',
-          till, ARGV[4], ARGV[6], ARGV[7], now, first, last, ARGV[1]),
-        'i:' .. id, ARGV[8])
-      if expire then
-        redis.call('PEXPIREAT', key, string.format('%.0f', keep))
-      end
-      return {first, last}
-    end
+  if not last or found[2] then
+    return false
   end
+  clock = clock or redis.call('TIME')
+  local micros = clock[1] * 1000000 + clock[2]
+  local now = (micros - micros % 1000) / 1000
+  local till, first = now + lease, math.max(last + 1, floor + 1, 2 * micros)
+  last = first + (math.min(tonumber(tokens), 64) - 1)
+  if last >= 9007199254740992 then
+    return false
+  end
+  keep = tonumber(keep)
+  local expire = keep < till + 600000
+  keep = expire and till + 1200000 or keep
+  redis.call('HSET', key, '.',
+    string.format('%.0f %.0f %.0f 0 2147483648 %.0f 0 1 %s %s 0 - - 0 - -',
+      last, now, keep, till, id, id),
+    'e:' .. id,
+    string.format('h %.0f - - x %s %s %s %.0f %.0f %.0f %s',
+      till, lease, tokens, floor, now, first, last, ARGV[1]),
+    'i:' .. id, ARGV[a + 6])
+  if expire then
+    redis.call('PEXPIREAT', key, string.format('%.0f', keep))
+  end
+  standings[2 * i - 1], standings[2 * i] = first, last
+  return true
+end
+
+local rest = 1
+while rest <= #KEYS and takesIdle(rest) do
+  rest = rest + 1
+end
+if rest > #KEYS then
+  return standings
 end
 
 -- rule.lua
@@ -89,12 +109,13 @@ local function attempt(id, mode, lease, queues, tokens, floor, info)
   return waiting()
 end
 
-local standings = {}
-for i = 1, #KEYS do
-  local a = 7 * i - 5
-  open(KEYS[i], ARGV[a])
-  standings[2 * i - 1], standings[2 * i] = attempt(ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]),
-    ARGV[a + 3] == '1', tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6])
-  save()
+for i = rest, #KEYS do
+  if i == rest or not takesIdle(i) then
+    local a = 7 * i - 5
+    open(KEYS[i], ARGV[a])
+    standings[2 * i - 1], standings[2 * i] = attempt(ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]),
+      ARGV[a + 3] == '1', tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6])
+    save()
+  end
 end
 return answer(standings)

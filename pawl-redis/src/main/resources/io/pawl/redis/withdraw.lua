@@ -6,19 +6,34 @@
 -- Answers  the rings alone, see rule.lua
 
 -- Short cut: the only holder, with nobody in line. Does just what the rule would do, but leaves it
--- to the rule to shorten an expiry that is more than 30 minutes off.
-if #KEYS == 1 and ARGV[3] == '0' then
-  local key, id = KEYS[1], ARGV[2]
-  local found = redis.call('HMGET', key, '.', 'e:' .. id)
-  if found[1] and found[2] and string.byte(found[2]) == 104 then
-    local last, at, keep, capacity = string.match(
-      found[1], '^(%d+) (%d+) (%d+) (%S+) %d+ %d+ %d+ 1 %S+ %S+ 0 %- %- 0 %- %-$')
-    if last and keep - at <= 1800000 then
-      redis.call('HDEL', key, 'e:' .. id, 'i:' .. id)
-      redis.call('HSET', key, '.', last .. ' ' .. at .. ' ' .. keep .. (capacity == '0' and '' or ' ' .. capacity))
-      return {}
-    end
+-- to the rule to shorten an expiry that is more than 30 minutes off. False where it is not for the
+-- i-th claim.
+local function leavesIdle(i)
+  if ARGV[2 * i + 1] ~= '0' then
+    return false
   end
+  local key, id = KEYS[i], ARGV[2 * i]
+  local found = redis.call('HMGET', key, '.', 'e:' .. id)
+  if not (found[1] and found[2] and string.byte(found[2]) == 104) then
+    return false
+  end
+  local last, at, keep, capacity = string.match(
+    found[1], '^(%d+) (%d+) (%d+) (%S+) %d+ %d+ %d+ 1 %S+ %S+ 0 %- %- 0 %- %-$')
+  if not last or keep - at > 1800000 then
+    return false
+  end
+  redis.call('HDEL', key, 'e:' .. id, 'i:' .. id)
+  redis.call('HSET', key, '.',
+    last .. ' ' .. at .. ' ' .. keep .. (capacity == '0' and '' or ' ' .. capacity))
+  return true
+end
+
+local rest = 1
+while rest <= #KEYS and leavesIdle(rest) do
+  rest = rest + 1
+end
+if rest > #KEYS then
+  return {}
 end
 
 -- rule.lua
@@ -45,18 +60,20 @@ local function remember(id, till)
   keepBeyond(till)
 end
 
-for i = 1, #KEYS do
-  local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
-  open(KEYS[i], id)
-  settle()
-  local c = alive(id)
-  if c and c.kind ~= 'g' then
-    drop(c)
+for i = rest, #KEYS do
+  if i == rest or not leavesIdle(i) then
+    local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
+    open(KEYS[i], id)
+    settle()
+    local c = alive(id)
+    if c and c.kind ~= 'g' then
+      drop(c)
+    end
+    if lease > 0 then
+      remember(id, now + math.max(lease, WITHDRAWN_KEPT))
+    end
+    serve()
+    save()
   end
-  if lease > 0 then
-    remember(id, now + math.max(lease, WITHDRAWN_KEPT))
-  end
-  serve()
-  save()
 end
 return answer({})

@@ -3,6 +3,9 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -11,10 +14,13 @@ import io.pawl.servers.SlotMove;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,6 +59,43 @@ class ClusterTest {
     }
   }
 
+  /** Halfway, the server answers TRYAGAIN to a command for both. */
+  @Test
+  void locksOfOneSlotAreTakenAndRenewedTogetherWhileItMoves() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      Seam seam = new Seam(store);
+      List<Claim> claims = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        claims.add(seam.claim("{together}" + i));
+      }
+      Map<ClaimId, Standing> taken = new HashMap<>();
+      claims.forEach(claim -> taken.put(claim.id(), seam.take(claim)));
+      int slot = cluster.slotOf(Keys.of("{together}0"));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+
+      SlotMove move = cluster.moveSlot(slot, target).begin();
+      for (int left = claims.size(); left > 0; left -= 2) {
+        assertThat(move.moveKeys(2)).isEqualTo(2);
+        assertThat(Seam.answer(store.renew(claims))).isEqualTo(taken);
+        List<CompletionStage<Standing>> again =
+            claims.stream().map(claim -> store.attempt(claim, standing -> {})).toList();
+        assertThat(again.stream().map(Seam::answer))
+            .containsExactlyElementsOf(valuesOf(claims, taken));
+      }
+      move.finish();
+      assertThat(Seam.answer(store.renew(claims))).isEqualTo(taken);
+    }
+  }
+
+  private static List<Standing> valuesOf(List<Claim> claims, Map<ClaimId, Standing> standings) {
+    List<Standing> values = new ArrayList<>();
+    claims.forEach(claim -> values.add(standings.get(claim.id())));
+    return values;
+  }
+
   @Test
   void aDeadNodeDelaysNoRenewalOfOthers() {
     try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
@@ -84,6 +127,33 @@ class ClusterTest {
       await()
           .ignoreException(StoreUnavailableException.class)
           .until(() -> Seam.answer(store.renew(claims.values())).size() == 60);
+    }
+  }
+
+  /**
+   * The timeout of a request is longer than the leases, so that one answer for all came too late.
+   */
+  @Test
+  void locksOfOtherNodesAreHeldOnWhileANodeIsSilent() {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(2));
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        Pawl pawl = Pawl.connect(Urls.of(cluster) + "?timeout=10s")) {
+      RedisServer frozen = cluster.nodes().get(1);
+      List<Lease> theirs = new ArrayList<>();
+      List<Lease> others = new ArrayList<>();
+      for (int i = 0; i < 30; i++) {
+        String lock = "silent" + i;
+        boolean there = cluster.ownerOf(cluster.slotOf(Keys.of(lock))) == frozen;
+        (there ? theirs : others).add(pawl.lock(lock, options).tryAcquire().orElseThrow());
+      }
+      cluster
+          .nodes()
+          .forEach(node -> node.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+      frozen.pause();
+      await().until(() -> theirs.stream().noneMatch(Lease::isValid));
+      await().during(Duration.ofSeconds(3)).until(() -> others.stream().allMatch(Lease::isValid));
+      others.forEach(Lease::close);
+      frozen.resume();
     }
   }
 

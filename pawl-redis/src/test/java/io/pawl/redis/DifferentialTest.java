@@ -19,9 +19,11 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +103,8 @@ class DifferentialTest {
       evict(anyClaim().lock());
     } else if (dice < 90) {
       setKind(anyClaim().lock());
+    } else if (dice < 93) {
+      burst();
     } else {
       tick(random.nextInt(random.nextBoolean() ? 20 : 1500));
     }
@@ -187,6 +191,46 @@ class DifferentialTest {
     settled(claim.lock());
   }
 
+  /** Requests that do not wait for one another, and so share commands. */
+  private void burst() {
+    int store = random.nextInt(2);
+    Set<ClaimId> asked = new HashSet<>();
+    Set<String> touched = new HashSet<>();
+    List<Runnable> checks = new ArrayList<>();
+    for (int i = 2 + random.nextInt(10); i > 0; i--) {
+      Claim claim = random.nextInt(3) == 0 ? anyClaim() : newClaim();
+      if (storeOf(claim) != stores.get(store) || !asked.add(claim.id())) {
+        continue;
+      }
+      touched.add(claim.lock());
+      LockState model = model(claim.lock());
+      boolean holds = model.holders().stream().anyMatch(held -> held.id().equals(claim.id()));
+      if (holds && random.nextBoolean()) {
+        GrantRule.withdraw(model, claim, now());
+        CompletionStage<Void> gone = storeOf(claim).withdraw(claim);
+        List<LockState.Grant> rung = model.takeGrants();
+        checks.add(
+            () -> {
+              answer(gone);
+              rung.forEach(this::rings);
+            });
+      } else {
+        Standing expected = GrantRule.attempt(model, claim, now());
+        int holders = model.holders().size();
+        List<LockState.Grant> rung = model.takeGrants();
+        CompletionStage<Standing> found =
+            storeOf(claim).attempt(claim, standing -> rung(claim, standing));
+        checks.add(
+            () -> {
+              rung.forEach(this::rings);
+              agree(claim, expected, holders, answer(found));
+            });
+      }
+    }
+    checks.forEach(Runnable::run);
+    touched.forEach(this::settled);
+  }
+
   private void evict(String lock) {
     long modelToken = 1;
     long token = 1;
@@ -211,13 +255,17 @@ class DifferentialTest {
   }
 
   private void agree(Claim claim, Standing expected, Standing found) {
+    agree(claim, expected, model(claim.lock()).holders().size(), found);
+  }
+
+  private void agree(Claim claim, Standing expected, int holders, Standing found) {
     if (expected instanceof Standing.Held model) {
       assertThat(found).isInstanceOf(Standing.Held.class);
       granted(claim, model, (Standing.Held) found);
     } else if (expected instanceof Standing.Waiting model) {
       assertThat(found).isInstanceOf(Standing.Waiting.class);
       Duration ask = ((Standing.Waiting) found).askAgain();
-      if (model(claim.lock()).holders().size() == 1) {
+      if (holders == 1) {
         assertThat(ask).isEqualTo(model.askAgain());
       } else {
         assertThat(ask).isPositive().isLessThanOrEqualTo(model.askAgain());

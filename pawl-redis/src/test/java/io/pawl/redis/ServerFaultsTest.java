@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.StoreDeniedException;
 import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.RedisServer;
@@ -148,50 +147,5 @@ class ServerFaultsTest {
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("pawl:lock:");
     assertThat(server.call("GET", Keys.of("foreign"))).isEqualTo("data");
-  }
-
-  @Test
-  void theRightsInTheDocumentationSuffice() {
-    String[] rules = {
-      "~pawl:lock:*",
-      "&pawl:bell:*",
-      "-@all",
-      "+hello",
-      "+ping",
-      "+client|setname",
-      "+select",
-      "+eval",
-      "+evalsha",
-      "+time",
-      "+hmget",
-      "+hget",
-      "+hset",
-      "+hdel",
-      "+hgetall",
-      "+pexpireat",
-      "+publish",
-      "+subscribe",
-      "+unsubscribe",
-      "+scan"
-    };
-    try (RedisServer guarded = RedisServer.setup().user("app", "secret", rules).start();
-        RedisStore app =
-            RedisStore.connect("redis://app:secret@" + guarded.host() + ":" + guarded.port())) {
-      Seam rights = new Seam(app);
-      Claim first = rights.claim("rights");
-      Claim second = rights.claim("rights");
-      rights.take(first);
-      assertThat(rights.attempt(second)).isInstanceOf(Standing.Waiting.class);
-      await().until(() -> !guarded.list("PUBSUB", "CHANNELS").isEmpty());
-      rights.withdraw(first);
-      assertThat(rights.renew(second)).isInstanceOf(Standing.Held.class);
-      assertThat(Seam.answer(app.list(10))).hasSize(1);
-      assertThat(Seam.answer(app.show("rights"))).isPresent();
-
-      guarded.call("ACL", "SETUSER", "app", "-hset");
-      assertThatThrownBy(() -> rights.attempt(rights.claim("denied")))
-          .isInstanceOf(StoreDeniedException.class)
-          .hasMessageContaining("docs/REDIS.md");
-    }
   }
 }

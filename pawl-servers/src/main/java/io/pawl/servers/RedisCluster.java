@@ -3,6 +3,7 @@ package io.pawl.servers;
 import io.pawl.servers.RedisServer.Flavour;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** A cluster of three primaries that share the slots evenly, in the order of {@link #nodes()}. */
 public final class RedisCluster implements AutoCloseable {
@@ -15,10 +16,15 @@ public final class RedisCluster implements AutoCloseable {
   private RedisCluster() {}
 
   public static RedisCluster start(Flavour flavour) {
+    return start(setup -> setup.flavour(flavour));
+  }
+
+  /** With what {@code change} sets for each node. With TLS they share one certificate. */
+  public static RedisCluster start(UnaryOperator<RedisServer.Setup> change) {
     RedisCluster cluster = new RedisCluster();
     try {
       for (int i = 0; i < NODES; i++) {
-        cluster.addNode(flavour);
+        cluster.addNode(change);
       }
       cluster.join();
       return cluster;
@@ -28,15 +34,15 @@ public final class RedisCluster implements AutoCloseable {
     }
   }
 
-  private void addNode(Flavour flavour) {
+  private void addNode(UnaryOperator<RedisServer.Setup> change) {
     Port bus = Port.reserve();
     busPorts.add(bus);
-    nodes.add(
-        RedisServer.setup()
-            .flavour(flavour)
+    RedisServer.Setup setup =
+        change
+            .apply(RedisServer.setup())
             .clusterNode()
-            .setting("cluster-port", Integer.toString(bus.number()))
-            .start());
+            .setting("cluster-port", Integer.toString(bus.number()));
+    nodes.add(nodes.isEmpty() ? setup.start() : setup.certificateOf(nodes.get(0)).start());
   }
 
   private void join() {

@@ -35,7 +35,7 @@ public final class RedisServer extends ServerProcess {
       this.program = ServerProgram.of(setup.flavour.program());
       this.sentinel = setup.sentinel;
       this.password = setup.password;
-      this.certificates = setup.tls ? Certificates.in(folder()) : null;
+      this.certificates = setup.tls ? setup.certificates(folder()) : null;
       Files.write(configFile(), config(setup));
     } catch (IOException e) {
       close();
@@ -65,8 +65,13 @@ public final class RedisServer extends ServerProcess {
     private boolean cluster;
     private @Nullable String password;
     private @Nullable RedisServer primary;
+    private @Nullable RedisServer sameCertificate;
 
     private Setup() {}
+
+    private Certificates certificates(Path folder) {
+      return sameCertificate == null ? Certificates.in(folder) : sameCertificate.certificates();
+    }
 
     public Setup flavour(Flavour flavour) {
       this.flavour = flavour;
@@ -116,6 +121,12 @@ public final class RedisServer extends ServerProcess {
       List<String> words = new ArrayList<>(List.of(name));
       words.addAll(List.of(values));
       lines.add(line(words));
+      return this;
+    }
+
+    /** Where it has TLS, with the certificate of {@code other}, so that they trust one another. */
+    Setup certificateOf(RedisServer other) {
+      sameCertificate = other;
       return this;
     }
 
@@ -241,6 +252,7 @@ public final class RedisServer extends ServerProcess {
     if (setup.cluster) {
       config.add("cluster-enabled yes");
       config.add("cluster-node-timeout 2000");
+      config.add("tls-cluster " + (certificates == null ? "no" : "yes"));
     }
     if (setup.primary != null) {
       config.addAll(replication(setup.primary));

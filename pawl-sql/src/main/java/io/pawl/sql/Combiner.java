@@ -1,15 +1,12 @@
 package io.pawl.sql;
 
 import io.pawl.StoreUnavailableException;
-import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -36,8 +33,6 @@ final class Combiner implements AutoCloseable {
 
   static final int MAX_BATCH = 500;
 
-  private static final int MAX_KNOWN = 10_000;
-
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
   /** A failure as quick as this was a connection found dead, not a server that is silent. */
@@ -53,17 +48,8 @@ final class Combiner implements AutoCloseable {
   private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean atWork = new AtomicBoolean();
 
-  /** For whoever is at work: what {@link Shortcut} may count on. */
-  private final Map<String, Shortcut.Known> asLeft =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Shortcut.Known> eldest) {
-          return size() > MAX_KNOWN;
-        }
-      };
-
+  private final Shortcuts shortcuts = new Shortcuts();
+  private final BlockedRows blockedRows = new BlockedRows();
   private final ThreadPoolExecutor ownThread;
   private volatile boolean closed;
   private @Nullable Session session;
@@ -95,12 +81,30 @@ final class Combiner implements AutoCloseable {
   <T> CompletableFuture<T> submit(Request<T> request) {
     queue.add(request);
     if (atWork.compareAndSet(false, true)) {
-      workUninterrupted();
-      if (!queue.isEmpty()) {
-        ownThread.execute(this::workUntilDone);
-      }
+      workFirst();
     }
     return request.answer();
+  }
+
+  /** Decides what {@code calls} submits in one batch, on this thread if nobody is at work. */
+  void together(Runnable calls) {
+    if (!atWork.compareAndSet(false, true)) {
+      calls.run();
+      return;
+    }
+    try {
+      calls.run();
+    } finally {
+      workFirst();
+    }
+  }
+
+  /** This thread is at work: does one batch, and has the rest done. */
+  private void workFirst() {
+    workUninterrupted();
+    if (hasWork() && ownThread.getQueue().isEmpty()) {
+      ownThread.execute(this::workUntilDone);
+    }
   }
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
@@ -115,8 +119,18 @@ final class Combiner implements AutoCloseable {
     }
   }
 
+  private boolean hasWork() {
+    return !queue.isEmpty() || !blockedRows.isEmpty();
+  }
+
   private void workUntilDone() {
-    while (!queue.isEmpty() && atWork.compareAndSet(false, true)) {
+    while (hasWork()) {
+      if (queue.isEmpty() && !closed) {
+        LockSupport.parkNanos(BlockedRows.PAUSE_NANOS);
+      }
+      if (!atWork.compareAndSet(false, true)) {
+        return; // whoever is at work calls again
+      }
       workOnce();
     }
   }
@@ -136,7 +150,7 @@ final class Combiner implements AutoCloseable {
   }
 
   private List<Request<?>> nextBatch() {
-    List<Request<?>> batch = new ArrayList<>();
+    List<Request<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
     int rows = 0;
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.locks().size() <= MAX_BATCH);
@@ -144,63 +158,76 @@ final class Combiner implements AutoCloseable {
       batch.add(queue.remove());
       rows += next.locks().size();
     }
+    if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
+      batch.addAll(0, blockedRows.takeAll()); // in their order
+    }
     return batch;
   }
 
   private void work(List<Request<?>> batch) {
     List<Grant> granted;
     try {
-      granted =
-          inTransaction(
-              session -> decideByShortcut(session, batch) ? List.of() : decideAll(session, batch));
+      granted = inTransaction(session -> decide(session, batch));
     } catch (RuntimeException e) {
       batch.forEach(request -> request.failed(e));
       return;
     }
-    batch.forEach(Request::committed);
+    for (Request<?> request : batch) {
+      if (request.isPutOff()) {
+        blockedRows.putOff(request, database);
+      } else {
+        request.committed();
+      }
+    }
     waiters.ring(granted);
   }
 
-  /** A lone request for a lock that is probably as we left it. */
-  private boolean decideByShortcut(Session session, List<Request<?>> batch) throws SQLException {
-    Request<?> lone = batch.get(0);
-    Claim claim = lone.claim();
-    if (batch.size() > 1 || claim == null || !session.hasShortcuts()) {
-      return false;
+  private List<Grant> decide(Session session, List<Request<?>> batch) throws SQLException {
+    try {
+      return decideByShortcut(session, batch) ? List.of() : decideAll(session, batch);
+    } catch (SQLException e) {
+      if (database.classify(e) == Dialect.Failure.BLOCKED) {
+        blockedRows.suspect(batch);
+      }
+      throw e;
     }
-    Shortcut.Known known = asLeft.remove(claim.lock());
-    Shortcut shortcut = known == null ? null : lone.shortcut(known);
-    if (shortcut == null || !session.tryShortcut(shortcut)) {
-      return false;
-    }
-    lone.decided(shortcut);
-    asLeft.put(claim.lock(), shortcut.then(claim.id()));
-    return true;
   }
 
-  /** Once {@code states} are committed. */
-  private void remember(Session session, Collection<LockState> states) {
-    if (session.hasShortcuts()) {
-      for (LockState state : states) {
-        Shortcut.Known known = Shortcut.know(state);
-        if (known == null) {
-          asLeft.remove(state.lock());
-        } else {
-          asLeft.put(state.lock(), known);
-        }
-      }
+  /** Where all locks of the batch are probably as we left them. */
+  private boolean decideByShortcut(Session session, List<Request<?>> batch) throws SQLException {
+    boolean may = session.hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
+    Shortcuts.Plan plan = may ? shortcuts.plan(batch) : null;
+    if (plan == null) {
+      return false;
     }
+    shortcuts.forget(plan);
+    if (!session.tryShortcuts(plan.locks())) {
+      return false;
+    }
+    plan.decide();
+    plan.locks().forEach(done -> shortcuts.remember(done.lock(), done.known()));
+    return true;
   }
 
   private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
     batch.forEach(request -> request.locks().forEach(lock -> before.put(lock, Row.unknown(lock))));
-    Session.Locked locked = session.lock(before.keySet());
+    Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
+    Session.Locked locked = session.lock(before.keySet(), suspects);
+    suspects.removeAll(locked.blocked());
+    blockedRows.areFree(suspects);
     before.putAll(locked.rows());
+    before.keySet().removeAll(locked.blocked());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
     before.forEach((lock, row) -> states.put(lock, row.state(now)));
-    batch.forEach(request -> request.decideWithin(states, now));
+    for (Request<?> request : batch) {
+      if (!locked.blocked().isEmpty() && request.locks().stream().noneMatch(states::containsKey)) {
+        request.putOff();
+      } else {
+        request.decideWithin(states, now);
+      }
+    }
     List<Grant> granted = new ArrayList<>();
     List<Row> changed = new ArrayList<>();
     for (LockState state : states.values()) {
@@ -215,7 +242,9 @@ final class Combiner implements AutoCloseable {
       database.dialect().announce(session.connection(), foreign);
     }
     session.commit(changed);
-    remember(session, states.values());
+    if (session.hasShortcuts()) {
+      states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
+    }
     return granted;
   }
 
@@ -239,7 +268,7 @@ final class Combiner implements AutoCloseable {
       } catch (SQLException e) {
         boolean unsent = session == null || !session.hasWritten();
         Dialect.Failure failure = database.classify(e);
-        if (failure == Dialect.Failure.CONFLICT) {
+        if (failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED) {
           rollBack();
           if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
             throw database.explain(e);

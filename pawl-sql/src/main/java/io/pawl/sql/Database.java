@@ -25,7 +25,7 @@ record Database(Dialect dialect, Connections connections) {
   static StoreException explain(String where, Dialect.Failure kind, SQLException failure) {
     String what = where + ": " + failure.getMessage();
     return switch (kind) {
-      case CONFLICT, UNAVAILABLE -> new StoreUnavailableException(what, failure);
+      case CONFLICT, BLOCKED, UNAVAILABLE -> new StoreUnavailableException(what, failure);
       case DENIED -> new StoreDeniedException(what, failure);
       case UNUSABLE -> new StoreConfigurationException(what, failure);
       case OTHER -> new StoreException(what, failure);

@@ -15,6 +15,8 @@ interface Dialect {
   enum Failure {
     /** Nothing was applied, somebody else was in the way: run the whole transaction again. */
     CONFLICT,
+    /** As {@link #CONFLICT}, and it was a row that somebody keeps locked. */
+    BLOCKED,
     /** The connection or the server is gone; the outcome of a commit is unknown. */
     UNAVAILABLE,
     /** The account lacks a right, or its credentials are wrong. */
@@ -26,7 +28,10 @@ interface Dialect {
   }
 
   /** How often other clients' grants are looked for while someone waits. */
-  record PollPauses(long shortestNanos, long longestNanos) {}
+  record PollPauses(long shortestNanos, long longestNanos) {
+
+    static final PollPauses OF_A_SERVER = new PollPauses(5_000_000, 10_000_000);
+  }
 
   /** The name of its file of tables. */
   String schema();
@@ -61,8 +66,9 @@ interface Dialect {
    * database's time in milliseconds since 1970, taken when the row's lock was held.
    *
    * @param begins whether it is the first statement of its transaction
+   * @param waits whether for rows that somebody else has locked; else they are left out
    */
-  String lockRows(int n, boolean begins);
+  String lockRows(int n, boolean begins, boolean waits);
 
   /** Inserts {@code n} rows unless they exist; null where the writer excludes all others. */
   @Nullable String insertMissing(int n);
@@ -71,11 +77,31 @@ interface Dialect {
   String upsert(int n);
 
   /**
-   * For a {@link Shortcut}: a text with two times in it, as an expression with five parameters:
-   * text, milliseconds from now, text, milliseconds from now, text. The time may be that at which
-   * the statement began. Null where a trip costs nothing.
+   * Whether {@link GuardedUpdate} is worth it: where a trip costs nothing it is not. The following
+   * three are its parts.
    */
-  @Nullable String textWithTimes();
+  default boolean hasShortcuts() {
+    return true;
+  }
+
+  /** Begins an UPDATE of rows by their names. */
+  default String updateByName() {
+    return "UPDATE pawl_lock";
+  }
+
+  /**
+   * A text with two times in it, as an expression with four parameters: text, milliseconds from
+   * now, text, milliseconds from now; and then {@code last}, null if that is. The time may be that
+   * at which the statement began.
+   */
+  default String textWithTimes(String last) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
+  default String alone(String update) {
+    return update;
+  }
 
   /** The time of the transaction, given what {@link #lockRows} read. */
   default long now(long newestOfRows) {
@@ -92,7 +118,9 @@ interface Dialect {
   default void announce(Connection writer, Collection<Grant> grants) throws SQLException {}
 
   /** How others' grants become known. */
-  Doorbell doorbell(Database database, Waiters waiters, String threadName);
+  default Doorbell doorbell(Database database, Waiters waiters, String threadName) {
+    return new RowPoll(database, waiters, threadName);
+  }
 
   /**
    * A number that changes when any other connection has committed, where that is cheap to ask; else
@@ -102,7 +130,9 @@ interface Dialect {
     return System.nanoTime();
   }
 
-  PollPauses pollPauses();
+  default PollPauses pollPauses() {
+    return PollPauses.OF_A_SERVER;
+  }
 
   Failure classify(SQLException failure);
 

@@ -1,6 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.spi.LockStore;
+import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import java.sql.DriverManager;
@@ -16,7 +17,7 @@ import java.util.Set;
  * <p>Parameters of Pawl's own: {@code pawl.createTables=false} never creates tables; {@code
  * pawl.listen=false} polls instead of LISTEN, for PostgreSQL behind a pooler of transactions.
  */
-public final class JdbcProvider implements StoreProvider {
+public final class JdbcProvider implements StoreProvider, SchemaSource {
 
   private static final Map<String, String> DRIVERS =
       Map.of(
@@ -32,6 +33,16 @@ public final class JdbcProvider implements StoreProvider {
   @Override
   public LockStore open(StoreUrl url) {
     return SqlStore.open(Databases.at(connections(url)));
+  }
+
+  @Override
+  public String schema(StoreUrl url) {
+    return SqlSchema.ddl(url);
+  }
+
+  @Override
+  public void createSchema(StoreUrl url) {
+    SqlSchema.apply(url);
   }
 
   /** Connections that fail within seconds, whatever the network does. */

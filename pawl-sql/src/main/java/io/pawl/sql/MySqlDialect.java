@@ -26,9 +26,6 @@ final class MySqlDialect implements Dialect {
       "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
           + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
 
-  /** A poll finds nothing for 5 to 10 ms; each look is at least 5 ms after the last. */
-  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
-
   /** What MariaDB says differently. */
   private record Words(String schema, String inserted, String alias, String setUp) {}
 
@@ -37,14 +34,14 @@ final class MySqlDialect implements Dialect {
           "mysql",
           "new.%s",
           " AS new",
-          "SET SESSION innodb_lock_wait_timeout = 2, SESSION wait_timeout = 15");
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15");
 
   private static final Words MARIADB =
       new Words(
           "mariadb",
           "VALUES(%s)",
           "",
-          "SET SESSION innodb_lock_wait_timeout = 2, SESSION idle_transaction_timeout = 5");
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5");
 
   private final Words words;
   private final boolean ours;
@@ -80,8 +77,8 @@ final class MySqlDialect implements Dialect {
   }
 
   /**
-   * A row lock that somebody's stopped process holds is waited for 2 s, then the batch is tried
-   * again; a stopped transaction of our own is ended by the server, so that others go on.
+   * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
+   * stopped transaction of our own is ended by the server, so that others go on.
    */
   @Override
   public void setUpWriter(Connection connection) throws SQLException {
@@ -102,14 +99,15 @@ final class MySqlDialect implements Dialect {
 
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
   @Override
-  public String lockRows(int n, boolean begins) {
+  public String lockRows(int n, boolean begins, boolean waits) {
     return (ours && begins ? "START TRANSACTION; SELECT " : "SELECT ")
         + Row.COLUMNS
         + ", "
         + CLOCK
         + " FROM pawl_lock FORCE INDEX (PRIMARY) WHERE name IN ("
         + Row.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE";
+        + ") ORDER BY name FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED");
   }
 
   /** Waits for whoever is inserting the same, and then finds nothing to do. */
@@ -130,9 +128,15 @@ final class MySqlDialect implements Dialect {
     return sql.toString();
   }
 
+  /** See {@link #lockRows}. */
   @Override
-  public String textWithTimes() {
-    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", ?)";
+  public String updateByName() {
+    return "UPDATE pawl_lock FORCE INDEX (PRIMARY)";
+  }
+
+  @Override
+  public String textWithTimes(String last) {
+    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", " + last + ")";
   }
 
   private static String insert(int n) {
@@ -152,16 +156,6 @@ final class MySqlDialect implements Dialect {
   @Override
   public boolean takesSeveralStatements() {
     return ours;
-  }
-
-  @Override
-  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return new RowPoll(database, waiters, threadName);
-  }
-
-  @Override
-  public PollPauses pollPauses() {
-    return POLL_PAUSES;
   }
 
   @Override
@@ -186,8 +180,9 @@ final class MySqlDialect implements Dialect {
   @Override
   public Failure classify(SQLException failure) {
     return switch (failure.getErrorCode()) {
-      // duplicate key, lock wait timeout, deadlock, record changed, query killed
-      case 1062, 1205, 1213, 1020, 1317 -> Failure.CONFLICT;
+      case 1205 -> Failure.BLOCKED;
+      // duplicate key, deadlock, record changed, query killed
+      case 1062, 1213, 1020, 1317 -> Failure.CONFLICT;
       // too many connections, shutting down, connection killed, timeouts, and the drivers' own
       case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;

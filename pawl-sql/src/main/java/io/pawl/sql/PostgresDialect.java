@@ -29,14 +29,12 @@ final class PostgresDialect implements Dialect {
 
   /** A row lock or an idle transaction of a stopped process delays others by no more than this. */
   private static final String BEGIN =
-      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s';"
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s';"
           + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
 
   private static final String TIME =
       "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
           + " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
-
-  private static final PollPauses POLL_PAUSES = new PollPauses(5_000_000, 10_000_000);
 
   private final Schema schema;
   private final boolean listens;
@@ -67,7 +65,7 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String lockRows(int n, boolean begins) {
+  public String lockRows(int n, boolean begins, boolean waits) {
     return (begins ? BEGIN : "")
         + "SELECT locked.*, "
         + CLOCK
@@ -75,7 +73,9 @@ final class PostgresDialect implements Dialect {
         + Row.SELECT
         + " WHERE name IN ("
         + Row.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE) AS locked";
+        + ") ORDER BY name FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED")
+        + ") AS locked";
   }
 
   /** Waits for whoever is inserting the same, and then finds nothing to do. */
@@ -93,8 +93,14 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String textWithTimes() {
-    return "? || " + TIME + " || ? || " + TIME + " || ?";
+  public String textWithTimes(String last) {
+    return "? || " + TIME + " || ? || " + TIME + " || " + last;
+  }
+
+  /** The settings of {@link #BEGIN} are worth three more statements, since they are no trip. */
+  @Override
+  public String alone(String update) {
+    return BEGIN + update + "; COMMIT";
   }
 
   private static String insert(int n) {
@@ -136,12 +142,7 @@ final class PostgresDialect implements Dialect {
   public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
     return listens && database.connections().areOurs()
         ? new PostgresBell(database, waiters, threadName)
-        : new RowPoll(database, waiters, threadName);
-  }
-
-  @Override
-  public PollPauses pollPauses() {
-    return POLL_PAUSES;
+        : Dialect.super.doorbell(database, waiters, threadName);
   }
 
   @Override

@@ -16,11 +16,18 @@ abstract class Request<T> {
   private final CompletableFuture<T> answer = new CompletableFuture<>();
   private @Nullable T result;
   private @Nullable RuntimeException refusal;
+  private boolean putOff;
+  private @Nullable Long firstPutOffAt;
 
   /** The locks whose rows it reads and changes. */
   abstract List<String> locks();
 
-  /** The grant rule at work. */
+  /**
+   * The grant rule at work.
+   *
+   * @param states by name; where it reads several locks, those are missing whose rows somebody else
+   *     keeps locked
+   */
   abstract T decide(SortedMap<String, LockState> states, long now);
 
   /** The claim that alone is concerned, for {@link #shortcut}. */
@@ -41,17 +48,36 @@ abstract class Request<T> {
   @SuppressWarnings("unchecked") // the request made the shortcut, answer and all
   final void decided(Shortcut shortcut) {
     refusal = null;
+    putOff = false;
     result = (T) shortcut.answer();
   }
 
   final void decideWithin(SortedMap<String, LockState> states, long now) {
     result = null;
     refusal = null;
+    putOff = false;
     try {
       result = decide(states, now);
     } catch (RuntimeException e) {
       refusal = e; // this request's own, the others of its transaction go on
     }
+  }
+
+  /** None of its rows could be had: it is not decided this time. */
+  final void putOff() {
+    putOff = true;
+  }
+
+  final boolean isPutOff() {
+    return putOff;
+  }
+
+  /** How long it has been put off by {@code now}, in nanoseconds. */
+  final long putOffFor(long now) {
+    if (firstPutOffAt == null) {
+      firstPutOffAt = now;
+    }
+    return now - firstPutOffAt;
   }
 
   final void committed() {

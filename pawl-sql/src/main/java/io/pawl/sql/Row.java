@@ -38,6 +38,11 @@ record Row(
   private static final String ANY_KIND = "";
   private static final JsonFactory JSON = new JsonFactory();
 
+  /** What stands before each of the two times of the first of the holders. */
+  static final String BEFORE_SINCE = "[{\"since\":\"";
+
+  static final String BEFORE_UNTIL = "\",\"until\":\"";
+
   /**
    * How many claims may stand in line for one lock. The whole line is rewritten at each change, and
    * a thousand places are some 300 kB.
@@ -106,6 +111,15 @@ record Row(
     return new Row(name, ANY_KIND, 0, NONE, NONE, NONE);
   }
 
+  /** The holders' text after the times of the first. */
+  String holdersAfterTimes(long since, long until) {
+    return holders.substring(
+        BEFORE_SINCE.length()
+            + IsoMillis.format(since).length()
+            + BEFORE_UNTIL.length()
+            + IsoMillis.format(until).length());
+  }
+
   static Row of(LockState state) {
     Kind kind = state.kind();
     return new Row(
@@ -161,13 +175,13 @@ record Row(
 
   private static void write(JsonGenerator json, Entry entry) {
     json.writeStartObject();
+    json.writeStringProperty("since", IsoMillis.format(entry.since()));
+    json.writeStringProperty("until", IsoMillis.format(entry.until()));
     if (entry.token() > 0) {
       json.writeNumberProperty("token", entry.token());
       json.writeNumberProperty("lastToken", entry.lastToken());
     }
     json.writeStringProperty("mode", entry.mode().toString());
-    json.writeStringProperty("since", IsoMillis.format(entry.since()));
-    json.writeStringProperty("until", IsoMillis.format(entry.until()));
     json.writeStringProperty("host", entry.holder().host());
     json.writeNumberProperty("pid", entry.holder().pid());
     json.writeStringProperty("thread", entry.holder().thread());

@@ -94,7 +94,7 @@ record Schema(String database, boolean creates) {
     return connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
   }
 
-  private static void checkVersion(Connection connection) throws SQLException {
+  static void checkVersion(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
         ResultSet version = statement.executeQuery("SELECT max(version) FROM pawl_schema")) {
       version.next();

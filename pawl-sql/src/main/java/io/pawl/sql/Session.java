@@ -6,24 +6,30 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A connection on which transactions run, one at a time: lock rows, write rows, commit.
  *
- * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for a {@link Shortcut}. Where
- * the driver takes one statement at a time, the commit is one more. Names never seen before cost 2
+ * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for {@link Shortcut}s. Where the
+ * driver takes one statement at a time, the commit is one more. Names never seen before cost 2
  * more, once, and grants to clients elsewhere 1 on PostgreSQL.
  */
 final class Session implements AutoCloseable {
 
   private static final int MOST_PREPARED = 32;
 
-  /** Rows under lock, and the time at which they all were. */
-  record Locked(Map<String, Row> rows, long now) {}
+  /**
+   * Rows under lock, and the time at which they all were.
+   *
+   * @param blocked whose rows somebody else has locked
+   */
+  record Locked(Map<String, Row> rows, Set<String> blocked, long now) {}
 
   private final Dialect dialect;
   private final Borrowed borrowed;
@@ -57,21 +63,31 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Locks the rows of {@code wanted}, makes missing ones, and reads the time. */
-  Locked lock(Collection<String> wanted) throws SQLException {
-    List<String> names = List.copyOf(wanted);
-    Locked locked = select(names);
-    if (locked.rows.size() < names.size() && insertMissing(names, locked.rows)) {
-      locked = select(names);
+  /**
+   * Locks the rows of {@code wanted}, makes missing ones, and reads the time.
+   *
+   * @param suspects those of them that are not waited for
+   */
+  Locked lock(Collection<String> wanted, Set<String> suspects) throws SQLException {
+    Map<String, Row> rows = new LinkedHashMap<>();
+    long newest = select(List.copyOf(suspects), false, rows);
+    Set<String> blocked = new HashSet<>(suspects);
+    blocked.removeAll(rows.keySet());
+    blocked.retainAll(existing(List.copyOf(blocked)));
+    List<String> names =
+        wanted.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
+    newest = Math.max(newest, select(names, true, rows));
+    if (rows.size() + blocked.size() < wanted.size() && insertMissing(names, rows)) {
+      newest = Math.max(newest, select(names, true, rows));
     }
-    return locked;
+    return new Locked(rows, blocked, dialect.now(newest));
   }
 
-  private Locked select(List<String> names) throws SQLException {
-    Map<String, Row> rows = new LinkedHashMap<>();
+  private long select(List<String> names, boolean waits, Map<String, Row> rows)
+      throws SQLException {
     long newest = 0;
     for (List<String> chunk : chunks(names)) {
-      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun));
+      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun, waits));
       begun = true;
       for (int i = 0; i < chunk.size(); i++) {
         statement.setString(i + 1, chunk.get(i));
@@ -84,7 +100,24 @@ final class Session implements AutoCloseable {
         }
       }
     }
-    return new Locked(rows, dialect.now(newest));
+    return newest;
+  }
+
+  /** Those of {@code names} that have a row, whoever has locked it. */
+  private Set<String> existing(List<String> names) throws SQLException {
+    Set<String> found = new HashSet<>();
+    for (List<String> chunk : chunks(names)) {
+      PreparedStatement statement = prepare(Row.selectHolders(chunk.size()));
+      for (int i = 0; i < chunk.size(); i++) {
+        statement.setString(i + 1, chunk.get(i));
+      }
+      try (ResultSet result = statement.executeQuery()) {
+        while (result.next()) {
+          found.add(result.getString(1));
+        }
+      }
+    }
+    return found;
   }
 
   /** The first rows that {@code statement} answers with, whatever stands before its SELECT. */
@@ -114,43 +147,40 @@ final class Session implements AutoCloseable {
     return true;
   }
 
-  /** Whether {@link #tryShortcut} may be called. */
+  /** Whether {@link #tryShortcuts} may be called. */
   boolean hasShortcuts() {
-    return dialect.textWithTimes() != null;
+    return dialect.hasShortcuts();
   }
 
   /**
-   * Changes the row and commits, if it is as it must be; says whether it was. One trip. Where it
-   * fails it may be repeated as a transaction: once that was answered, the row can never again be
-   * as it must be, or would not be changed by it.
+   * Changes the rows that are as they must be, commits, and says whether all were. One trip. Where
+   * one was not, or where it fails, all may be repeated as a transaction: what was done is found
+   * done, by the claims' ids; and once that was answered, the row can never again be as it must be,
+   * or would not be changed by it.
    */
-  boolean tryShortcut(Shortcut shortcut) throws SQLException {
-    boolean takes = shortcut.leaseMillis() > 0;
-    PreparedStatement update = prepare(shortcutSql(takes));
-    int parameter = 1;
-    if (takes) {
-      String[] text = shortcut.aroundTimes();
-      update.setLong(parameter++, shortcut.after().lastToken());
-      update.setString(parameter++, text[0]);
-      update.setLong(parameter++, 0);
-      update.setString(parameter++, text[1]);
-      update.setLong(parameter++, shortcut.leaseMillis());
-      update.setString(parameter++, text[2]);
-    }
-    update.setString(parameter++, shortcut.lock());
-    update.setLong(parameter, shortcut.lastToken());
-    boolean done = update.executeUpdate() == 1;
+  boolean tryShortcuts(Collection<Shortcut> shortcuts) throws SQLException {
+    GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
+    PreparedStatement update = prepare(dialect.alone(guarded.sql(dialect)));
+    guarded.bind(update, shortcuts);
+    begun = true; // a statement that fails half-way may leave a transaction open
+    boolean done = updated(update) == shortcuts.size();
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
+    begun = false;
     return done;
   }
 
-  private String shortcutSql(boolean takes) {
-    return "UPDATE pawl_lock SET "
-        + (takes ? "last_token = ?, holders = " + dialect.textWithTimes() : "holders = '[]'")
-        + " WHERE name = ? AND last_token = ? AND waiters = '[]' AND withdrawn = '[]'"
-        + (takes ? " AND holders = '[]' AND kind = 'lock'" : "");
+  /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
+  private static int updated(PreparedStatement statement) throws SQLException {
+    statement.execute();
+    int rows = 0;
+    for (int count = statement.getUpdateCount(); count != -1; ) {
+      rows += count;
+      statement.getMoreResults();
+      count = statement.getUpdateCount();
+    }
+    return rows;
   }
 
   /** Writes {@code rows} and commits. */

@@ -8,20 +8,23 @@ import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lone request decided in one round trip, by a guess that the row is still as we left it: one
- * guarded UPDATE, which changes nothing where the guess was wrong. Two cases are worth it.
+ * What the requests of a batch make of one lock, decided without reading it, by a guess that the
+ * row is still as we left it: see {@link GuardedUpdate}, which changes nothing where the guess was
+ * wrong. Two steps are worth it, alone or one after the other.
  *
- * <p><b>Taking an idle lock.</b> The row must still be a lock's: its kind may have been changed
- * while its last token stayed. An idle row has no times in it. What the grant rule makes of it at
+ * <p><b>Taking an idle lock.</b> An idle row has no times in it. What the grant rule makes of it at
  * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
  * database writes its own time instead.
  *
  * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in line: while the
  * last token is still its own, nobody else can hold the lock.
+ *
+ * <p>So whatever else happened to the row meanwhile (a renewal, an eviction, the end of a lease), a
+ * last token that is still the one we know says that nobody was granted the lock after us. The row
+ * must still be a lock's, whose kind may have been changed while its last token stayed.
  *
  * <p>Late arrivals are harmless: a later grant has changed the last token, and the withdrawal of an
  * unsettled claim is remembered in the row, which then is not idle.
@@ -29,10 +32,17 @@ import org.jspecify.annotations.Nullable;
  * @param lock the row
  * @param lastToken as the row must be
  * @param after what the row becomes; its times count from 0 where {@code leaseMillis} is not 0
- * @param leaseMillis the lease of the claim that takes it, 0 where one is given back
- * @param answer what the request is answered then, null where that is nothing
+ * @param leaseMillis the lease of the claim that holds it then, 0 where nobody does
+ * @param known what is known of the lock then
+ * @param answer what the last of the requests is answered then, null where that is nothing
  */
-record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nullable Object answer) {
+record Shortcut(
+    String lock,
+    long lastToken,
+    Row after,
+    long leaseMillis,
+    Known known,
+    @Nullable Object answer) {
 
   /**
    * A lock as this client last left it: without waiters or withdrawn claims, no semaphore.
@@ -64,7 +74,9 @@ record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nulla
     }
     LockState state = new LockState(claim.lock(), Kind.LOCK, known.lastToken);
     Standing held = GrantRule.attempt(state, claim, 0);
-    return new Shortcut(claim.lock(), known.lastToken, Row.of(state), claim.leaseMillis(), held);
+    Known then = new Known(state.lastToken(), claim.id());
+    return new Shortcut(
+        claim.lock(), known.lastToken, Row.of(state), claim.leaseMillis(), then, held);
   }
 
   static @Nullable Shortcut toGiveBack(Known known, Claim claim) {
@@ -72,24 +84,21 @@ record Shortcut(String lock, long lastToken, Row after, long leaseMillis, @Nulla
       return null;
     }
     Row idle = Row.of(new LockState(claim.lock(), Kind.LOCK, known.lastToken));
-    return new Shortcut(claim.lock(), known.lastToken, idle, 0, null);
+    return new Shortcut(
+        claim.lock(), known.lastToken, idle, 0, new Known(known.lastToken, null), null);
   }
 
-  /** What is known once it has succeeded. */
-  Known then(ClaimId claim) {
-    return new Known(after.lastToken(), leaseMillis > 0 ? claim : null);
+  /** Both at once: this one, and {@code next}, which counts on what this one leaves. */
+  Shortcut and(Shortcut next) {
+    return new Shortcut(lock, lastToken, next.after, next.leaseMillis, next.known, next.answer);
   }
 
-  /** The holders' text around the two times, which stand before all that a user has written. */
-  String[] aroundTimes() {
-    String since = Instant.ofEpochMilli(0).toString();
-    String until = Instant.ofEpochMilli(leaseMillis).toString();
-    int first = after.holders().indexOf(since);
-    int second = after.holders().indexOf(until, first + since.length());
-    return new String[] {
-      after.holders().substring(0, first),
-      after.holders().substring(first + since.length(), second),
-      after.holders().substring(second + until.length())
-    };
+  boolean leavesAHolder() {
+    return leaseMillis > 0;
+  }
+
+  /** The text of the holder, from what follows its two times. */
+  String holderAfterTimes() {
+    return after.holdersAfterTimes(0, leaseMillis);
   }
 }

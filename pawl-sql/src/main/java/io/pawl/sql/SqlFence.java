@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import io.pawl.StaleTokenException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

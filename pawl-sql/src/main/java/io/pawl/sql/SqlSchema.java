@@ -1,13 +1,17 @@
 package io.pawl.sql;
 
+import io.pawl.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 
 /** The tables of a store by URL, for those who would rather create them themselves. */
 public final class SqlSchema {
+
+  private static final int MOST_TRIES = 10;
 
   private SqlSchema() {}
 
@@ -30,8 +34,10 @@ public final class SqlSchema {
   }
 
   /**
-   * Creates the tables on a server, whatever {@code pawl.createTables} says.
+   * Creates the tables on a server, whatever {@code pawl.createTables} says. The server decides
+   * which statements it needs, whatever driver the URL names.
    *
+   * @throws io.pawl.StoreConfigurationException where tables of a newer Pawl are there
    * @throws io.pawl.StoreException where that fails
    */
   public static void apply(StoreUrl url) {
@@ -40,13 +46,27 @@ public final class SqlSchema {
       return;
     }
     Database database = Databases.at(JdbcProvider.connections(url));
-    try (Connection connection = database.connections().open();
-        Statement statement = connection.createStatement()) {
-      for (String sql : Schema.statements(database.dialect().schema())) {
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = database.connections().open()) {
+        run(connection, Schema.statements(database.dialect().schema()));
+        Schema.checkVersion(connection);
+        return;
+      } catch (SQLException e) {
+        boolean raced = database.classify(e) == Dialect.Failure.CONFLICT;
+        if (!raced || tries == MOST_TRIES) {
+          throw database.explain(e);
+        }
+      } catch (StoreConfigurationException e) {
+        throw database.located(e);
+      }
+    }
+  }
+
+  private static void run(Connection connection, List<String> statements) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String sql : statements) {
         statement.execute(sql);
       }
-    } catch (SQLException e) {
-      throw database.explain(e);
     }
   }
 }

@@ -14,9 +14,10 @@ final class SqlStates {
   static Dialect.Failure classify(SQLException failure) {
     String state = failure.getSQLState() == null ? "" : failure.getSQLState();
     return switch (state) {
-      // serialization failure, deadlock, lock not available, unique violation; another client
-      // creates the same table at this moment (IF NOT EXISTS looks before it locks)
-      case "40001", "40P01", "55P03", "23505", "42P07", "42710" -> Dialect.Failure.CONFLICT;
+      case "55P03" -> Dialect.Failure.BLOCKED; // lock not available
+      // serialization failure, deadlock, unique violation; another client creates the same table
+      // at this moment (IF NOT EXISTS looks before it locks)
+      case "40001", "40P01", "23505", "42P07", "42710" -> Dialect.Failure.CONFLICT;
       case "42501" -> Dialect.Failure.DENIED;
       // read-only transaction or server; no such database, schema or table
       case "25006", "3D000", "3F000", "42P01", "42S02" -> Dialect.Failure.UNUSABLE;

@@ -118,8 +118,9 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
                 Map<ClaimId, Standing> standings = new HashMap<>();
                 for (Claim claim : all) {
                   LockState state = states.get(claim.lock());
-                  standings.put(
-                      claim.id(), GrantRule.renew(Objects.requireNonNull(state), claim.id(), now));
+                  if (state != null) {
+                    standings.put(claim.id(), GrantRule.renew(state, claim.id(), now));
+                  }
                 }
                 return standings;
               }
@@ -175,6 +176,12 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
             return verb.apply(Objects.requireNonNull(states.get(lock)), now);
           }
         });
+  }
+
+  /** One transaction. */
+  @Override
+  public void together(Runnable calls) {
+    combiner.together(calls);
   }
 
   private <T> CompletableFuture<T> decide(

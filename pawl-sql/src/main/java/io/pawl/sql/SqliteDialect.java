@@ -189,7 +189,7 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public String lockRows(int n, boolean begins) {
+  public String lockRows(int n, boolean begins, boolean waits) {
     return LOCK_ROW;
   }
 
@@ -200,8 +200,8 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public @Nullable String textWithTimes() {
-    return null;
+  public boolean hasShortcuts() {
+    return false;
   }
 
   @Override
@@ -212,11 +212,6 @@ class SqliteDialect implements Dialect, Connections {
   @Override
   public boolean takesSeveralStatements() {
     return false;
-  }
-
-  @Override
-  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return new RowPoll(database, waiters, threadName);
   }
 
   @Override

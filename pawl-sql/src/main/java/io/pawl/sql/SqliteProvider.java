@@ -4,6 +4,7 @@ import io.pawl.StoreConfigurationException;
 import io.pawl.StoreDeniedException;
 import io.pawl.Stores;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** Opens {@code sqlite:/path/to/file}. The file is created, its directory is not. */
-public final class SqliteProvider implements StoreProvider {
+public final class SqliteProvider implements StoreProvider, SchemaSource {
 
   /** SQLite's locks and shared memory do not work across machines. */
   private static final Set<String> NETWORK_FILE_SYSTEMS =
@@ -70,6 +71,16 @@ public final class SqliteProvider implements StoreProvider {
       throw new StoreDeniedException("store '" + url + "': cannot be examined: " + e, e);
     }
     return SqlStore.open(new SqliteDialect(file).database());
+  }
+
+  @Override
+  public String schema(StoreUrl url) {
+    return SqlSchema.ddl(url);
+  }
+
+  @Override
+  public void createSchema(StoreUrl url) {
+    SqlSchema.apply(url);
   }
 
   private static Path path(StoreUrl url) {

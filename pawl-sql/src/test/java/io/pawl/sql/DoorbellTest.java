@@ -87,6 +87,48 @@ class DoorbellTest {
     }
   }
 
+  /** Counted by the server, which sees no other client. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aPollComesAtMostEveryFiveMillisecondsAndOnlyWhileSomeoneWaits(TestDatabase database)
+      throws Exception {
+    try (Connection connection = database.connect();
+        SqlStore store = database.open()) {
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      attempt(store, holder, new CompletableFuture<>());
+      attempt(store, waiter, new CompletableFuture<>());
+      long startedAt = System.nanoTime();
+      long before = selects(connection);
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> selects(connection) - before >= 20);
+      long polls = selects(connection) - before;
+      long passed = System.nanoTime() - startedAt;
+      assertThat(polls).isLessThanOrEqualTo(passed / 5_000_000 + 2);
+
+      store.withdraw(waiter).toCompletableFuture().get(60, SECONDS);
+      long then = selects(connection);
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> show(connection, "GLOBAL STATUS LIKE 'Threads_connected'") == 2);
+      assertThat(selects(connection) - then).as("but the one under way").isLessThanOrEqualTo(1);
+    }
+  }
+
+  private static long selects(Connection connection) throws SQLException {
+    return show(connection, "GLOBAL STATUS LIKE 'Com_select'");
+  }
+
+  private static long show(Connection connection, String what) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SHOW " + what)) {
+      row.next();
+      return row.getLong(2);
+    }
+  }
+
   private static void awaitConnections(TestDatabase database, Connection connection, int n) {
     String count =
         database == TestDatabase.POSTGRES

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Pawl;
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreDeniedException;
+import io.pawl.Stores;
+import io.pawl.spi.SchemaSource;
+import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -27,14 +30,17 @@ class SchemaTest {
 
   private static final AtomicInteger names = new AtomicInteger();
 
-  private final String place = "place" + names.incrementAndGet();
+  private String place = "place" + names.incrementAndGet();
 
-  /** The URL of an empty database (PostgreSQL: schema) of this test's own. */
+  /** The URL of another empty database (PostgreSQL: schema) of this test's own. */
   private String emptyPlace(TestDatabase database) throws SQLException {
+    place = "place" + names.incrementAndGet();
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
-      statement.execute(
-          "CREATE " + (database == TestDatabase.POSTGRES ? "SCHEMA " : "DATABASE ") + place);
+      boolean postgres = database == TestDatabase.POSTGRES;
+      String what = postgres ? "SCHEMA " : "DATABASE ";
+      statement.execute("DROP " + what + "IF EXISTS " + place + (postgres ? " CASCADE" : ""));
+      statement.execute("CREATE " + what + place);
     }
     return database == TestDatabase.POSTGRES
         ? database.baseUrl() + "?currentSchema=" + place
@@ -135,6 +141,37 @@ class SchemaTest {
     assertThatThrownBy(() -> Pawl.connect(url))
         .isInstanceOf(StoreConfigurationException.class)
         .hasMessageContaining("99");
+    assertThatThrownBy(() -> SqlSchema.apply(StoreUrl.parse(url)))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("99");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theProviderPrintsTheTablesWithoutAServerAndCreatesThemAnyNumberOfTimes(TestDatabase database)
+      throws Exception {
+    StoreUrl url =
+        StoreUrl.parse(
+            database == TestDatabase.SQLITE ? database.url() : asAdmin(emptyPlace(database)));
+    SchemaSource source = (SchemaSource) Stores.provider(url);
+
+    assertThat(source.schema(url)).isEqualTo(Schema.ddl(schema(database)));
+    source.createSchema(url);
+    source.createSchema(url);
+
+    try (Pawl pawl = Pawl.connect(url.secret())) {
+      pawl.lock("x").acquire().close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void anAccountThatMayNotCreateTablesIsDenied(TestDatabase database) throws Exception {
+    String url = emptyPlace(database);
+    String asUser = as(url, userWithoutCreate(database), "x");
+
+    assertThatThrownBy(() -> SqlSchema.apply(StoreUrl.parse(asUser)))
+        .isInstanceOf(StoreDeniedException.class);
   }
 
   @ParameterizedTest

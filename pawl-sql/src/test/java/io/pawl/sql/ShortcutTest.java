@@ -4,11 +4,16 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -126,6 +131,68 @@ class ShortcutTest {
       Claim claim = Claims.claim(name);
       assertThat(attempt(store, claim)).isInstanceOf(Standing.Held.class);
     }
+  }
+
+  /** Five rows, which is no power of two: one that an intruder has, the others of every kind. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void eachOfManyChangesItsOwnRowAndNoneThatIsNotAsItMustBe(TestDatabase database)
+      throws Exception {
+    Session session = new Session(databaseOf(database));
+    try (SqlStore store = database.open()) {
+      List<Shortcut> shortcuts = new ArrayList<>();
+      List<Claim> next = new ArrayList<>();
+      Claim intruder = Claims.claim(name + "-1");
+      for (int i = 0; i < 5; i++) {
+        Claim before = Claims.claim(name + "-" + i);
+        long token = token(attempt(store, before));
+        Claim claim = Claims.claim(before.lock());
+        next.add(claim);
+        Shortcut giveBack =
+            Objects.requireNonNull(
+                Shortcut.toGiveBack(new Shortcut.Known(token, before.id()), before));
+        Shortcut take = Objects.requireNonNull(Shortcut.toTake(giveBack.known(), claim));
+        if (i < 3) {
+          withdraw(store, before);
+        }
+        shortcuts.add(i < 3 ? take : i == 3 ? giveBack : giveBack.and(take));
+      }
+      attempt(store, intruder);
+
+      assertThat(session.tryShortcuts(shortcuts)).isFalse();
+
+      assertThat(holders(store))
+          .containsExactly(
+              next.get(0).id(), intruder.id(), next.get(2).id(), null, next.get(4).id());
+      for (int i : new int[] {0, 2, 4}) {
+        assertThat(attempt(store, next.get(i))).as("granted").isEqualTo(shortcuts.get(i).answer());
+      }
+      withdraw(store, intruder);
+      shortcuts.clear();
+      for (int i : new int[] {0, 2, 4}) {
+        shortcuts.add(Shortcut.toGiveBack(new Shortcut.Known(2, next.get(i).id()), next.get(i)));
+      }
+      assertThat(session.tryShortcuts(shortcuts)).isTrue();
+      assertThat(holders(store)).containsOnlyNulls();
+    } finally {
+      session.close();
+    }
+  }
+
+  private static Database databaseOf(TestDatabase database) {
+    return Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+  }
+
+  private List<ClaimId> holders(SqlStore store) {
+    List<ClaimId> holders = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      holders.add(
+          Stored.show(store, name + "-" + i).holders().stream()
+              .map(view -> view.id())
+              .findFirst()
+              .orElse(null));
+    }
+    return holders;
   }
 
   private void empty(Connection connection) throws SQLException {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Lease;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.StaleTokenException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -268,6 +268,11 @@ public final class FaultyStore implements LockStore, CounterStore {
   }
 
   @Override
+  public void together(Runnable calls) {
+    behind.together(calls);
+  }
+
+  @Override
   public boolean blocks() {
     return behind.blocks();
   }

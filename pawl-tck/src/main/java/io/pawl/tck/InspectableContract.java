@@ -3,6 +3,9 @@ package io.pawl.tck;
 import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.Candidacy;
+import io.pawl.Election;
+import io.pawl.Election.Candidate;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
@@ -17,8 +20,12 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.SeamClient.Hold;
 import io.pawl.tck.SeamClient.RecordingBell;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -358,5 +365,33 @@ public abstract class InspectableContract extends StoreContract {
     assertThat(show(busy).waiters()).isEmpty();
     here.withdraw(hold);
     assertThat(list()).isEmpty();
+  }
+
+  @Test
+  void theLeaderOfAnElectionIsSeenByThoseWhoDoNotStand() {
+    Pawl candidate = bench.pawl(PawlOptions.defaults().application("app"));
+    Election election = bench.pawl().election(bench.lock("election"), Bench.LONG);
+    List<Optional<Candidate>> told = new CopyOnWriteArrayList<>();
+    bench.keep(election.watch(Duration.ofMillis(100), told::add));
+    eventually(() -> told.size() == 1);
+    assertThat(election.leader()).isEmpty();
+
+    Candidacy candidacy =
+        candidate
+            .election(bench.lock("election"), Bench.LONG)
+            .stand("node 7", lease -> new CountDownLatch(1).await());
+
+    eventually(() -> election.leader().isPresent());
+    Candidate leader = election.leader().orElseThrow();
+    assertThat(leader.description()).isEqualTo("node 7");
+    assertThat(leader.application()).isEqualTo("app");
+    assertThat(leader.pid()).isEqualTo(ProcessHandle.current().pid());
+    assertThat(leader.token()).isPositive();
+    eventually(() -> told.size() == 2);
+    candidacy.close();
+    eventually(() -> told.size() == 3);
+    assertThat(told)
+        .extracting(seen -> seen.map(Candidate::token).orElse(0L))
+        .containsExactly(0L, leader.token(), 0L);
   }
 }

@@ -71,6 +71,27 @@ public abstract class LockContract extends StoreContract {
   }
 
   @Nested
+  class Together extends GroupCases {
+    Together() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Bodies extends BodyCases {
+    Bodies() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Electing extends ElectionCases {
+    Electing() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
   class ReadWrite extends ReadWriteCases {
     ReadWrite() {
       super(LockContract.this.bench);

@@ -40,6 +40,7 @@ class BadInputTest {
     refused(64, "--lease", "run", "--lease", "-5s", "x", "--", "true");
     refused(64, "negative", "run", "--lease", "PT-5S", "x", "--", "true");
     refused(64, "7d", "run", "--lease", "8d", "x", "--", "true");
+    refused(64, "7d", "run", "--min-hold", "8d", "x", "--", "true");
     refused(64, "100 years", "run", "--lease", "99999999999999999d", "x", "--", "true");
     refused(64, "half of the lease", "run", "--lease=2s", "--kill-after=1500ms", "x", "--", "true");
     assertThat(directory.resolve("locks.db")).doesNotExist();
@@ -68,6 +69,17 @@ class BadInputTest {
   }
 
   @Test
+  void schemasThatCannotBe() {
+    refused(64, "neither print nor apply", "schema", "drop");
+    refused(78, "has no tables", "schema", "print", "--store", "redis://localhost");
+    refused(78, "has no tables", "schema", "apply", "--store", "redis://localhost");
+    refused(78, "scheme 'gopher' is unknown", "schema", "print", "--store", "gopher:x");
+    refused(
+        64, "a password on the command line", "schema", "apply", "--store=jdbc:mysql://a:b@c/d");
+    assertThat(directory.resolve("locks.db")).doesNotExist();
+  }
+
+  @Test
   void commandsThatDoNotExistCostNoLock() throws IOException {
     refused(127, "not found on the PATH", "run", "x", "--", "no-such-command");
     refused(127, "not found", "run", "x", "--", "/no/such/command");
@@ -82,6 +94,9 @@ class BadInputTest {
     assertHidden(78, "nope://user:canary@host/?password=canary");
     assertHidden(78, "redis://user:canary@host/?password=canary");
     assertHidden(69, "redis://user:canary@127.0.0.1:1");
+    assertHidden(69, "jdbc:mysql://user:canary@127.0.0.1:1/d");
+    assertHidden(69, "jdbc:mariadb://user:canary@127.0.0.1:1/d");
+    assertHidden(69, "jdbc:postgresql://127.0.0.1:1/d?user=u&password=canary");
   }
 
   private void assertHidden(int exit, String url) {

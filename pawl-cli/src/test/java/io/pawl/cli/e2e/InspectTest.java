@@ -67,7 +67,8 @@ class InspectTest {
 
   @Test
   void helpManualAndCompletionComeFromTheSameDescription() {
-    for (String command : new String[] {"run", "list", "show", "release", "doctor", "demo"}) {
+    for (String command :
+        new String[] {"run", "list", "show", "release", "schema", "doctor", "demo"}) {
       assertThat(shell.run("--help").output()).contains("  " + command + " ");
       assertThat(shell.run(command, "--help").output()).contains("pawl " + command);
     }

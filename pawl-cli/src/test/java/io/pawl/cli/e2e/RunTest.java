@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RunTest {
 
@@ -135,6 +137,19 @@ class RunTest {
     assertThat(run.exit()).isZero();
     assertThat(Duration.ofNanos(System.nanoTime() - startedAt))
         .isGreaterThan(Duration.ofMillis(1500));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TERM", "KILL"})
+  void theShortestHoldOutlivesPawl(String signal) {
+    Started run = shell.start("run", "--min-hold", "1h", "x", "--", "echo", "done");
+    run.awaitOutput("done");
+    shell.signal(signal, run.process().pid());
+    run.exit();
+    assertThat(shell.run("run", "--skip-if-busy", "x", "--", "echo", "never").output()).isEmpty();
+    assertThat(shell.run("run", "-n", "x", "--", "true").exit()).isEqualTo(75);
+    assertThat(shell.run("release", "x", "--force").exit()).isZero();
+    assertThat(shell.run("run", "-n", "x", "--", "true").exit()).isZero();
   }
 
   @Test

@@ -1,0 +1,14 @@
+package io.pawl.bench;
+
+/** {@code bench mariadb-held}. */
+public final class MariaDbHeldSuite extends SqlHeldSuite {
+
+  public MariaDbHeldSuite() {
+    super(SqlFlavour.MARIADB);
+  }
+
+  @Override
+  public String name() {
+    return "mariadb-held";
+  }
+}

@@ -1,0 +1,14 @@
+package io.pawl.bench;
+
+/** {@code bench postgres-held}. */
+public final class PostgresHeldSuite extends SqlHeldSuite {
+
+  public PostgresHeldSuite() {
+    super(SqlFlavour.POSTGRESQL);
+  }
+
+  @Override
+  public String name() {
+    return "postgres-held";
+  }
+}

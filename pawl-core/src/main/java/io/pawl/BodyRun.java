@@ -1,0 +1,87 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One body under one lease, on the thread that makes this: interrupts it if asked to, gives the
+ * lease back, and decides which exception the caller sees.
+ */
+final class BodyRun {
+
+  private final Engine engine;
+  private final Lease lease;
+  private final OnLoss onLoss;
+  private final Interruptible work = new Interruptible();
+  private volatile @Nullable RunTooLongException tooLong;
+
+  BodyRun(Engine engine, Lease lease, OnLoss onLoss) {
+    this.engine = engine;
+    this.lease = lease;
+    this.onLoss = onLoss;
+  }
+
+  <T, X extends Exception> T call(LeaseCall<T, X> body) throws X {
+    return call(body, Durations.LONGEST);
+  }
+
+  /**
+   * @param maxRun after which the body is interrupted
+   */
+  <T, X extends Exception> T call(LeaseCall<T, X> body, Duration maxRun) throws X {
+    if (onLoss == OnLoss.INTERRUPT) {
+      lease.onLost(work::interrupt);
+    }
+    Time.Pending timeout =
+        maxRun.compareTo(Durations.LONGEST) < 0
+            ? engine.time().after(maxRun.toNanos(), () -> stop(maxRun))
+            : () -> {};
+    T result;
+    try {
+      result = Objects.requireNonNull(body.call(lease), "the body's result is null");
+    } catch (Exception | Error e) {
+      timeout.cancel();
+      RuntimeException instead = end(e);
+      if (instead != null) {
+        throw instead;
+      }
+      throw e;
+    }
+    timeout.cancel();
+    RuntimeException trouble = end(null);
+    if (trouble != null) {
+      throw trouble;
+    }
+    return result;
+  }
+
+  private void stop(Duration maxRun) {
+    tooLong = new RunTooLongException(lease.lock(), lease.token(), maxRun);
+    work.interrupt();
+  }
+
+  /** Answers what is to be thrown in place of {@code failure}. */
+  private @Nullable RuntimeException end(@Nullable Throwable failure) {
+    boolean interrupted = work.end();
+    RuntimeException trouble = tooLong;
+    try {
+      lease.close();
+    } catch (LeaseLostException lost) {
+      if (trouble == null) {
+        trouble = lost;
+      } else {
+        trouble.addSuppressed(lost);
+      }
+    }
+    if (failure == null || trouble == null) {
+      return trouble;
+    }
+    if (interrupted && failure instanceof InterruptedException) {
+      trouble.addSuppressed(failure);
+      return trouble;
+    }
+    failure.addSuppressed(trouble);
+    return null;
+  }
+}

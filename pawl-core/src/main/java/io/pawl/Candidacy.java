@@ -1,0 +1,271 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One candidate of an {@link Election}: waits, leads, stands again, until it is closed or its body
+ * returns. See {@link Election#stand}.
+ *
+ * <p>Thread-safe.
+ */
+public final class Candidacy implements AutoCloseable {
+
+  private static final long FIRST_PAUSE_MILLIS = 1_000;
+  private static final long LAST_PAUSE_MILLIS = 30_000;
+  private static final long CLOSE_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final Logger log = LoggerFactory.getLogger(Candidacy.class);
+
+  /** A body that runs, and the lease under which it leads. */
+  private record Leadership(Lease lease, Interruptible work) {}
+
+  private final Engine engine;
+  private final Candidacies candidacies;
+  private final DistributedLock lock;
+  private final long graceNanos;
+  private final LeaseBody<Exception> body;
+  private final Thread thread;
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final ReentrantLock mutex = new ReentrantLock();
+  private volatile @Nullable Leadership leadership;
+
+  Candidacy(
+      Engine engine,
+      Candidacies candidacies,
+      DistributedLock lock,
+      Duration grace,
+      LeaseBody<Exception> body) {
+    this.engine = engine;
+    this.candidacies = candidacies;
+    this.lock = lock;
+    this.graceNanos = grace.toNanos();
+    this.body = body;
+    this.thread = new Thread(this::stand, "pawl-election-" + lock.name());
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** The lease under which the body leads now, as far as this process knows. */
+  public Optional<Lease> leadership() {
+    Leadership now = leadership;
+    return now != null && now.lease.isValid() ? Optional.of(now.lease) : Optional.empty();
+  }
+
+  /**
+   * Interrupts the leader's body; when it has ended, another candidate leads, this one again if it
+   * is the only one. Nothing happens if it does not lead. Does not wait.
+   */
+  public void resign() {
+    Leadership now = leadership;
+    if (now != null) {
+      now.work.interrupt();
+    }
+  }
+
+  /**
+   * Stands no more: interrupts the leader's body, gives the leadership back when it has ended, and
+   * waits for that for at most 5 s; a body that goes on keeps its lease until it ends. Called from
+   * the body, it does not wait. Idempotent.
+   */
+  @Override
+  public void close() {
+    stop();
+    if (!awaitEnd(CLOSE_PATIENCE_NANOS) && Thread.currentThread() != thread) {
+      log.warn("the leader of '{}' goes on though it was interrupted", lock.name());
+    }
+  }
+
+  /** Waits until nobody stands here any more. */
+  public void awaitEnd() throws InterruptedException {
+    ended.await();
+  }
+
+  void stop() {
+    mutex.lock();
+    try {
+      stopped.countDown();
+      Leadership now = leadership;
+      if (now != null) {
+        now.work.interrupt();
+      } else {
+        thread.interrupt();
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Answers whether it has ended; at once where the body itself asks. */
+  boolean awaitEnd(long nanos) {
+    if (Thread.currentThread() == thread) {
+      return false;
+    }
+    boolean interrupted = false;
+    long giveUpAt = System.nanoTime() + nanos;
+    try {
+      while (true) {
+        try {
+          return ended.await(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  void leaveLeaseToRunOut() {
+    Leadership now = leadership;
+    if (now != null) {
+      now.lease.leaveToRunOut("the client was closed while the leader's body went on");
+    }
+  }
+
+  private boolean stands() {
+    return stopped.getCount() > 0;
+  }
+
+  private void stand() {
+    try {
+      long pause = FIRST_PAUSE_MILLIS;
+      while (stands() && !engine.isClosed()) {
+        try {
+          if (leadOnce()) {
+            return;
+          }
+          pause = FIRST_PAUSE_MILLIS;
+        } catch (InterruptedException e) {
+          continue; // it is over, or somebody else's idea: ask again
+        } catch (Exception | Error e) {
+          if (stands() && !engine.isClosed()) {
+            log.error("leading '{}' failed, standing again in {} ms", lock.name(), pause, e);
+            pause(pause);
+            pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
+          }
+        }
+      }
+    } finally {
+      candidacies.remove(this);
+      ended.countDown();
+    }
+  }
+
+  private void pause(long millis) {
+    try {
+      if (stopped.await(millis, TimeUnit.MILLISECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      // it is over: the caller looks
+    }
+  }
+
+  /** Waits for the leadership and leads; answers whether the body has had enough. */
+  private boolean leadOnce() throws Exception {
+    Lease lease = lock.acquire();
+    Interruptible work = begin(lease);
+    if (work == null) {
+      lease.close();
+      return true;
+    }
+    lease.onLost(() -> lost(lease, work));
+    Watch watch = new Watch(lease, work);
+    boolean interrupted = false;
+    try (lease) {
+      try {
+        body.run(lease);
+      } finally {
+        interrupted = end(work);
+        watch.stop();
+      }
+    } catch (Exception e) {
+      if (!interrupted) {
+        throw e;
+      }
+      log.info("no longer the leader of '{}': {}", lock.name(), e.toString());
+    }
+    return !interrupted;
+  }
+
+  private void lost(Lease lease, Interruptible work) {
+    work.interrupt();
+    log.warn(
+        "the leader of '{}' still runs though its lease is lost: another may lead now,"
+            + " and only a fence refuses writes with token {}",
+        lock.name(),
+        lease.token());
+  }
+
+  private @Nullable Interruptible begin(Lease lease) {
+    mutex.lock();
+    try {
+      if (!stands()) {
+        return null;
+      }
+      Thread.interrupted();
+      Interruptible work = new Interruptible();
+      leadership = new Leadership(lease, work);
+      return work;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private boolean end(Interruptible work) {
+    mutex.lock();
+    try {
+      leadership = null;
+      return work.end();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /**
+   * Interrupts the body when no more than its grace is left of the lease; a renewal puts it off.
+   */
+  private final class Watch {
+
+    private final Lease lease;
+    private final Interruptible work;
+    private volatile boolean over;
+    private volatile Time.Pending next = () -> {};
+
+    Watch(Lease lease, Interruptible work) {
+      this.lease = lease;
+      this.work = work;
+      look();
+    }
+
+    private void look() {
+      long spare = lease.remaining().toNanos() - graceNanos;
+      if (over) {
+        return;
+      }
+      if (spare <= 0) {
+        work.interrupt();
+      } else {
+        next = engine.time().after(spare, this::look);
+      }
+    }
+
+    void stop() {
+      over = true;
+      next.cancel();
+    }
+  }
+}

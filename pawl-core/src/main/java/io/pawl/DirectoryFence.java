@@ -1,0 +1,200 @@
+package io.pawl;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
+
+/**
+ * See {@link Fence#inDirectory}. For each resource a file {@code <hash>} with the largest token and
+ * the resource's name, replaced as a whole and only after it is on the disk; and an empty file
+ * {@code <hash>.lock}, on which the operating system excludes other processes.
+ */
+final class DirectoryFence implements Fence {
+
+  private static final Pattern TOKEN = Pattern.compile("[1-9][0-9]{0,15}");
+
+  /** The system's locks on files are the process's: its threads exclude each other here. */
+  private static final ConcurrentHashMap<Path, Turn> TURNS = new ConcurrentHashMap<>();
+
+  /** A place for the threads of this process to take turns; gone with the last of them. */
+  private static final class Turn {
+    private final ReentrantLock mutex = new ReentrantLock();
+    private int users;
+  }
+
+  private final Path directory;
+
+  DirectoryFence(Path directory) {
+    try {
+      if (!Files.isDirectory(directory)) {
+        Files.createDirectory(directory);
+      }
+      this.directory = directory.toRealPath();
+    } catch (IOException e) {
+      throw new StoreException("fence in " + directory + ": cannot be used: " + e, e);
+    }
+  }
+
+  @Override
+  public <X extends Exception> void write(String resource, long token, Write<X> write) throws X {
+    Fences.check(resource, token);
+    Path file = directory.resolve(hash(resource));
+    Turn turn = enter(file);
+    turn.mutex.lock();
+    try {
+      writeAlone(file, resource, token, write);
+    } finally {
+      turn.mutex.unlock();
+      leave(file);
+    }
+  }
+
+  private static Turn enter(Path file) {
+    Turn turn =
+        TURNS.compute(
+            file,
+            (path, known) -> {
+              Turn mine = known == null ? new Turn() : known;
+              mine.users++;
+              return mine;
+            });
+    return turn;
+  }
+
+  private static void leave(Path file) {
+    TURNS.computeIfPresent(file, (path, turn) -> --turn.users == 0 ? null : turn);
+  }
+
+  private static <X extends Exception> void writeAlone(
+      Path file, String resource, long token, Write<X> write) throws X {
+    try (OneProcess alone = OneProcess.enter(file, resource)) {
+      long seen = read(file, resource);
+      if (token < seen) {
+        throw Fences.stale(resource, token, seen);
+      }
+      if (token > seen) {
+        store(file, resource, token);
+      }
+      write.run();
+    }
+  }
+
+  /** While it is open, other processes wait. */
+  private record OneProcess(FileChannel channel, Path file, String resource)
+      implements AutoCloseable {
+
+    static OneProcess enter(Path file, String resource) {
+      OneProcess entered;
+      try {
+        Path lock = file.resolveSibling(file.getFileName() + ".lock");
+        FileChannel channel =
+            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        entered = new OneProcess(channel, file, resource);
+      } catch (IOException e) {
+        throw failure(file, resource, e);
+      }
+      try {
+        entered.channel.lock();
+        return entered;
+      } catch (IOException e) {
+        entered.close();
+        throw failure(file, resource, e);
+      }
+    }
+
+    @Override
+    public void close() {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        throw failure(file, resource, e);
+      }
+    }
+  }
+
+  /** The largest token so far, 0 where there is none. */
+  private static long read(Path file, String resource) {
+    String text;
+    try {
+      text = Files.readString(file);
+    } catch (NoSuchFileException e) {
+      return 0;
+    } catch (IOException e) {
+      throw failure(file, resource, e);
+    }
+    String end = " " + resource + "\n";
+    if (text.endsWith(end)
+        && TOKEN.matcher(text.substring(0, text.length() - end.length())).matches()) {
+      return Long.parseLong(text.substring(0, text.length() - end.length()));
+    }
+    throw new StoreException(
+        "fence for '"
+            + resource
+            + "': "
+            + file
+            + " is damaged; write '<largest token> "
+            + resource
+            + "' into it");
+  }
+
+  private static void store(Path file, String resource, long token) {
+    Path fresh = file.resolveSibling(file.getFileName() + ".new");
+    try {
+      try (FileChannel channel =
+          FileChannel.open(
+              fresh,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.TRUNCATE_EXISTING,
+              StandardOpenOption.WRITE)) {
+        ByteBuffer text = ByteBuffer.wrap((token + " " + resource + "\n").getBytes(UTF_8));
+        while (text.hasRemaining()) {
+          channel.write(text);
+        }
+        channel.force(true);
+      }
+      Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      forceDirectory(file);
+    } catch (IOException e) {
+      throw failure(file, resource, e);
+    }
+  }
+
+  /** So that the new name is on the disk as well; Windows has no such call, and needs none. */
+  private static void forceDirectory(Path file) throws IOException {
+    Path directory = file.getParent();
+    if (directory == null || File.separatorChar == '\\') {
+      return;
+    }
+    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  private static StoreException failure(Path file, String resource, IOException cause) {
+    return new StoreException(
+        "fence for '" + resource + "': " + file + " cannot be read or written: " + cause, cause);
+  }
+
+  private static String hash(String resource) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(resource.getBytes(UTF_8));
+      return HexFormat.of().formatHex(digest);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

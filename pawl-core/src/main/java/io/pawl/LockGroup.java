@@ -1,0 +1,185 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several locks that are taken together or not at all. Obtained from {@link Pawl#lockAll}; cheap,
+ * thread-safe, holds nothing.
+ *
+ * <p>Groups never block each other for ever, in whatever order their callers give the names. First
+ * all locks are asked for at once, in one trip where the store can; if all are free, that is all.
+ * Otherwise those up to the first busy one, in the order of names, are kept, the others given back,
+ * and the busy one is waited for in line; then the rest is asked for at once again. So a group that
+ * waits holds only locks whose names come before the one that it waits for, and it stands in line
+ * at most once for each of its locks.
+ *
+ * <p>The price: who waits for a group's smaller names waits as long as the group does. A group does
+ * not starve, since each place in line is served in turn. A caller that holds a lease of its own
+ * while it asks for a group gives up the protection from deadlocks, as with any nesting.
+ *
+ * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
+ * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed; then
+ * nothing is held and nothing in line.
+ */
+public final class LockGroup {
+
+  /** How many locks a group may have: 256. */
+  public static final int MAX_NAMES = 256;
+
+  private final Engine engine;
+  private final List<String> names;
+  private final LockOptions options;
+
+  LockGroup(Engine engine, @Nullable Collection<@Nullable String> names, LockOptions options) {
+    this.engine = engine;
+    this.names = inOrder(names);
+    this.options = options;
+  }
+
+  private static List<String> inOrder(@Nullable Collection<@Nullable String> names) {
+    if (names == null || names.isEmpty()) {
+      throw new IllegalArgumentException(
+          "lock names: there are none; name at least one lock to take");
+    }
+    if (names.size() > MAX_NAMES) {
+      throw new IllegalArgumentException(
+          "lock names: " + names.size() + " are more than " + MAX_NAMES + "; lock something wider");
+    }
+    TreeSet<String> sorted = new TreeSet<>();
+    int number = 0;
+    for (String name : names) {
+      number++;
+      if (name == null) {
+        throw new IllegalArgumentException("lock names: number " + number + " is null");
+      }
+      if (!sorted.add(io.pawl.spi.LockName.check(name))) {
+        throw new IllegalArgumentException(
+            "lock names: '" + name + "' is there twice; name each lock once");
+      }
+    }
+    return List.copyOf(sorted);
+  }
+
+  /** The locks' names, in the order in which the group waits for them. */
+  public List<String> names() {
+    return names;
+  }
+
+  /**
+   * Waits until all locks are held.
+   *
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
+   *     line
+   */
+  public GroupLease acquire() throws InterruptedException {
+    return tryAcquire(Durations.LONGEST)
+        .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
+  }
+
+  /** Takes all locks if they are free now, without waiting for holders; empty when one is busy. */
+  public Optional<GroupLease> tryAcquire() {
+    GroupAcquisition acquisition = start(Duration.ZERO, true);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return acquisition.outcome().get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw failure(e);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /**
+   * Waits for all locks for at most {@code wait} altogether; empty when one stayed busy. A store
+   * that has not answered at all by then is given another 100 ms before this throws.
+   *
+   * @param wait 0 does not wait; more than 100 years are taken as 100 years
+   * @throws IllegalArgumentException for a negative wait
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
+   *     line
+   */
+  public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
+    long waitNanos = Durations.waitNanos(wait);
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (waitNanos == 0) {
+      return tryAcquire();
+    }
+    GroupAcquisition acquisition = start(wait, true);
+    try {
+      return acquisition.outcome().get();
+    } catch (InterruptedException e) {
+      acquisition.abandon();
+      throw e;
+    } catch (ExecutionException e) {
+      throw failure(e);
+    }
+  }
+
+  /**
+   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future gives back what is
+   * held and leaves the line.
+   *
+   * @throws IllegalArgumentException for a negative wait
+   */
+  public CompletableFuture<Optional<GroupLease>> tryAcquireAsync(Duration wait) {
+    GroupAcquisition acquisition = start(wait, false);
+    CompletableFuture<Optional<GroupLease>> future = new CompletableFuture<>();
+    acquisition
+        .outcome()
+        .whenCompleteAsync(
+            (lease, error) -> {
+              if (error != null) {
+                future.completeExceptionally(error);
+              } else if (!future.complete(lease)) {
+                lease.ifPresent(GroupLease::giveBack);
+              }
+            },
+            engine.workers().users());
+    future.whenComplete(
+        (lease, error) -> {
+          if (!acquisition.outcome().isDone()) {
+            acquisition.abandon();
+          }
+        });
+    return future;
+  }
+
+  private GroupAcquisition start(Duration wait, boolean mayBlock) {
+    long waitNanos = Durations.waitNanos(wait);
+    String thread = Thread.currentThread().getName();
+    List<DistributedLock> locks =
+        names.stream().map(name -> new DistributedLock(engine, name, options)).toList();
+    GroupAcquisition acquisition = new GroupAcquisition(engine, locks, thread, waitNanos);
+    acquisition.start(mayBlock);
+    return acquisition;
+  }
+
+  private static RuntimeException failure(ExecutionException e) {
+    if (e.getCause() instanceof RuntimeException cause) {
+      return cause;
+    }
+    return new IllegalStateException(e.getCause());
+  }
+
+  @Override
+  public String toString() {
+    return "LockGroup" + names + " on " + engine.store().describe();
+  }
+}

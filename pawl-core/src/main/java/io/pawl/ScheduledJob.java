@@ -1,0 +1,106 @@
+package io.pawl;
+
+import io.pawl.spi.LockName;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A job that every machine starts by its own schedule and only one runs: whoever comes while the
+ * lock is busy skips. Obtained from {@link Pawl#job}. Immutable and thread-safe; each method that
+ * sets something returns a changed copy.
+ *
+ * <p>The lock is renewed while the body runs and given back when it has ended, so that there is no
+ * guess about how long a run takes. A body whose lease is lost is interrupted.
+ */
+public final class ScheduledJob {
+
+  private static final Logger log = LoggerFactory.getLogger(ScheduledJob.class);
+
+  private final Engine engine;
+  private final String name;
+  private final LockOptions options;
+  private final Duration maxRun;
+
+  ScheduledJob(Engine engine, String name, LockOptions options) {
+    this(engine, LockName.check(name), options.strictOrder(), Durations.LONGEST);
+  }
+
+  private ScheduledJob(Engine engine, String name, LockOptions options, Duration maxRun) {
+    this.engine = engine;
+    this.name = name;
+    this.options = options;
+    this.maxRun = maxRun;
+  }
+
+  /**
+   * The lock stays busy at least so long after the start of each run, even if the body is faster,
+   * fails, or its process ends: so machines whose clocks differ by less than this do not run a job
+   * twice. {@link Pawl#close} then leaves the lock to run out at the store, which may take up to
+   * {@code shortest}, or the lease if that is longer, from the last renewal.
+   *
+   * @param shortest 0 to 7 days
+   */
+  public ScheduledJob minHold(Duration shortest) {
+    return new ScheduledJob(engine, name, options.minHold(shortest), maxRun);
+  }
+
+  /**
+   * A body that runs longer is interrupted, and {@link RunTooLongException} thrown when it has
+   * ended. A body that goes on all the same keeps the lock until it ends: no other run begins
+   * beside it.
+   *
+   * @param longest at least 1 ms
+   */
+  public ScheduledJob maxRun(Duration longest) {
+    if (longest.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException(
+          "longest run: " + longest + " leaves the job no time; give it at least 1 ms");
+    }
+    return new ScheduledJob(engine, name, options, longest);
+  }
+
+  /**
+   * Runs {@code body} unless the lock is busy; answers whether it ran.
+   *
+   * @throws LeaseLostException when the lease was lost before the body had ended without fault
+   * @throws RunTooLongException when it had to be interrupted; what it throws itself, other than
+   *     {@link InterruptedException}, wins over both
+   * @throws StoreException when the store fails for longer than the client's patience
+   */
+  public <X extends Exception> boolean run(LeaseBody<X> body) throws X {
+    Optional<Lease> lease = new DistributedLock(engine, name, options).tryAcquire();
+    if (lease.isEmpty()) {
+      return false;
+    }
+    LeaseCall<Boolean, X> call =
+        held -> {
+          body.run(held);
+          return true;
+        };
+    return new BodyRun(engine, lease.get(), OnLoss.INTERRUPT).call(call, maxRun);
+  }
+
+  /**
+   * The same as a task for {@code ScheduledExecutorService} and its like, which end a schedule at
+   * the first exception: this one logs what goes wrong and returns. An interrupt of the body's own
+   * thread is kept as its flag.
+   */
+  public Runnable task(LeaseBody<Exception> body) {
+    return () -> {
+      try {
+        run(body);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception | Error e) {
+        log.error("a run of job '{}' failed", name, e);
+      }
+    };
+  }
+
+  @Override
+  public String toString() {
+    return "ScheduledJob[" + name + " on " + engine.store().describe() + "]";
+  }
+}

@@ -1,0 +1,194 @@
+package io.pawl.redis;
+
+import io.netty.util.concurrent.FastThreadLocalThread;
+import io.pawl.redis.Scripts.Script;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ObjIntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets requests about single claims that are made at about the same time share commands; all of
+ * them for keys that may stand in one command.
+ *
+ * <p>A request is sent at once, in a command of its own, while few departures are on their way.
+ * Those made meanwhile leave together as soon as earlier ones have been answered: in one command
+ * for each verb, and in more where a request would otherwise overtake an earlier one on its lock.
+ * So requests for a lock take effect in the order in which they were made.
+ *
+ * <p>What one of Netty's threads sends it may write at once, before what others have handed over to
+ * it. Hence such a thread sends only while nothing is on its way.
+ *
+ * <p>What the server says of a command it says of all its claims; where it may have meant only some
+ * of them, each half is asked again, down to the one that it meant. That repeats what was applied
+ * already, which is harmless by the claims' ids. The rings of a command that failed are lost.
+ */
+final class Combiner {
+
+  static final int MOST_CLAIMS = 64;
+
+  private static final int MOST_ON_THEIR_WAY = 4;
+  private static final int MOST_IN_A_DEPARTURE = 256;
+  private static final int MOST_WAITING = 200_000;
+
+  private record Request(
+      Script script,
+      int entries,
+      String key,
+      List<String> values,
+      CompletableFuture<List<Object>> answer) {}
+
+  private final Verbs verbs;
+  private final Failures failures;
+  private final String address;
+  private final ObjIntConsumer<List<Object>> rings;
+  private final Queue<Request> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicInteger onTheirWay = new AtomicInteger();
+  private final AtomicBoolean sending = new AtomicBoolean();
+
+  /**
+   * @param rings told of each reply, and where in it the rings begin
+   */
+  Combiner(Verbs verbs, String address, ObjIntConsumer<List<Object>> rings) {
+    this.verbs = verbs;
+    this.failures = verbs.failures();
+    this.address = address;
+    this.rings = rings;
+  }
+
+  /**
+   * Never throws.
+   *
+   * @param entries how many the script answers for each key
+   * @param values the script's arguments for this key
+   * @return the entries for this key
+   */
+  CompletableFuture<List<Object>> run(Script script, int entries, String key, List<String> values) {
+    Request request = new Request(script, entries, key, values, new CompletableFuture<>());
+    if (waiting.incrementAndGet() > MOST_WAITING) {
+      waiting.decrementAndGet();
+      request.answer.completeExceptionally(
+          failures.unavailable("is asked more than it answers: too many requests wait", null));
+    } else {
+      queue.add(request);
+      send();
+    }
+    return request.answer;
+  }
+
+  private void send() {
+    while (!queue.isEmpty() && maySend() && sending.compareAndSet(false, true)) {
+      try {
+        depart(nextCommands());
+      } finally {
+        sending.set(false);
+      }
+    }
+  }
+
+  private boolean maySend() {
+    int others = onTheirWay.get();
+    return others == 0
+        || (others < MOST_ON_THEIR_WAY
+            && !(Thread.currentThread() instanceof FastThreadLocalThread));
+  }
+
+  private List<List<Request>> nextCommands() {
+    List<List<Request>> commands = new ArrayList<>(2);
+    Map<Script, List<Request>> open = new IdentityHashMap<>(4);
+    Map<String, Script> asked = new HashMap<>();
+    for (int i = 0; i < MOST_IN_A_DEPARTURE; i++) {
+      Request request = queue.poll();
+      if (request == null) {
+        break;
+      }
+      Script before = asked.put(request.key, request.script);
+      if (before != null && before != request.script) {
+        open.clear();
+        asked.clear();
+        asked.put(request.key, request.script);
+      }
+      List<Request> command = open.get(request.script);
+      if (command == null || command.size() == MOST_CLAIMS) {
+        command = new ArrayList<>();
+        open.put(request.script, command);
+        commands.add(command);
+      }
+      command.add(request);
+    }
+    return commands;
+  }
+
+  private void depart(List<List<Request>> commands) {
+    if (commands.isEmpty()) {
+      return;
+    }
+    AtomicInteger missing = new AtomicInteger(commands.size());
+    onTheirWay.incrementAndGet();
+    for (List<Request> command : commands) {
+      waiting.addAndGet(-command.size());
+      ask(command)
+          .whenComplete(
+              (reply, error) -> {
+                if (missing.decrementAndGet() == 0) {
+                  onTheirWay.decrementAndGet();
+                  send();
+                }
+                answered(command, reply, error);
+              });
+    }
+  }
+
+  private CompletableFuture<List<Object>> ask(List<Request> command) {
+    List<String> keys = new ArrayList<>(command.size());
+    List<String> values = new ArrayList<>(1 + command.size() * command.get(0).values.size());
+    values.add(address);
+    for (Request request : command) {
+      keys.add(request.key);
+      values.addAll(request.values);
+    }
+    return verbs.run(command.get(0).script, keys, values);
+  }
+
+  private void answered(
+      List<Request> command, @Nullable List<Object> reply, @Nullable Throwable error) {
+    if (reply == null) {
+      failed(command, failures.of(error));
+      return;
+    }
+    int entries = command.get(0).entries;
+    try {
+      if (reply.size() < entries * command.size()) {
+        throw failures.unavailable("answered a script with nonsense", null);
+      }
+      rings.accept(reply, entries * command.size());
+    } catch (RuntimeException nonsense) {
+      failed(command, failures.of(nonsense));
+      return;
+    }
+    for (int i = 0; i < command.size(); i++) {
+      command.get(i).answer.complete(reply.subList(entries * i, entries * (i + 1)));
+    }
+  }
+
+  private void failed(List<Request> command, Throwable error) {
+    int size = command.size();
+    if (size > 1 && failures.mayConcernOneClaim(error)) {
+      for (List<Request> half :
+          List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
+        ask(half).whenComplete((reply, again) -> answered(half, reply, again));
+      }
+      return;
+    }
+    command.forEach(request -> request.answer.completeExceptionally(error));
+  }
+}

@@ -1,0 +1,28 @@
+package io.pawl.redis;
+
+import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.spi.LockStore;
+import io.pawl.tck.LockContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class ClusterLockTest extends LockContract {
+
+  private static RedisCluster cluster;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisCluster.start(Flavour.REDIS);
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  @Override
+  protected LockStore openStore() {
+    return RedisStore.connect(Urls.of(cluster));
+  }
+}

@@ -1,0 +1,165 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.StoreConfigurationException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests made while others are on their way share commands, and nothing else. */
+class CombinerTest {
+
+  private static final int CLAIMS = 100;
+
+  private final RedisServer server = RedisServer.start();
+  private final RedisStore store = RedisStore.connect(server.url() + "?timeout=20s");
+  private final Seam seam = new Seam(store);
+
+  @BeforeEach
+  void loadScripts() {
+    Claim claim = seam.claim("load");
+    seam.take(claim);
+    seam.withdraw(claim);
+  }
+
+  @AfterEach
+  void close() {
+    store.close();
+    server.close();
+  }
+
+  /** All made before the server answers any. */
+  private <T> List<CompletionStage<T>> meanwhile(List<Supplier<CompletionStage<T>>> requests) {
+    server.pause();
+    List<CompletionStage<T>> stages = requests.stream().map(Supplier::get).toList();
+    server.resume();
+    return stages;
+  }
+
+  private CompletionStage<Standing> attempt(Claim claim) {
+    return store.attempt(claim, standing -> {});
+  }
+
+  private List<Claim> claims(String lock) {
+    List<Claim> claims = new ArrayList<>();
+    for (int i = 0; i < CLAIMS; i++) {
+      claims.add(seam.claim(lock + i));
+    }
+    return claims;
+  }
+
+  private List<Standing> takeAll(List<Claim> claims) {
+    List<Supplier<CompletionStage<Standing>>> requests = new ArrayList<>();
+    claims.forEach(claim -> requests.add(() -> attempt(claim)));
+    return meanwhile(requests).stream().map(Seam::answer).toList();
+  }
+
+  @Test
+  void aHundredClaimsTakeFewCommandsEachWay() {
+    List<Claim> claims = claims("many");
+    Commands before = Commands.of(server);
+
+    assertThat(takeAll(claims)).allMatch(Standing.Held.class::isInstance);
+    List<Supplier<CompletionStage<Void>>> ends = new ArrayList<>();
+    claims.forEach(claim -> ends.add(() -> store.withdraw(claim)));
+    meanwhile(ends).forEach(Seam::answer);
+
+    assertThat(Commands.of(server).since(before).get("evalsha")).isLessThanOrEqualTo(12L);
+    assertThat(takeAll(claims("many"))).allMatch(Standing.Held.class::isInstance);
+  }
+
+  @Test
+  void requestsForALockTakeEffectInTheirOrder() {
+    List<Supplier<CompletionStage<?>>> requests = new ArrayList<>();
+    for (int i = 0; i < CLAIMS; i++) {
+      Claim here = seam.claim("here");
+      Claim there = seam.claim("there");
+      requests.add(() -> attempt(here));
+      requests.add(() -> attempt(there));
+      requests.add(() -> store.withdraw(here));
+      requests.add(() -> store.withdraw(there));
+    }
+    server.pause();
+    List<CompletionStage<?>> stages = new ArrayList<>();
+    requests.forEach(request -> stages.add(request.get()));
+    server.resume();
+
+    long[] last = new long[2];
+    for (int i = 0; i < stages.size(); i += 2) {
+      for (int lock = 0; lock < 2; lock++) {
+        if (Seam.answer(stages.get(i + lock)) instanceof Standing standing) {
+          assertThat(standing).isInstanceOf(Standing.Held.class);
+          assertThat(((Standing.Held) standing).token()).isGreaterThan(last[lock]);
+          last[lock] = ((Standing.Held) standing).lastToken();
+        }
+      }
+    }
+    assertThat(Seam.answer(store.list(10))).allMatch(lock -> lock.holders().isEmpty());
+  }
+
+  @Test
+  void oneBadKeyFailsItsOwnClaimAlone() {
+    List<Claim> claims = claims("bad");
+    Claim bad = claims.get(CLAIMS / 2);
+    server.call("SET", Keys.of(bad.lock()), "data");
+    List<Supplier<CompletionStage<Standing>>> requests = new ArrayList<>();
+    claims.forEach(claim -> requests.add(() -> attempt(claim)));
+
+    List<CompletionStage<Standing>> stages = meanwhile(requests);
+
+    for (int i = 0; i < CLAIMS; i++) {
+      CompletionStage<Standing> stage = stages.get(i);
+      if (claims.get(i) == bad) {
+        assertThatThrownBy(() -> Seam.answer(stage))
+            .isInstanceOf(StoreConfigurationException.class)
+            .hasMessageContaining("pawl:lock:");
+      } else {
+        assertThat(Seam.answer(stage)).isInstanceOf(Standing.Held.class);
+      }
+    }
+    Map<ClaimId, Standing> renewed = Seam.answer(store.renew(claims));
+    assertThat(renewed).hasSize(CLAIMS - 1).doesNotContainKey(bad.id());
+    assertThat(renewed.values()).allMatch(Standing.Held.class::isInstance);
+  }
+
+  @Test
+  void aServerWithoutTheScriptsIsSentThemOnce() {
+    server.call("SCRIPT", "FLUSH");
+    Commands before = Commands.of(server);
+    assertThat(takeAll(claims("flushed"))).allMatch(Standing.Held.class::isInstance);
+    assertThat(Commands.of(server).since(before).get("eval")).isLessThanOrEqualTo(5L);
+  }
+
+  @Test
+  void aLostReplyLeavesAllItsClaimsUnknownAndEachResolvedByItsId() {
+    try (FaultProxy proxy = FaultProxy.before(server.host(), server.port());
+        RedisStore behind =
+            RedisStore.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=500ms")) {
+      List<Claim> claims = claims("lost");
+      proxy.blackHole(Direction.TO_CLIENT);
+      List<CompletionStage<Standing>> stages = new ArrayList<>();
+      claims.forEach(claim -> stages.add(behind.attempt(claim, standing -> {})));
+      for (CompletionStage<Standing> stage : stages) {
+        assertThatThrownBy(() -> Seam.answer(stage)).isInstanceOf(StoreUnavailableException.class);
+      }
+      proxy.heal();
+      List<Standing> first = takeAll(claims);
+      assertThat(first).allMatch(Standing.Held.class::isInstance);
+      assertThat(takeAll(claims)).isEqualTo(first);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.StoreDeniedException;
+import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisServer;
+import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** The rights that docs/REDIS.md lists suffice, and what lacks one is told so. */
+class RightsTest {
+
+  private static final List<String> RULES =
+      List.of(
+          "~pawl:lock:*",
+          "&pawl:bell:*",
+          "-@all",
+          "+hello",
+          "+ping",
+          "+client|setname",
+          "+select",
+          "+eval",
+          "+evalsha",
+          "+time",
+          "+hmget",
+          "+hget",
+          "+hset",
+          "+hdel",
+          "+hgetall",
+          "+pexpireat",
+          "+publish",
+          "+subscribe",
+          "+unsubscribe",
+          "+scan");
+
+  private static String[] rules(String... more) {
+    List<String> rules = new ArrayList<>(RULES);
+    rules.addAll(List.of(more));
+    return rules.toArray(String[]::new);
+  }
+
+  @Test
+  void theRightsInTheDocumentationSuffice() {
+    try (RedisServer server = RedisServer.setup().user("app", "secret", rules()).start();
+        RedisStore store =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port())) {
+      Seam seam = new Seam(store);
+      Claim first = seam.claim("rights");
+      Claim second = seam.claim("rights");
+      seam.take(first);
+      assertThat(seam.attempt(second)).isInstanceOf(Standing.Waiting.class);
+      await().until(() -> !server.list("PUBSUB", "CHANNELS").isEmpty());
+      seam.withdraw(first);
+      assertThat(seam.renew(second)).isInstanceOf(Standing.Held.class);
+      assertThat(Seam.answer(store.list(10))).hasSize(1);
+      assertThat(Seam.answer(store.show("rights"))).isPresent();
+
+      server.call("ACL", "SETUSER", "app", "-hset");
+      assertThatThrownBy(() -> seam.attempt(seam.claim("denied")))
+          .isInstanceOf(StoreDeniedException.class)
+          .hasMessageContaining("docs/REDIS.md");
+    }
+  }
+
+  @Test
+  void aRightForSomeLocksAloneDeniesTheOthersAlone() {
+    try (RedisServer server =
+            RedisServer.setup()
+                .user("app", "secret", rules("resetkeys", "~pawl:lock:ours*"))
+                .start();
+        RedisStore store =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("ours"));
+      server.pause();
+      List<CompletableFuture<Standing>> ours = new ArrayList<>();
+      List<CompletableFuture<Standing>> theirs = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        ours.add(attempt(store, seam.claim("ours" + i)));
+        theirs.add(attempt(store, seam.claim("theirs" + i)));
+      }
+      server.resume();
+
+      assertThat(ours).allMatch(stage -> Seam.answer(stage) instanceof Standing.Held);
+      for (CompletableFuture<Standing> stage : theirs) {
+        assertThatThrownBy(() -> Seam.answer(stage)).isInstanceOf(StoreDeniedException.class);
+      }
+    }
+  }
+
+  private static CompletableFuture<Standing> attempt(RedisStore store, Claim claim) {
+    return store.attempt(claim, standing -> {}).toCompletableFuture();
+  }
+
+  @Test
+  void aClusterWithTlsPasswordsAndFewRights() {
+    String[] rules = rules("+cluster|slots", "+cluster|nodes", "+cluster|shards", "+info");
+    try (RedisCluster cluster =
+            RedisCluster.start(
+                setup ->
+                    setup
+                        .flavour(Flavour.VALKEY)
+                        .tls()
+                        .password("admin")
+                        .user("app", "se/cret", rules));
+        RedisStore store = RedisStore.connect(url(cluster, "app:se%2Fcret"));
+        RedisStore others = RedisStore.connect(url(cluster, "app:se%2Fcret"))) {
+      Seam here = new Seam(store);
+      Seam there = new Seam(others);
+      for (int i = 0; i < 12; i++) {
+        Claim holder = there.claim("guarded" + i);
+        there.take(holder);
+        Claim waiter = here.claim("guarded" + i);
+        CompletableFuture<Standing> rung = new CompletableFuture<>();
+        Seam.answer(store.attempt(waiter, rung::complete));
+        there.withdraw(holder);
+        assertThat(Seam.answer(rung)).isInstanceOf(Standing.Held.class);
+      }
+      assertThat(Seam.answer(store.list(20))).hasSize(12);
+      assertThatThrownBy(() -> RedisStore.connect(url(cluster, "app:wrong")))
+          .isInstanceOf(StoreDeniedException.class)
+          .hasMessageContaining("before the @");
+    }
+  }
+
+  private static String url(RedisCluster cluster, String account) {
+    String plain = Urls.of(cluster).replace("://", "://" + account + "@");
+    return plain + "?tls=true&trustPem=" + cluster.nodes().get(0).certificates().certificatePem();
+  }
+}

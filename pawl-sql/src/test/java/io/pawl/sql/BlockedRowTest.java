@@ -1,0 +1,97 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.StoreUnavailableException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Standing;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Somebody has a transaction open in which one row of ours is locked. */
+class BlockedRowTest {
+
+  private static final int OTHERS = 10;
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String stuck = "blocked-" + names.incrementAndGet();
+
+  private static Standing attempt(SqlStore store, Claim claim) throws Exception {
+    return store.attempt(claim, standing -> {}).toCompletableFuture().get(60, SECONDS);
+  }
+
+  /** All that is asserted of the others is so before the row is set free. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBlockedRowStallsNoOtherLockOfTheClientAndSaysSo(TestDatabase database) throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect()) {
+      Claim held = Claims.claim(stuck);
+      Standing standing = attempt(store, held);
+      lockRow(somebody, stuck);
+
+      Future<Standing> asked = threads.submit(() -> attempt(store, Claims.claim(stuck)));
+      List<Future<Standing>> others = new ArrayList<>();
+      List<Claim> claims = new ArrayList<>(List.of(held));
+      for (int i = 0; i < OTHERS; i++) {
+        Claim claim = Claims.claim(stuck + "-" + i);
+        claims.add(claim);
+        others.add(threads.submit(() -> attempt(store, claim)));
+      }
+      for (Future<Standing> other : others) {
+        assertThat(other.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+      assertThat(renew(store, claims))
+          .as("renewed together, the blocked one left out")
+          .hasSize(OTHERS)
+          .doesNotContainKey(held.id())
+          .allSatisfy((id, other) -> assertThat(other).isInstanceOf(Standing.Held.class));
+      assertThatThrownBy(() -> asked.get(60, SECONDS))
+          .hasRootCauseInstanceOf(StoreUnavailableException.class)
+          .rootCause()
+          .hasMessageContaining(stuck)
+          .hasMessageContaining("locked");
+      for (Claim claim : claims.subList(1, claims.size())) {
+        store.withdraw(claim).toCompletableFuture().get(60, SECONDS);
+      }
+
+      Future<Standing> again = threads.submit(() -> attempt(store, held));
+      somebody.rollback();
+      assertThat(again.get(60, SECONDS)).as("still its own").isEqualTo(standing);
+      assertThat(renew(store, claims)).containsEntry(held.id(), standing);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static Map<ClaimId, Standing> renew(SqlStore store, List<Claim> claims) throws Exception {
+    return store.renew(claims).toCompletableFuture().get(60, SECONDS);
+  }
+
+  private static void lockRow(Connection connection, String lock) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT name FROM pawl_lock WHERE name = ? FOR UPDATE")) {
+      select.setString(1, lock);
+      try (ResultSet row = select.executeQuery()) {
+        assertThat(row.next()).isTrue();
+      }
+    }
+  }
+}
