@@ -99,7 +99,12 @@ final class GroupAcquisition {
     RuntimeException refusal = null;
     try {
       for (DistributedLock lock : wanted) {
-        requests.add(lock.request(wait, thread, asks::add, Runnable::run));
+        CompletableFuture<Optional<Lease>> request =
+            lock.request(wait, thread, asks::add, Runnable::run);
+        requests.add(request);
+        if (request.isDone()) {
+          break; // busy in this client already: what comes after it would only be in others' way
+        }
       }
     } catch (RuntimeException e) {
       refusal = e;
@@ -130,6 +135,7 @@ final class GroupAcquisition {
     List<Lease> tooFar = new ArrayList<>();
     Throwable error = null;
     boolean busy = false;
+    boolean all = requests.size() == locks.size() - held.size();
     for (CompletableFuture<Optional<Lease>> request : requests) {
       Optional<Lease> lease = Optional.empty();
       try {
@@ -146,8 +152,10 @@ final class GroupAcquisition {
     GroupLease.endAll(engine, tooFar);
     if (error != null) {
       fail(error);
-    } else if (!busy) {
+    } else if (!busy && all) {
       complete();
+    } else if (!busy) {
+      askForTheRest(false);
     } else if (waits && engine.time().nanos() - deadline < 0) {
       waitForTheNext();
     } else {

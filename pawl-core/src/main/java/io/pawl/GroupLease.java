@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -178,9 +180,7 @@ public final class GroupLease implements AutoCloseable {
     if (markClosed()) {
       Ending ending = end(engine, leases, true);
       engine.awaitConfirmation(ending.confirmed, () -> "locks " + tokens.keySet());
-      if (ending.lost != null) {
-        throw ending.lost;
-      }
+      ending.throwIfLost();
     }
   }
 
@@ -190,7 +190,7 @@ public final class GroupLease implements AutoCloseable {
       return CompletableFuture.completedFuture(null);
     }
     Ending ending = end(engine, leases, false);
-    return ending.lost == null ? ending.confirmed : CompletableFuture.failedFuture(ending.lost);
+    return ending.confirmed.thenRun(ending::throwIfLost);
   }
 
   /** Closes without waiting and without complaint: nobody has worked under it. */
@@ -214,27 +214,61 @@ public final class GroupLease implements AutoCloseable {
     end(engine, leases, false);
   }
 
-  private record Ending(CompletableFuture<Void> confirmed, @Nullable LeaseLostException lost) {}
+  /**
+   * @param confirmed once the store knows; only then {@code lost} is complete
+   */
+  private record Ending(
+      CompletableFuture<Void> confirmed, AtomicReference<@Nullable LeaseLostException> lost) {
 
-  private static Ending end(Engine engine, List<Lease> leases, boolean mayBlock) {
-    List<CompletableFuture<Void>> confirmed = new ArrayList<>();
-    List<Runnable> ends = new ArrayList<>();
-    LeaseLostException lost = null;
-    for (Lease lease : leases) {
-      try {
-        confirmed.add(lease.finish(ends::add));
-      } catch (LeaseLostException e) {
-        if (lost == null) {
-          lost = e;
-        } else {
-          lost.addSuppressed(e);
-        }
+    void throwIfLost() {
+      LeaseLostException first = lost.get();
+      if (first != null) {
+        throw first;
       }
     }
-    if (!ends.isEmpty()) {
-      engine.runTogether(ends, mayBlock);
+  }
+
+  /**
+   * The smallest name, for which other groups wait, goes last: whoever gets it finds the rest free.
+   */
+  private static Ending end(Engine engine, List<Lease> leases, boolean mayBlock) {
+    if (leases.isEmpty()) {
+      return new Ending(CompletableFuture.completedFuture(null), new AtomicReference<>());
     }
+    List<CompletableFuture<Void>> confirmed = new ArrayList<>();
+    List<Runnable> ends = new ArrayList<>();
+    AtomicReference<@Nullable LeaseLostException> lost = new AtomicReference<>();
+    for (int i = leases.size() - 1; i > 0; i--) {
+      confirmed.add(finish(leases.get(i), ends::add, lost));
+    }
+    CompletableFuture<Void> last = new CompletableFuture<>();
+    confirmed.add(last);
+    ends.add(
+        () ->
+            finish(leases.get(0), Runnable::run, lost)
+                .whenComplete(
+                    (nothing, error) -> {
+                      if (error == null) {
+                        last.complete(null);
+                      } else {
+                        last.completeExceptionally(error);
+                      }
+                    }));
+    engine.runTogether(ends, mayBlock);
     return new Ending(CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new)), lost);
+  }
+
+  private static CompletableFuture<Void> finish(
+      Lease lease, Executor ends, AtomicReference<@Nullable LeaseLostException> lost) {
+    try {
+      return lease.finish(ends);
+    } catch (LeaseLostException e) {
+      LeaseLostException first = lost.compareAndExchange(null, e);
+      if (first != null) {
+        first.addSuppressed(e);
+      }
+      return CompletableFuture.completedFuture(null);
+    }
   }
 
   @Override
