@@ -15,14 +15,17 @@ import org.jspecify.annotations.Nullable;
  * ({@link OperationTooOldException}), never applied again. Without a time the operation counts as
  * first made now.
  *
- * @param text 1 to 512 bytes of UTF-8 without control characters, compared byte for byte
+ * @param text 1 to 250 bytes of UTF-8 without control characters, compared byte for byte
  * @param issued when it was first used, to the millisecond, by any clock that is roughly right;
  *     null where that is not known
  */
 public record OperationId(String text, @Nullable Instant issued) {
 
+  /** The longest text in bytes of UTF-8; databases bound the key that it is part of. */
+  public static final int MAX_BYTES = 250;
+
   public OperationId {
-    LockName.check("operation id", text);
+    LockName.check("operation id", text, MAX_BYTES);
     if (issued != null && issued.toEpochMilli() < 0) {
       throw new IllegalArgumentException(
           "operation id '" + text + "': issued " + issued + " is before 1970");

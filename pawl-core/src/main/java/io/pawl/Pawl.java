@@ -141,7 +141,7 @@ public final class Pawl implements AutoCloseable {
    * @throws UnsupportedOperationException when the store has no counters
    */
   public Counter counter(String name) {
-    return new Counter(counters, LockName.check("counter name", name));
+    return new Counter(counters, LockName.check("counter name", name, LockName.MAX_BYTES));
   }
 
   /**

@@ -30,7 +30,7 @@ public record CounterRequest(
       throw new IllegalArgumentException(
           "basket: " + operations.size() + " counters are not between 1 and " + MAX_COUNTERS);
     }
-    operations.keySet().forEach(name -> LockName.check("counter name", name));
+    operations.keySet().forEach(name -> LockName.check("counter name", name, LockName.MAX_BYTES));
     long entering =
         operations.values().stream().filter(Operation.Entering.class::isInstance).count();
     if (entering != 0 && entering != operations.size()) {

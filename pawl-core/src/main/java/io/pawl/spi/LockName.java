@@ -17,16 +17,17 @@ public final class LockName {
    * @throws IllegalArgumentException that says what is wrong and where
    */
   public static String check(String name) {
-    return check("lock name", name);
+    return check("lock name", name, MAX_BYTES);
   }
 
   /**
    * Returns {@code name}, which obeys the same rule though it is no lock's.
    *
    * @param what what it is, for the message: {@code counter name}, {@code operation id}
+   * @param maxBytes how many bytes it may have in UTF-8
    * @throws IllegalArgumentException that says what is wrong and where
    */
-  public static String check(String what, String name) {
+  public static String check(String what, String name, int maxBytes) {
     if (name.isEmpty()) {
       throw new IllegalArgumentException(what + ": is empty; give it at least one character");
     }
@@ -50,13 +51,13 @@ public final class LockName {
       } else {
         bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
       }
-      if (bytes > MAX_BYTES) {
+      if (bytes > maxBytes) {
         throw new IllegalArgumentException(
             what
                 + " '"
                 + name.substring(0, 16)
                 + "…': is longer than "
-                + MAX_BYTES
+                + maxBytes
                 + " bytes in UTF-8; hash the long part");
       }
     }

@@ -119,8 +119,10 @@ abstract class OperationIdCases extends CounterCases {
       }
     }
     assertThat(counter.get()).isEqualTo(1_000 - ids);
-    String longest = "x".repeat(512);
+    String longest = "x".repeat(OperationId.MAX_BYTES);
     assertThat(counter.tryTake(1, longest).isTaken()).isTrue();
+    assertThatThrownBy(() -> counter.tryTake(1, longest + "x"))
+        .isInstanceOf(IllegalArgumentException.class);
     assertThat(counter.tryTake(1, longest.substring(1) + "y").left()).isEqualTo(1_000 - ids - 2);
   }
 
