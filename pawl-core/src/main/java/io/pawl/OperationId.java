@@ -24,11 +24,13 @@ public record OperationId(String text, @Nullable Instant issued) {
   /** The longest text in bytes of UTF-8; databases bound the key that it is part of. */
   public static final int MAX_BYTES = 250;
 
+  private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
+
   public OperationId {
     LockName.check("operation id", text, MAX_BYTES);
-    if (issued != null && issued.toEpochMilli() < 0) {
+    if (issued != null && (issued.isBefore(Instant.EPOCH) || issued.isAfter(LATEST))) {
       throw new IllegalArgumentException(
-          "operation id '" + text + "': issued " + issued + " is before 1970");
+          "operation id '" + text + "': issued " + issued + " is not between 1970 and 9999");
     }
   }
 

@@ -55,6 +55,7 @@ final class MemoryCounters {
     }
     if (state.entries().size() > KEPT + KEPT / 10) {
       state.forgetBeyond(KEPT);
+      state.takeForgotten();
     }
   }
 
@@ -81,7 +82,11 @@ final class MemoryCounters {
 
   long prune(String name, long beforeMillis, long now) {
     CounterState state = settled(name, now);
-    return state == null ? 0 : state.forget(beforeMillis);
+    if (state == null) {
+      return 0;
+    }
+    state.forget(beforeMillis);
+    return state.takeForgotten().size();
   }
 
   private @Nullable CounterState settled(String name, long now) {

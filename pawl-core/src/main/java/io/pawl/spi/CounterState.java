@@ -36,6 +36,7 @@ public final class CounterState {
   private final LinkedHashMap<String, LedgerEntry> ledger = new LinkedHashMap<>();
   private final TreeSet<Open> open = new TreeSet<>();
   private LinkedHashMap<String, LedgerEntry> changed = new LinkedHashMap<>();
+  private List<LedgerEntry> forgottenEntries = new ArrayList<>();
 
   /** A counter as it was stored, or {@link CounterView#unknown}. */
   public CounterState(CounterView view, Collection<LedgerEntry> entries) {
@@ -65,11 +66,18 @@ public final class CounterState {
     return taken;
   }
 
+  /** The entries that were forgotten since this was last asked. */
+  public List<LedgerEntry> takeForgotten() {
+    List<LedgerEntry> taken = forgottenEntries;
+    forgottenEntries = new ArrayList<>();
+    return taken;
+  }
+
   /**
    * Forgets the known entries that were first used before {@code beforeMillis} since 1970, except
-   * open reservations, and refuses what is that old from now on. Answers how many it forgot.
+   * open reservations, and refuses what is that old from now on.
    */
-  public int forget(long beforeMillis) {
+  public void forget(long beforeMillis) {
     keptFromMillis = Math.max(keptFromMillis, beforeMillis);
     List<LedgerEntry> old = new ArrayList<>();
     for (LedgerEntry entry : ledger.values()) {
@@ -78,7 +86,6 @@ public final class CounterState {
       }
     }
     old.forEach(this::forget);
-    return old.size();
   }
 
   /**
@@ -98,7 +105,9 @@ public final class CounterState {
 
   private void forget(LedgerEntry entry) {
     ledger.remove(entry.id());
+    changed.remove(entry.id());
     forgotten += entry.change();
+    forgottenEntries.add(entry);
   }
 
   @Nullable LedgerEntry find(String id) {
@@ -120,7 +129,8 @@ public final class CounterState {
     changed.put(entry.id(), entry);
   }
 
-  private void know(LedgerEntry entry) {
+  /** Makes an entry known as it was stored. */
+  public void know(LedgerEntry entry) {
     LedgerEntry before = ledger.put(entry.id(), entry);
     if (before != null && before.status() == Status.RESERVED) {
       open.remove(new Open(before.until(), before.id()));

@@ -22,6 +22,18 @@ record Database(Dialect dialect, Connections connections) {
     return explain(describe(), classify(failure), failure);
   }
 
+  /**
+   * As {@link #explain(SQLException)}.
+   *
+   * @param unsent whether the failed request has certainly changed nothing
+   */
+  StoreException explain(SQLException failure, boolean unsent) {
+    StoreException explained = explain(failure);
+    return unsent && explained instanceof StoreUnavailableException
+        ? StoreUnavailableException.unsent(String.valueOf(explained.getMessage()), failure)
+        : explained;
+  }
+
   static StoreException explain(String where, Dialect.Failure kind, SQLException failure) {
     String what = where + ": " + failure.getMessage();
     return switch (kind) {

@@ -70,6 +70,18 @@ interface Dialect {
    */
   String lockRows(int n, boolean begins, boolean waits);
 
+  /**
+   * As {@link #lockRows(int, boolean, boolean)}, of any table with one key column; waits for rows
+   * that somebody else has locked.
+   */
+  String lockRows(Table table, int n, boolean begins);
+
+  /** As {@link #insertMissing(int)}, into any table. */
+  @Nullable String insertMissing(Table table, int n);
+
+  /** As {@link #upsert(int)}, of any table. */
+  String upsert(Table table, int n);
+
   /** Inserts {@code n} rows unless they exist; null where the writer excludes all others. */
   @Nullable String insertMissing(int n);
 

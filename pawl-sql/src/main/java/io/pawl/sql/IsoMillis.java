@@ -33,6 +33,12 @@ final class IsoMillis {
     return text.append('Z').toString();
   }
 
+  /** With milliseconds always, so that the text sorts as the time does, up to the year 9999. */
+  static String sortable(long millis) {
+    String text = format(millis);
+    return text.length() == WITH_SECONDS ? text.replace("Z", ".000Z") : text;
+  }
+
   private static StringBuilder twoDigits(StringBuilder text, int value) {
     return text.append((char) ('0' + value / 10)).append((char) ('0' + value % 10));
   }

@@ -110,6 +110,42 @@ final class MySqlDialect implements Dialect {
         + (waits ? "" : " SKIP LOCKED");
   }
 
+  @Override
+  public String lockRows(Table table, int n, boolean begins) {
+    String key = table.key().get(0);
+    return (ours && begins ? "START TRANSACTION; SELECT " : "SELECT ")
+        + table.columns()
+        + ", "
+        + CLOCK
+        + " FROM "
+        + table.name()
+        + " FORCE INDEX (PRIMARY) WHERE "
+        + key
+        + " IN ("
+        + Row.repeated("?", n)
+        + ") ORDER BY "
+        + key
+        + " FOR UPDATE";
+  }
+
+  @Override
+  public String insertMissing(Table table, int n) {
+    String key = table.key().get(0);
+    return table.insert(n) + " ON DUPLICATE KEY UPDATE " + key + " = " + table.name() + "." + key;
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    StringBuilder sql = new StringBuilder(table.insert(n)).append(words.alias);
+    String separator = " ON DUPLICATE KEY UPDATE ";
+    for (String column : table.others()) {
+      sql.append(separator).append(column).append(" = ");
+      sql.append(String.format(words.inserted, column));
+      separator = ", ";
+    }
+    return sql.toString();
+  }
+
   /** Waits for whoever is inserting the same, and then finds nothing to do. */
   @Override
   public String insertMissing(int n) {

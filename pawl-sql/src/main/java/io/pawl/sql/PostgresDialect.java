@@ -78,6 +78,35 @@ final class PostgresDialect implements Dialect {
         + ") AS locked";
   }
 
+  @Override
+  public String lockRows(Table table, int n, boolean begins) {
+    String key = table.key().get(0);
+    return (begins ? BEGIN : "")
+        + "SELECT locked.*, "
+        + CLOCK
+        + " FROM (SELECT "
+        + table.columns()
+        + " FROM "
+        + table.name()
+        + " WHERE "
+        + key
+        + " IN ("
+        + Row.repeated("?", n)
+        + ") ORDER BY "
+        + key
+        + " FOR UPDATE) AS locked";
+  }
+
+  @Override
+  public String insertMissing(Table table, int n) {
+    return table.insert(n) + " ON CONFLICT DO NOTHING";
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    return table.insert(n) + table.onConflictReplace();
+  }
+
   /** Waits for whoever is inserting the same, and then finds nothing to do. */
   @Override
   public String insertMissing(int n) {

@@ -1,21 +1,16 @@
 package io.pawl.sql;
 
+import io.pawl.NameInUseException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What one caller wants decided, on the rows that it names. It may be decided several times, if the
- * transaction has to be repeated; only the last answer counts, and is given after the commit.
- */
-abstract class Request<T> {
+/** What one caller wants decided, on the rows that it names. */
+abstract class Request<T> extends Pending<T> {
 
-  private final CompletableFuture<T> answer = new CompletableFuture<>();
-  private @Nullable T result;
-  private @Nullable RuntimeException refusal;
   private boolean putOff;
   private @Nullable Long firstPutOffAt;
 
@@ -40,27 +35,27 @@ abstract class Request<T> {
     return null;
   }
 
-  CompletableFuture<T> answer() {
-    return answer;
-  }
-
   /** A shortcut has been taken, and this was its answer. */
   @SuppressWarnings("unchecked") // the request made the shortcut, answer and all
   final void decided(Shortcut shortcut) {
-    refusal = null;
     putOff = false;
-    result = (T) shortcut.answer();
+    decide(() -> (T) shortcut.answer());
   }
 
-  final void decideWithin(SortedMap<String, LockState> states, long now) {
-    result = null;
-    refusal = null;
+  /**
+   * @param counters the names that cannot be locks
+   */
+  final void decideWithin(SortedMap<String, LockState> states, long now, Set<String> counters) {
     putOff = false;
-    try {
-      result = decide(states, now);
-    } catch (RuntimeException e) {
-      refusal = e; // this request's own, the others of its transaction go on
-    }
+    decide(
+        () -> {
+          for (String lock : locks()) {
+            if (counters.contains(lock)) {
+              throw NameInUseException.byCounter(lock);
+            }
+          }
+          return decide(states, now);
+        });
   }
 
   /** None of its rows could be had: it is not decided this time. */
@@ -78,17 +73,5 @@ abstract class Request<T> {
       firstPutOffAt = now;
     }
     return now - firstPutOffAt;
-  }
-
-  final void committed() {
-    if (refusal != null) {
-      answer.completeExceptionally(refusal);
-    } else {
-      answer.complete(result);
-    }
-  }
-
-  final void failed(RuntimeException cause) {
-    answer.completeExceptionally(cause);
   }
 }

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +29,9 @@ final class Session implements AutoCloseable {
    * Rows under lock, and the time at which they all were.
    *
    * @param blocked whose rows somebody else has locked
+   * @param counters the names that have no row since they are counters'
    */
-  record Locked(Map<String, Row> rows, Set<String> blocked, long now) {}
+  record Locked(Map<String, Row> rows, Set<String> blocked, Set<String> counters, long now) {}
 
   private final Dialect dialect;
   private final Borrowed borrowed;
@@ -38,6 +40,7 @@ final class Session implements AutoCloseable {
       new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
   private boolean begun;
   private boolean written;
+  private boolean shortcutSent;
 
   Session(Database database) throws SQLException {
     this.dialect = database.dialect();
@@ -52,6 +55,11 @@ final class Session implements AutoCloseable {
   /** Whether something was sent that may have been applied, in the transaction under way. */
   boolean hasWritten() {
     return written;
+  }
+
+  /** Whether nothing of the transaction under way can have been applied. */
+  boolean hasChangedNothing() {
+    return !written && !shortcutSent;
   }
 
   /** Begins a transaction, where that is a statement of its own. */
@@ -73,14 +81,18 @@ final class Session implements AutoCloseable {
     long newest = select(List.copyOf(suspects), false, rows);
     Set<String> blocked = new HashSet<>(suspects);
     blocked.removeAll(rows.keySet());
-    blocked.retainAll(existing(List.copyOf(blocked)));
+    blocked.retainAll(among("pawl_lock", blocked));
     List<String> names =
         wanted.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
     newest = Math.max(newest, select(names, true, rows));
-    if (rows.size() + blocked.size() < wanted.size() && insertMissing(names, rows)) {
-      newest = Math.max(newest, select(names, true, rows));
+    TreeSet<String> missing = new TreeSet<>(names);
+    missing.removeAll(rows.keySet());
+    Set<String> counters = among("pawl_counter", missing);
+    missing.removeAll(counters);
+    if (insertMissing(missing)) {
+      newest = Math.max(newest, select(List.copyOf(missing), true, rows));
     }
-    return new Locked(rows, blocked, dialect.now(newest));
+    return new Locked(rows, blocked, counters, dialect.now(newest));
   }
 
   private long select(List<String> names, boolean waits, Map<String, Row> rows)
@@ -103,11 +115,13 @@ final class Session implements AutoCloseable {
     return newest;
   }
 
-  /** Those of {@code names} that have a row, whoever has locked it. */
-  private Set<String> existing(List<String> names) throws SQLException {
+  /** Those of {@code names} that are names in {@code table} too, whoever has locked their rows. */
+  Set<String> among(String table, Collection<String> names) throws SQLException {
     Set<String> found = new HashSet<>();
-    for (List<String> chunk : chunks(names)) {
-      PreparedStatement statement = prepare(Row.selectHolders(chunk.size()));
+    for (List<String> chunk : chunks(List.copyOf(names))) {
+      String in = Row.repeated("?", chunk.size());
+      PreparedStatement statement =
+          prepare("SELECT name FROM " + table + " WHERE name IN (" + in + ")");
       for (int i = 0; i < chunk.size(); i++) {
         statement.setString(i + 1, chunk.get(i));
       }
@@ -121,7 +135,7 @@ final class Session implements AutoCloseable {
   }
 
   /** The first rows that {@code statement} answers with, whatever stands before its SELECT. */
-  private static ResultSet query(PreparedStatement statement) throws SQLException {
+  static ResultSet query(PreparedStatement statement) throws SQLException {
     boolean rows = statement.execute();
     while (!rows) {
       rows = statement.getMoreResults();
@@ -132,12 +146,8 @@ final class Session implements AutoCloseable {
     return statement.getResultSet();
   }
 
-  private boolean insertMissing(List<String> names, Map<String, Row> found) throws SQLException {
-    List<Row> missing = new ArrayList<>();
-    names.stream()
-        .filter(name -> !found.containsKey(name))
-        .forEach(n -> missing.add(Row.unknown(n)));
-    for (List<Row> chunk : chunks(missing)) {
+  private boolean insertMissing(Collection<String> names) throws SQLException {
+    for (List<Row> chunk : chunks(names.stream().map(Row::unknown).toList())) {
       String insert = dialect.insertMissing(chunk.size());
       if (insert == null) {
         return false;
@@ -163,11 +173,13 @@ final class Session implements AutoCloseable {
     PreparedStatement update = prepare(dialect.alone(guarded.sql(dialect)));
     guarded.bind(update, shortcuts);
     begun = true; // a statement that fails half-way may leave a transaction open
+    shortcutSent = true;
     boolean done = updated(update) == shortcuts.size();
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
     begun = false;
+    shortcutSent = false;
     return done;
   }
 
@@ -201,6 +213,54 @@ final class Session implements AutoCloseable {
     commit();
   }
 
+  /** Whether the next statement is the first of its transaction; it is taken to follow. */
+  boolean starts() {
+    boolean first = !begun;
+    begun = true;
+    return first;
+  }
+
+  /** A statement that changes something, and how its parameters are set. */
+  record Write(String sql, Binding binding) {}
+
+  /** Sets parameters. */
+  interface Binding {
+
+    /** Sets the parameters from {@code first} on, and returns the next free one. */
+    int bind(PreparedStatement statement, int first) throws SQLException;
+  }
+
+  /** Runs {@code writes} and commits; one trip where the driver takes several statements. */
+  void commitAll(List<Write> writes) throws SQLException {
+    if (writes.isEmpty()) {
+      commit();
+      return;
+    }
+    written = true;
+    if (!commitsWithWrite) {
+      for (Write write : writes) {
+        run(write.sql, List.of(write));
+      }
+      commit();
+      return;
+    }
+    StringBuilder sql = new StringBuilder();
+    writes.forEach(write -> sql.append(write.sql).append("; "));
+    run(sql.append("COMMIT").toString(), writes);
+    begun = false;
+    written = false;
+  }
+
+  private void run(String sql, List<Write> writes) throws SQLException {
+    PreparedStatement statement = prepare(sql);
+    int parameter = 1;
+    for (Write write : writes) {
+      parameter = write.binding.bind(statement, parameter);
+    }
+    statement.execute();
+    drain(statement);
+  }
+
   /** Commits whatever was done. */
   void commit() throws SQLException {
     if (dialect.beginsInSql()) {
@@ -221,6 +281,7 @@ final class Session implements AutoCloseable {
     }
     begun = false;
     written = false;
+    shortcutSent = false;
   }
 
   private void run(String sql) throws SQLException {
@@ -247,7 +308,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  private PreparedStatement prepare(String sql) throws SQLException {
+  PreparedStatement prepare(String sql) throws SQLException {
     PreparedStatement known = prepared.get(sql);
     if (known == null) {
       known = connection().prepareStatement(sql);
@@ -267,7 +328,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  private <T> List<List<T>> chunks(List<T> all) {
+  <T> List<List<T>> chunks(List<T> all) {
     int size = dialect.rowsPerStatement();
     List<List<T>> chunks = new ArrayList<>();
     for (int from = 0; from < all.size(); from += size) {

@@ -3,16 +3,22 @@ package io.pawl.sql;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
+import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -30,23 +36,25 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in a SQL database: one row per lock, decided by core's {@link GrantRule} inside short
- * transactions that serve many requests at once (see {@link Combiner}), by the database's clock.
- * Rows are never deleted, so tokens grow for ever.
+ * Locks and counters in a SQL database. Of a lock: one row per lock, decided by core's {@link
+ * GrantRule} inside short transactions that serve many requests at once (see {@link Combiner}), by
+ * the database's clock. Rows are never deleted, so tokens grow for ever.
  */
-public final class SqlStore implements LockStore, Inspectable, Diagnosable {
+public final class SqlStore implements LockStore, CounterStore, Inspectable, Diagnosable {
 
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final Database database;
   private final Waiters waiters;
   private final Combiner combiner;
+  private final CounterCombiner counters;
 
   private SqlStore(Database database) {
     String name = "pawl-sql-" + stores.incrementAndGet();
     this.database = database;
     this.waiters = new Waiters(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
+    this.counters = new CounterCombiner(database, name + "-counters");
   }
 
   /**
@@ -214,6 +222,50 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
   }
 
   @Override
+  public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    return counters.submit(new Posting.Change(request));
+  }
+
+  @Override
+  public CompletionStage<Optional<CounterView>> read(String counter) {
+    return counters.submit(new Posting.Look(counter));
+  }
+
+  @Override
+  public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
+    return read(counter).thenApply(returned -> lastLines(counter, limit));
+  }
+
+  private List<LedgerEntry> lastLines(String counter, int limit) {
+    try (Borrowed reader = Borrowed.reader(database);
+        PreparedStatement select =
+            reader.connection().prepareStatement(CounterTables.lastLines(limit))) {
+      select.setString(1, counter);
+      return CounterTables.readLines(select).stream().map(LedgerLine::entry).toList();
+    } catch (SQLException e) {
+      throw database.explain(e);
+    }
+  }
+
+  @Override
+  public CompletionStage<Long> prune(String counter, Instant before) {
+    return prune(counter, before.toEpochMilli(), "", 0);
+  }
+
+  private CompletionStage<Long> prune(String counter, long before, String afterId, long removed) {
+    return counters
+        .submit(new Posting.Prune(counter, before, afterId))
+        .thenCompose(
+            step -> {
+              long total = removed + step.removed();
+              String last = step.lastId();
+              return last == null
+                  ? CompletableFuture.completedFuture(total)
+                  : prune(counter, before, last, total);
+            });
+  }
+
+  @Override
   public CompletionStage<List<LockView>> list(int limit) {
     return views(Row.SELECT + " WHERE holders <> '[]' OR waiters <> '[]' ORDER BY name", "", limit);
   }
@@ -276,5 +328,6 @@ public final class SqlStore implements LockStore, Inspectable, Diagnosable {
   public void close() {
     waiters.close();
     combiner.close();
+    counters.close();
   }
 }

@@ -193,6 +193,29 @@ class SqliteDialect implements Dialect, Connections {
     return LOCK_ROW;
   }
 
+  @Override
+  public String lockRows(Table table, int n, boolean begins) {
+    return "SELECT "
+        + table.columns()
+        + ", 0 FROM "
+        + table.name()
+        + " WHERE "
+        + table.key().get(0)
+        + " IN ("
+        + Row.repeated("?", n)
+        + ")";
+  }
+
+  @Override
+  public @Nullable String insertMissing(Table table, int n) {
+    return null;
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    return table.insert(n) + table.onConflictReplace();
+  }
+
   /** The write lock of the file has been taken: what is missing stays missing until we write. */
   @Override
   public @Nullable String insertMissing(int n) {

@@ -1,5 +1,6 @@
 -- Pawl's tables for PostgreSQL 13 and later, version 1. Times are UTC. Read freely, write never.
--- Privileges in use: SELECT, INSERT, UPDATE on both tables; CREATE on the schema only for these
+-- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_ledger and
+-- pawl_reservation for counters with reservations or forgetting; CREATE on the schema only for these
 -- statements. Names are compared byte for byte.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
@@ -10,6 +11,42 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   waiters    text   NOT NULL,  -- JSON: who waits, the next first
   withdrawn  text   NOT NULL   -- JSON: claims that must not be granted should they still arrive
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+-- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
+CREATE TABLE IF NOT EXISTS pawl_counter (
+  name      text COLLATE "C" NOT NULL,
+  value     bigint NOT NULL,  -- what can be taken, floor included
+  floor     bigint NOT NULL,  -- value is never less
+  ceiling   bigint NOT NULL,  -- value + reserved are never more
+  reserved  bigint NOT NULL,  -- the sum of open reservations
+  forgotten bigint NOT NULL,  -- the sum of the changes that the ledger no longer has
+  kept_from text COLLATE "C" NOT NULL,  -- operations first made before this are refused; empty: none were forgotten
+  last_line bigint NOT NULL,  -- the number of the latest line of its ledger
+  PRIMARY KEY (name)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+-- One line for each operation, entered in the transaction that changed the counter.
+CREATE TABLE IF NOT EXISTS pawl_ledger (
+  counter   text COLLATE "C" NOT NULL,
+  id        text COLLATE "C" NOT NULL,  -- of the operation: applied once
+  line      bigint NOT NULL,  -- counted up, from 1
+  operation text NOT NULL,  -- what was asked: add -3, set 10, reserve 2 60000 (ms)
+  status    text NOT NULL,  -- applied, refused, reserved, confirmed, cancelled, expired, never
+  delta     bigint NOT NULL,  -- what it adds to value now
+  value     bigint NOT NULL,  -- just after it was decided
+  at        text COLLATE "C" NOT NULL,  -- when it was decided
+  issued    text COLLATE "C" NOT NULL,  -- when its id was first used, by the client
+  until     text COLLATE "C" NOT NULL,  -- the deadline of a reservation, else empty
+  PRIMARY KEY (counter, id)
+);
+
+-- The open reservations, in the order in which they are due.
+CREATE TABLE IF NOT EXISTS pawl_reservation (
+  counter   text COLLATE "C" NOT NULL,
+  until     text COLLATE "C" NOT NULL,  -- when it is due
+  id        text COLLATE "C" NOT NULL,
+  PRIMARY KEY (counter, until, id)
+);
 
 CREATE TABLE IF NOT EXISTS pawl_schema (
   version integer NOT NULL PRIMARY KEY

@@ -9,6 +9,42 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   withdrawn  TEXT    NOT NULL   -- JSON: claims that must not be granted should they still arrive
 ) WITHOUT ROWID;
 
+-- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
+CREATE TABLE IF NOT EXISTS pawl_counter (
+  name      TEXT NOT NULL,
+  value     INTEGER NOT NULL,  -- what can be taken, floor included
+  floor     INTEGER NOT NULL,  -- value is never less
+  ceiling   INTEGER NOT NULL,  -- value + reserved are never more
+  reserved  INTEGER NOT NULL,  -- the sum of open reservations
+  forgotten INTEGER NOT NULL,  -- the sum of the changes that the ledger no longer has
+  kept_from TEXT NOT NULL,  -- operations first made before this are refused; empty: none were forgotten
+  last_line INTEGER NOT NULL,  -- the number of the latest line of its ledger
+  PRIMARY KEY (name)
+) WITHOUT ROWID;
+
+-- One line for each operation, entered in the transaction that changed the counter.
+CREATE TABLE IF NOT EXISTS pawl_ledger (
+  counter   TEXT NOT NULL,
+  id        TEXT NOT NULL,  -- of the operation: applied once
+  line      INTEGER NOT NULL,  -- counted up, from 1
+  operation TEXT NOT NULL,  -- what was asked: add -3, set 10, reserve 2 60000 (ms)
+  status    TEXT NOT NULL,  -- applied, refused, reserved, confirmed, cancelled, expired, never
+  delta     INTEGER NOT NULL,  -- what it adds to value now
+  value     INTEGER NOT NULL,  -- just after it was decided
+  at        TEXT NOT NULL,  -- when it was decided
+  issued    TEXT NOT NULL,  -- when its id was first used, by the client
+  until     TEXT NOT NULL,  -- the deadline of a reservation, else empty
+  PRIMARY KEY (counter, id)
+) WITHOUT ROWID;
+
+-- The open reservations, in the order in which they are due.
+CREATE TABLE IF NOT EXISTS pawl_reservation (
+  counter   TEXT NOT NULL,
+  until     TEXT NOT NULL,  -- when it is due
+  id        TEXT NOT NULL,
+  PRIMARY KEY (counter, until, id)
+) WITHOUT ROWID;
+
 -- The monotonic clock of the host, as milliseconds since 1970: offset + clock, within one boot.
 CREATE TABLE IF NOT EXISTS pawl_clock (
   boot          TEXT    NOT NULL PRIMARY KEY,

@@ -1,0 +1,148 @@
+package io.pawl.sql;
+
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterRule;
+import io.pawl.spi.CounterState;
+import io.pawl.spi.CounterView;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What one caller wants done with counters. */
+abstract class Posting<T> extends Pending<T> {
+
+  /** The counters whose rows it needs, made if {@link #creates}. */
+  abstract Collection<String> counters();
+
+  boolean creates() {
+    return false;
+  }
+
+  /** The id whose lines it needs; null where it needs none. */
+  @Nullable String id() {
+    return null;
+  }
+
+  /** Whether the id may be known, so that it has to be looked for. */
+  boolean mayBeKnown() {
+    return false;
+  }
+
+  /** What it is about, decided on states that may lack counters that are not made. */
+  abstract T decide(Map<String, CounterState> states, long now);
+
+  /** A request to the rule. */
+  static final class Change extends Posting<CounterAnswer> {
+
+    private final CounterRequest request;
+
+    Change(CounterRequest request) {
+      this.request = request;
+    }
+
+    @Override
+    Set<String> counters() {
+      return request.operations().keySet();
+    }
+
+    @Override
+    boolean creates() {
+      return true;
+    }
+
+    @Override
+    String id() {
+      return request.id().text();
+    }
+
+    @Override
+    boolean mayBeKnown() {
+      return request.recordsRefusal();
+    }
+
+    @Override
+    CounterAnswer decide(Map<String, CounterState> states, long now) {
+      return CounterRule.apply(states, request, now);
+    }
+  }
+
+  /** A look at one counter. */
+  static final class Look extends Posting<Optional<CounterView>> {
+
+    private final String counter;
+
+    Look(String counter) {
+      this.counter = counter;
+    }
+
+    @Override
+    Set<String> counters() {
+      return Set.of(counter);
+    }
+
+    @Override
+    Optional<CounterView> decide(Map<String, CounterState> states, long now) {
+      CounterState state = states.get(counter);
+      if (state != null) {
+        CounterRule.settle(state, now);
+      }
+      return Optional.ofNullable(state).map(CounterState::view);
+    }
+  }
+
+  /** One step of forgetting what is old: some lines, in the order of their ids. */
+  static final class Prune extends Posting<Prune.Step> {
+
+    /**
+     * @param removed how many lines
+     * @param lastId where to go on, null at the end
+     */
+    record Step(int removed, @Nullable String lastId) {}
+
+    private final String counter;
+    private final long beforeMillis;
+    private final String afterId;
+    private List<LedgerLine> old = List.of();
+
+    Prune(String counter, long beforeMillis, String afterId) {
+      this.counter = counter;
+      this.beforeMillis = beforeMillis;
+      this.afterId = afterId;
+    }
+
+    String counter() {
+      return counter;
+    }
+
+    long beforeMillis() {
+      return beforeMillis;
+    }
+
+    String afterId() {
+      return afterId;
+    }
+
+    void read(List<LedgerLine> lines) {
+      old = lines;
+    }
+
+    @Override
+    Set<String> counters() {
+      return Set.of(counter);
+    }
+
+    @Override
+    Step decide(Map<String, CounterState> states, long now) {
+      CounterState state = states.get(counter);
+      if (state != null) {
+        state.forget(beforeMillis);
+      }
+      boolean last = old.size() < CounterPage.MAX_DUE;
+      return new Step(old.size(), last ? null : old.get(old.size() - 1).entry().id());
+    }
+  }
+}
