@@ -216,7 +216,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return count(
         () -> {
           for (String name : request.operations().keySet()) {
-            if (locks.containsKey(name)) {
+            if (locks.containsKey(name) || kinds.containsKey(name)) {
               throw NameInUseException.byLock(name);
             }
           }
