@@ -32,6 +32,10 @@ final class CounterCall<A> {
   private final @Nullable OperationId id;
   private final Question<A> question;
   private final CompletableFuture<A> answer = new CompletableFuture<>();
+
+  /** Completes when whoever asked will hear of the answer, though the client should close. */
+  private CompletableFuture<Void> handedOn = answer.handle((value, error) -> null);
+
   private final ReentrantLock mutex = new ReentrantLock();
   private boolean asking;
   private boolean repeatsNoMore;
@@ -68,11 +72,14 @@ final class CounterCall<A> {
   /** Asks without blocking; the future is completed on a worker. */
   <T> CompletableFuture<T> later(Function<A, T> reading) {
     CompletableFuture<T> future = new CompletableFuture<>();
+    handedOn =
+        answer.handle(
+            (value, error) -> {
+              engine.workers().users().execute(() -> complete(future, reading, value, error));
+              return null;
+            });
     engine.begin(this);
     engine.run(this::ask);
-    answer.whenComplete(
-        (value, error) ->
-            engine.workers().users().execute(() -> complete(future, reading, value, error)));
     return future;
   }
 
@@ -166,7 +173,7 @@ final class CounterCall<A> {
     if (idle) {
       giveUp();
     }
-    return answer.handle((value, error) -> null);
+    return handedOn;
   }
 
   /** Says what is known, unless it was answered. */

@@ -1,0 +1,166 @@
+package io.pawl.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Counter;
+import io.pawl.OperationId;
+import io.pawl.Outcome;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.Take;
+import io.pawl.servers.AfterDrop;
+import io.pawl.servers.FaultProxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Counters on a database that is out of reach, locked, or looked at meanwhile. */
+class CounterFaultsTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+  private static final PawlOptions PATIENT = PawlOptions.defaults().patience(Duration.ofMinutes(1));
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
+
+  /** As docs/SQL.md has it. */
+  private static final String UNBALANCED =
+      "SELECT c.name FROM pawl_counter c LEFT JOIN pawl_ledger l ON l.counter = c.name"
+          + " WHERE c.name = ? GROUP BY c.name, c.value, c.floor, c.ceiling, c.reserved, c.forgotten"
+          + " HAVING c.value <> c.forgotten + COALESCE(SUM(l.delta), 0)"
+          + " OR c.value < c.floor OR c.value + c.reserved > c.ceiling"
+          + " OR c.reserved <> -COALESCE(SUM(CASE WHEN l.status = 'reserved' THEN l.delta END), 0)";
+
+  private final String name = "counted-" + names.incrementAndGet();
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_aConnectionLostAtCommitIsResolvedByTheOperationsId(TestDatabase database)
+      throws Exception {
+    for (AfterDrop then : AfterDrop.values()) {
+      try (FaultProxy proxy = FaultProxy.before(database.server());
+          Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
+          Pawl other = Pawl.connect(database.url())) {
+        Counter counter = pawl.counter(name + then);
+        counter.set(10);
+        proxy.dropReplies(1, then, "COMMIT");
+        assertThat(counter.tryTake(3)).isEqualTo(new Take.Taken(7));
+        proxy.dropReplies(1, then, "COMMIT");
+        assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(4));
+        proxy.dropReplies(1, then, "COMMIT");
+        assertThat(counter.reserve(4, Duration.ofMinutes(5), "held").left()).isZero();
+        assertThat(proxy.droppedReplies()).isEqualTo(3);
+
+        Counter elsewhere = other.counter(name + then);
+        assertThat(elsewhere.get()).isZero();
+        assertThat(elsewhere.outcome("order").status()).isEqualTo(Outcome.Status.APPLIED);
+        assertThat(elsewhere.history(10)).hasSize(4);
+        assertBalanced(database, name + then);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aRowThatSomebodyLocksIsWaitedFor(TestDatabase database) throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
+        Connection connection = database.connect()) {
+      Counter counter = pawl.counter(name);
+      counter.set(10);
+      connection.setAutoCommit(false);
+      try (PreparedStatement select =
+          connection.prepareStatement("SELECT name FROM pawl_counter WHERE name = ? FOR UPDATE")) {
+        select.setString(1, name);
+        select.executeQuery().close();
+      }
+      CompletableFuture<Take> take = counter.tryTakeAsync(3, OperationId.of("order"));
+      connection.rollback();
+
+      assertThat(take.get(60, TimeUnit.SECONDS)).isEqualTo(new Take.Taken(7));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_theLedgerBalancesAtEveryMoment(TestDatabase database) throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
+        Pawl other = Pawl.connect(database.url(), PATIENT)) {
+      Counter counter = pawl.counter(name);
+      counter.set(500);
+      AtomicBoolean done = new AtomicBoolean();
+      CompletableFuture<Integer> looking =
+          CompletableFuture.supplyAsync(() -> lookUntil(database, done), OWN_THREAD);
+      CompletableFuture<?>[] changes = new CompletableFuture<?>[600];
+      for (int i = 0; i < changes.length; i++) {
+        Counter mine = i % 2 == 0 ? counter : other.counter(name);
+        OperationId id = OperationId.of("o" + i);
+        changes[i] =
+            switch (i % 4) {
+              case 0, 1 -> mine.tryTakeAsync(1 + i % 3, id);
+              case 2 -> mine.reserveAsync(1, Duration.ofMillis(1 + i), id);
+              default -> mine.giveBackAsync(1, id);
+            };
+      }
+      CompletableFuture.allOf(changes).get(100, TimeUnit.SECONDS);
+      done.set(true);
+
+      assertThat(looking.get(60, TimeUnit.SECONDS)).isPositive();
+      assertBalanced(database, name);
+    }
+  }
+
+  private int lookUntil(TestDatabase database, AtomicBoolean done) {
+    int looks = 0;
+    try (Connection connection = database.connect()) {
+      do {
+        assertThat(unbalanced(connection, name)).isFalse();
+        looks++;
+      } while (!done.get());
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+    return looks;
+  }
+
+  private static void assertBalanced(TestDatabase database, String counter) throws SQLException {
+    try (Connection connection = database.connect()) {
+      assertThat(unbalanced(connection, counter)).isFalse();
+    }
+  }
+
+  private static boolean unbalanced(Connection connection, String counter) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(UNBALANCED)) {
+      select.setString(1, counter);
+      try (ResultSet rows = select.executeQuery()) {
+        return rows.next();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_aBasketLostAtCommitIsTakenOnce(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT)) {
+      pawl.counter(name + "a").set(5);
+      pawl.counter(name + "b").set(5);
+      proxy.dropReplies(1, AfterDrop.RESET, "COMMIT");
+
+      assertThat(
+              pawl.tryTakeAll(Map.of(name + "a", 2L, name + "b", 3L), OperationId.of("basket"))
+                  .isTaken())
+          .isTrue();
+
+      assertThat(pawl.counter(name + "a").get()).isEqualTo(3);
+      assertThat(pawl.counter(name + "b").get()).isEqualTo(2);
+    }
+  }
+}
