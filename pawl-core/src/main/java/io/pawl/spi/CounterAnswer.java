@@ -36,7 +36,25 @@ public sealed interface CounterAnswer {
    *
    * @param recorded what it stands for, for a message
    */
-  record Conflict(String counter, String recorded) implements CounterAnswer {}
+  record Conflict(String counter, String recorded) implements CounterAnswer {
+
+    /** The id stands for {@code entry}. */
+    public static Conflict with(String counter, LedgerEntry entry) {
+      return new Conflict(
+          counter,
+          entry.operation() instanceof Operation.Close
+              ? "an operation that had not arrived when its outcome was asked for, and was closed"
+              : entry.operation() + ", " + entry.status());
+    }
+
+    /** The id stands for {@code entry}, as asked, but not for the rest of the basket. */
+    public static Conflict ofBasket(String counter, LedgerEntry entry) {
+      return new Conflict(
+          counter,
+          with(counter, entry).recorded
+              + ", and for something else or nothing on other counters of this basket");
+    }
+  }
 
   /**
    * The id is not known on {@code counter} and is from before what the counter remembers; nothing

@@ -54,7 +54,7 @@ public record CounterRequest(
   }
 
   /** When the id was first used, milliseconds since 1970; 0 unknown. */
-  long issuedMillis() {
+  public long issuedMillis() {
     Instant issued = id.issued();
     return issued == null ? 0 : issued.toEpochMilli();
   }

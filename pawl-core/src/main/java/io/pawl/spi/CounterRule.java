@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *       another operation, that is a conflict. One that may have been forgotten is refused as too
  *       old.
  *   <li>The operations are applied if each of them can be, else none: a value stays at or above its
- *       floor, and with what is reserved at or below its ceiling.
+ *       floor, and with what is reserved at or below its ceiling; no more than {@link Amounts#MAX}
+ *       is reserved.
  * </ol>
  */
 public final class CounterRule {
@@ -37,7 +38,7 @@ public final class CounterRule {
   private record After(long value, long floor, long ceiling, long reserved) {
 
     boolean isWithinBounds() {
-      return floor <= value && value + reserved <= ceiling;
+      return floor <= value && value + reserved <= ceiling && reserved <= Amounts.MAX;
     }
   }
 
@@ -66,7 +67,7 @@ public final class CounterRule {
     for (Map.Entry<String, Operation> asked : request.operations().entrySet()) {
       LedgerEntry entry = find(states, asked.getKey(), request);
       if (entry != null && !entry.operation().equals(asked.getValue())) {
-        return new CounterAnswer.Conflict(asked.getKey(), recorded(entry));
+        return CounterAnswer.Conflict.with(asked.getKey(), entry);
       }
       if (entry != null) {
         known.put(asked.getKey(), entry);
@@ -84,10 +85,7 @@ public final class CounterRule {
     long refused = known.values().stream().filter(e -> e.status() == Status.REFUSED).count();
     if (known.size() < request.operations().size() || (refused > 0 && refused < known.size())) {
       String first = known.firstKey();
-      return new CounterAnswer.Conflict(
-          first,
-          recorded(Objects.requireNonNull(known.get(first)))
-              + ", and for something else or nothing on other counters of this basket");
+      return CounterAnswer.Conflict.ofBasket(first, Objects.requireNonNull(known.get(first)));
     }
     return refused > 0 ? new CounterAnswer.Refused(known) : new CounterAnswer.Applied(known);
   }
@@ -191,7 +189,7 @@ public final class CounterRule {
       if (entry == null) {
         entry = unchanged(state, request, Operation.CLOSE, Status.NEVER, now);
       } else if (!(asked.getValue() instanceof Close) && !isReservation(entry)) {
-        return new CounterAnswer.Conflict(state.name, recorded(entry));
+        return CounterAnswer.Conflict.with(state.name, entry);
       }
       entries.put(state.name, entry);
       possible &= isPossible(asked.getValue(), entry.status());
@@ -261,12 +259,6 @@ public final class CounterRule {
       }
     }
     return null;
-  }
-
-  private static String recorded(LedgerEntry entry) {
-    return entry.operation() instanceof Close
-        ? "an operation that had not arrived when its outcome was asked for, and was closed"
-        : entry.operation() + ", " + entry.status();
   }
 
   private static @Nullable LedgerEntry find(

@@ -80,23 +80,25 @@ record Failures(String where) {
 
   private StoreException answered(String message, @Nullable Throwable cause) {
     return switch (code(message)) {
-      case "LOADING" -> unavailable("is still loading its data", cause);
-      case "MASTERDOWN" -> unavailable("is a replica that has lost its primary", cause);
+      case "LOADING" -> refused("is still loading its data", cause);
+      case "MASTERDOWN" -> refused("is a replica that has lost its primary", cause);
       case "CLUSTERDOWN" ->
-          unavailable("is a Cluster that does not serve every slot: " + message, cause);
-      case "TRYAGAIN", "MOVED", "ASK" -> unavailable("is moving slots: " + message, cause);
+          refused("is a Cluster that does not serve every slot: " + message, cause);
+      case "TRYAGAIN", "MOVED", "ASK" -> refused("is moving slots: " + message, cause);
       case "READONLY" ->
-          unavailable(
+          refused(
               "is a read-only replica now; name the primary, the Sentinels or the Cluster", cause);
-      case "BUSY" -> unavailable("is busy with a script that does not end; SCRIPT KILL it", cause);
-      case "OOM" -> unavailable("is out of memory and takes no new claims; raise maxmemory", cause);
-      case "MISCONF" -> unavailable("refuses writes since it cannot save: " + message, cause);
-      case "NOREPLICAS" -> unavailable("has fewer replicas than it wants: " + message, cause);
+      case "BUSY" -> refused("is busy with a script that does not end; SCRIPT KILL it", cause);
+      case "OOM" -> refused("is out of memory and takes nothing new; raise maxmemory", cause);
+      case "MISCONF" -> refused("refuses writes since it cannot save: " + message, cause);
+      case "NOREPLICAS" -> refused("has fewer replicas than it wants: " + message, cause);
       case "NOPERM" -> lacksRight(message, cause);
       case "NOAUTH", "WRONGPASS" -> denied(message, cause);
       case "WRONGTYPE" ->
           new StoreConfigurationException(
-              say("has other data in a key pawl:lock:*; delete it or use another database"), cause);
+              say(
+                  "has other data in a key pawl:lock:* or pawl:counter:*; delete it or use another database"),
+              cause);
       case "CROSSSLOT" ->
           new StoreConfigurationException(say("is a Cluster; write redis-cluster://"), cause);
       default ->
@@ -104,6 +106,11 @@ record Failures(String where) {
               ? lacksRight(message, cause)
               : other(message, cause);
     };
+  }
+
+  /** The server says so itself, so it has done nothing. */
+  private StoreUnavailableException refused(String what, @Nullable Throwable cause) {
+    return StoreUnavailableException.unsent(say(what), cause);
   }
 
   private StoreException other(String message, @Nullable Throwable cause) {

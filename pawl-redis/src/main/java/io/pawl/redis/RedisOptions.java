@@ -13,13 +13,20 @@ import java.time.Duration;
  *     of a grant at a failover unlikely, not impossible, and costs one more round trip and the
  *     replicas' own
  * @param waitTimeout how long to wait for them, 1 ms to less than {@code timeout}
+ * @param keepIds how long a counter remembers the ids of operations at least, 1 minute to 10 years,
+ *     by the server's clock; they are forgotten while the counter is used. The store object that
+ *     makes a change decides, so all clients of a counter should agree
  */
-public record RedisOptions(Duration timeout, int waitReplicas, Duration waitTimeout) {
+public record RedisOptions(
+    Duration timeout, int waitReplicas, Duration waitTimeout, Duration keepIds) {
 
   private static final Duration LONGEST = Duration.ofMinutes(1);
 
+  private static final Duration LEAST_KEPT = Duration.ofMinutes(1);
+  private static final Duration MOST_KEPT = Duration.ofDays(3652);
+
   private static final RedisOptions DEFAULTS =
-      new RedisOptions(Duration.ofSeconds(2), 0, Duration.ofMillis(500));
+      new RedisOptions(Duration.ofSeconds(2), 0, Duration.ofMillis(500), Duration.ofDays(1));
 
   public RedisOptions {
     if (timeout.compareTo(Duration.ofMillis(50)) < 0 || timeout.compareTo(LONGEST) > 0) {
@@ -41,18 +48,26 @@ public record RedisOptions(Duration timeout, int waitReplicas, Duration waitTime
               + " is not shorter than that of a request, "
               + timeout);
     }
+    if (keepIds.compareTo(LEAST_KEPT) < 0 || keepIds.compareTo(MOST_KEPT) > 0) {
+      throw new IllegalArgumentException(
+          "time to keep ids: " + keepIds + " is not between 1 minute and 10 years");
+    }
   }
 
-  /** A timeout of 2 s, and no wait for replicas. */
+  /** A timeout of 2 s, no wait for replicas, and a day's memory of ids. */
   public static RedisOptions defaults() {
     return DEFAULTS;
   }
 
   public RedisOptions timeout(Duration longest) {
-    return new RedisOptions(longest, waitReplicas, waitTimeout);
+    return new RedisOptions(longest, waitReplicas, waitTimeout, keepIds);
   }
 
   public RedisOptions waitReplicas(int replicas, Duration longest) {
-    return new RedisOptions(timeout, replicas, longest);
+    return new RedisOptions(timeout, replicas, longest, keepIds);
+  }
+
+  public RedisOptions keepIds(Duration time) {
+    return new RedisOptions(timeout, waitReplicas, waitTimeout, time);
   }
 }

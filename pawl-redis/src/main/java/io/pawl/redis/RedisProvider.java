@@ -22,6 +22,8 @@ import java.util.Set;
  * <ul>
  *   <li>{@code timeout=2s}: {@link RedisOptions#timeout}, as {@code 500ms} or {@code 2s}
  *   <li>{@code waitReplicas=1}, {@code waitTimeout=500ms}: {@link RedisOptions#waitReplicas}
+ *   <li>{@code keepIds=24h}: {@link RedisOptions#keepIds}, as {@code 30m}, {@code 24h} or {@code
+ *       7d}
  *   <li>{@code tls=true}: TLS with Sentinels (to them and to the servers) or in a Cluster
  *   <li>{@code trustStore=/file}, {@code trustStorePassword=…}: JKS or PKCS12 to trust instead of
  *       the JDK's; {@code trustPem=/file}: certificates in PEM

@@ -9,13 +9,19 @@ import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
+import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -37,10 +43,13 @@ import org.jspecify.annotations.Nullable;
  * an eviction can let two holders in, with any lock on Redis. Tokens rise all the same, since they
  * follow the server's clock; docs/REDIS.md says how far that reaches.
  *
+ * <p>Counters are scripts on one key each as well. They are data, and never expire: what a counter
+ * has acknowledged is as durable as that Redis.
+ *
  * <p>Every stage completes within about twice {@link RedisOptions#timeout}. Thread-safe. Stages
  * complete, and bells ring, on Lettuce's threads.
  */
-public final class RedisStore implements LockStore, Inspectable, Diagnosable {
+public final class RedisStore implements LockStore, Inspectable, Diagnosable, CounterStore {
 
   /** How many claims one renewal carries: the server is busy with it for about a millisecond. */
   private static final int RENEW_BATCH = 256;
@@ -58,6 +67,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
 
   private final Scripts scripts;
   private final Bells bells;
+  private final RedisCounters counters;
   private final String address;
 
   /**
@@ -74,6 +84,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
     this.address = Addresses.next();
     this.wire = Handshake.connect(servers, failures, options, tls);
     this.verbs = new Verbs(wire, failures);
+    this.counters = new RedisCounters(verbs, servers, scripts, options.keepIds());
     this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
   }
 
@@ -327,6 +338,30 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable {
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
     return new Inspection(wire, servers, verbs, scripts.show(), failures).show(lock);
+  }
+
+  /** One round trip. In a Cluster all counters of a basket must be in one slot. */
+  @Override
+  public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    return counters.apply(request);
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Optional<CounterView>> read(String counter) {
+    return counters.read(counter);
+  }
+
+  /** One round trip for 500 lines. */
+  @Override
+  public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
+    return counters.history(counter, limit);
+  }
+
+  /** One round trip for 500 lines of the ledger. */
+  @Override
+  public CompletionStage<Long> prune(String counter, Instant before) {
+    return counters.prune(counter, before.toEpochMilli());
   }
 
   @Override

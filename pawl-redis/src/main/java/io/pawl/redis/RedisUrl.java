@@ -56,6 +56,7 @@ record RedisUrl(
           "timeout",
           "waitReplicas",
           "waitTimeout",
+          "keepIds",
           "tls",
           "trustStore",
           "trustStorePassword",
@@ -71,7 +72,7 @@ record RedisUrl(
       Pattern.compile("//(?:([^@/?#]*)@)?([^@/?#]*)(?:/([^?#]*))?(?:\\?([^#]*))?", Pattern.DOTALL);
   private static final Pattern HOST =
       Pattern.compile("(\\[[0-9A-Fa-f:.%]+\\]|[A-Za-z0-9_.-]+)(?::(\\d{1,5}))?");
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s)");
+  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m|h|d)");
 
   /**
    * @throws IllegalArgumentException naming the part that cannot be right, never the password
@@ -187,6 +188,9 @@ record RedisUrl(
       if (parameters.containsKey("timeout")) {
         options = options.timeout(duration(shown, "timeout", parameters.get("timeout")));
       }
+      if (parameters.containsKey("keepIds")) {
+        options = options.keepIds(duration(shown, "keepIds", parameters.get("keepIds")));
+      }
       Duration wait = options.waitTimeout();
       if (parameters.containsKey("waitTimeout")) {
         wait = duration(shown, "waitTimeout", parameters.get("waitTimeout"));
@@ -206,10 +210,16 @@ record RedisUrl(
   private static Duration duration(String shown, String name, @Nullable String text) {
     Matcher duration = DURATION.matcher(String.valueOf(text));
     if (!duration.matches()) {
-      throw wrong(shown, name + " '" + text + "' is not a duration such as 500ms or 2s");
+      throw wrong(shown, name + " '" + text + "' is not a duration such as 500ms, 2s or 24h");
     }
     long number = Long.parseLong(duration.group(1));
-    return duration.group(2).equals("s") ? Duration.ofSeconds(number) : Duration.ofMillis(number);
+    return switch (duration.group(2)) {
+      case "d" -> Duration.ofDays(number);
+      case "h" -> Duration.ofHours(number);
+      case "m" -> Duration.ofMinutes(number);
+      case "s" -> Duration.ofSeconds(number);
+      default -> Duration.ofMillis(number);
+    };
   }
 
   private static boolean flag(String scheme, Map<String, String> parameters, String name) {

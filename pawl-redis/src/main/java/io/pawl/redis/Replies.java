@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.pawl.NameInUseException;
 import io.pawl.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -21,6 +22,8 @@ final class Replies {
 
   /** Less the capacity, 0 for a lock. */
   private static final long OTHER_KIND = -3;
+
+  private static final long IS_A_COUNTER = -4_294_967_296L;
 
   private Replies() {}
 
@@ -45,6 +48,9 @@ final class Replies {
     }
     if (other == GONE) {
       return Standing.GONE;
+    }
+    if (other == IS_A_COUNTER) {
+      throw NameInUseException.byCounter(claim.lock());
     }
     if (other <= OTHER_KIND) {
       return new Standing.OtherKind(new Kind((int) (OTHER_KIND - other)));

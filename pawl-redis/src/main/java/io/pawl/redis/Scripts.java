@@ -8,18 +8,29 @@ import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** The verbs in Lua, each in its file beside this class, with what they share in rule.lua. */
+/** The verbs in Lua, each in its file beside this class, with what they share in others. */
 record Scripts(
-    Script attempt, Script renew, Script withdraw, Script evict, Script kind, Script show) {
+    Script attempt,
+    Script renew,
+    Script withdraw,
+    Script evict,
+    Script kind,
+    Script show,
+    Script count,
+    Script basket,
+    Script ledger,
+    Script prune) {
 
   /**
    * @param sha by which the server knows the text once it has seen it
    */
   record Script(String text, String sha) {}
 
-  private static final String PLACE_OF_RULE = "-- rule.lua\n";
+  private static final List<String> SHARED = List.of("rule.lua", "counter.lua", "request.lua");
 
   static Scripts load() {
     return load(UnaryOperator.identity());
@@ -29,15 +40,30 @@ record Scripts(
    * @param change what a test wants otherwise, such as another clock
    */
   static Scripts load(UnaryOperator<String> change) {
-    String rule = read("rule.lua");
-    UnaryOperator<String> verb = name -> change.apply(read(name).replace(PLACE_OF_RULE, rule));
+    Function<String, Script> verb = name -> script(change.apply(whole(name)));
     return new Scripts(
-        script(verb.apply("attempt.lua")),
-        script(verb.apply("renew.lua")),
-        script(verb.apply("withdraw.lua")),
-        script(verb.apply("evict.lua")),
-        script(verb.apply("kind.lua")),
-        script(change.apply(read("show.lua"))));
+        verb.apply("attempt.lua"),
+        verb.apply("renew.lua"),
+        verb.apply("withdraw.lua"),
+        verb.apply("evict.lua"),
+        verb.apply("kind.lua"),
+        verb.apply("show.lua"),
+        verb.apply("count.lua"),
+        verb.apply("basket.lua"),
+        verb.apply("ledger.lua"),
+        verb.apply("prune.lua"));
+  }
+
+  /** A line that is a comment with nothing but the name of a shared file stands for that file. */
+  private static String whole(String file) {
+    String source = read(file);
+    for (String shared : SHARED) {
+      String place = "-- " + shared + "\n";
+      if (source.contains(place)) {
+        source = source.replace(place, read(shared));
+      }
+    }
+    return source;
   }
 
   /** The script of {@link RedisFence}. */

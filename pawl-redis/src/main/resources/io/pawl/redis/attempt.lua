@@ -9,6 +9,13 @@
 local standings = {}
 local clock
 
+-- Whether a counter has the name: asked only where there is no hash yet. In a Cluster it can be on
+-- another node, and then is not seen.
+local function isACounter(key)
+  local counter = redis.pcall('HGET', 'pawl:counter:' .. string.sub(key, 11), '.')
+  return type(counter) == 'string'
+end
+
 -- Short cut: an exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn in
 -- doubt, and that is no semaphore. Does just what the rule would do; false where it is not for the
 -- i-th claim.
@@ -23,6 +30,8 @@ local function takesIdle(i)
   local last, keep = 0, 0
   if found[1] then
     last, keep = string.match(found[1], '^(%d+) %d+ (%d+)$')
+  elseif isACounter(key) then
+    last = nil
   end
   if not last or found[2] then
     return false
@@ -63,6 +72,9 @@ end
 -- rule.lua
 
 local function attempt(id, mode, lease, queues, tokens, floor, info)
+  if lock.new and isACounter(lock.key) then
+    return 0, IS_A_COUNTER
+  end
   settle()
   local known = alive(id)
   if known then

@@ -355,9 +355,10 @@ end
 local GONE = -1
 local TOKENS_USED_UP = -2
 local OTHER_KIND = -3
+local IS_A_COUNTER = -4294967296 -- beyond OTHER_KIND less any capacity
 
 -- Two numbers per claim: first and last token; or 0 and the milliseconds to wait, GONE,
--- TOKENS_USED_UP, or OTHER_KIND less the capacity. After them the rings.
+-- TOKENS_USED_UP, OTHER_KIND less the capacity, or IS_A_COUNTER. After them the rings.
 local function answer(standings)
   push()
   for i = 1, #rings do

@@ -27,7 +27,9 @@ class RedisUrlTest {
     assertThat(url.addresses()).hasToString("[[::1]:7000]");
     assertThat(url.database()).isEqualTo(3);
     assertThat(url.options())
-        .isEqualTo(new RedisOptions(Duration.ofMillis(500), 2, Duration.ofMillis(100)));
+        .isEqualTo(
+            new RedisOptions(
+                Duration.ofMillis(500), 2, Duration.ofMillis(100), Duration.ofDays(1)));
     assertThat(url.toString()).isEqualTo("valkeys://[::1]:7000/3");
   }
 

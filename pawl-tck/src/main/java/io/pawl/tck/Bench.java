@@ -39,12 +39,15 @@ final class Bench {
   private final Supplier<LockStore> stores;
   private final Supplier<Duration> shortLease;
   private final ConcurrentLinkedDeque<AutoCloseable> opened = new ConcurrentLinkedDeque<>();
-  private final String namespace = "tck-" + RUN + "-" + cases.incrementAndGet() + "-";
+  private final Function<String, String> naming;
+  private final String unique = "tck-" + RUN + "-" + cases.incrementAndGet() + "-";
   private Function<PawlOptions, Pawl> clients = options -> Pawl.over(store(), options);
 
-  Bench(Supplier<LockStore> stores, Supplier<Duration> shortLease) {
+  Bench(
+      Supplier<LockStore> stores, Supplier<Duration> shortLease, Function<String, String> naming) {
     this.stores = stores;
     this.shortLease = shortLease;
+    this.naming = naming;
   }
 
   void clientsBy(Function<PawlOptions, Pawl> opener) {
@@ -53,11 +56,11 @@ final class Bench {
 
   /** A name that no other case uses. */
   String lock(String text) {
-    return namespace + text;
+    return namespace() + text;
   }
 
   String namespace() {
-    return namespace;
+    return naming.apply(unique);
   }
 
   Duration shortLease() {

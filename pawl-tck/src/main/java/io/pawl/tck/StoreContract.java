@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 public abstract class StoreContract {
 
-  final Bench bench = new Bench(this::openStore, this::shortLease);
+  final Bench bench = new Bench(this::openStore, this::shortLease, this::namespace);
 
   /** For the contracts of this package. */
   StoreContract() {}
@@ -29,6 +29,16 @@ public abstract class StoreContract {
    */
   protected Duration shortLease() {
     return Duration.ofMillis(300);
+  }
+
+  /**
+   * What all names of a case begin with; {@code unique} unless overridden, for instance to have
+   * them in one slot of a cluster.
+   *
+   * @param unique short, and of no other case
+   */
+  protected String namespace(String unique) {
+    return unique;
   }
 
   @AfterEach
