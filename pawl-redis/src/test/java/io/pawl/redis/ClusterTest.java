@@ -1,11 +1,14 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.OperationId;
+import io.pawl.StoreConfigurationException;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -13,12 +16,16 @@ import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.servers.SlotMove;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
@@ -174,5 +181,63 @@ class ClusterTest {
         assertThat(Seam.answer(rung)).isInstanceOf(Standing.Held.class);
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aCounterStandsThroughTheMoveOfItsSlot(Flavour flavour) {
+    try (RedisCluster cluster = RedisCluster.start(flavour);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      String counter = "moving{of}a}{slot";
+      apply(store, counter, "stock", new Operation.SetTo(10));
+      apply(store, counter, "open", new Operation.Reserve(2, 60_000));
+      CounterAnswer first = apply(store, counter, "order", new Operation.Add(-1));
+      int slot = cluster.slotOf(Keys.ofCounter(counter));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+
+      SlotMove move = cluster.moveSlot(slot, target).begin();
+      assertThat(apply(store, counter, "order", new Operation.Add(-1))).isEqualTo(first);
+      assertThat(move.moveKeys(100)).isEqualTo(1);
+      assertThat(apply(store, counter, "order", new Operation.Add(-1))).isEqualTo(first);
+      apply(store, counter, "open", Operation.CANCEL);
+      move.finish();
+
+      assertThat(apply(store, counter, "order", new Operation.Add(-1))).isEqualTo(first);
+      assertThat(Seam.answer(store.read(counter)).orElseThrow().value()).isEqualTo(9);
+    }
+  }
+
+  @Test
+  void countersAreOnAnyNodeAndTheirBasketsInOneSlot() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      for (int i = 0; i < 20; i++) {
+        apply(store, "spread" + i, "stock", new Operation.SetTo(i));
+      }
+      for (int i = 0; i < 20; i++) {
+        assertThat(Seam.answer(store.read("spread" + i)).orElseThrow().value()).isEqualTo(i);
+      }
+      assertThatThrownBy(() -> basket(store, "spread1", "spread2"))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining("'spread1'")
+          .hasMessageContaining("'spread2'")
+          .hasMessageContaining("{shop}");
+      assertThat(Seam.answer(store.read("spread1")).orElseThrow().value()).isEqualTo(1);
+      assertThat(basket(store, "{shop}1", "{shop}2")).isInstanceOf(CounterAnswer.Applied.class);
+    }
+  }
+
+  private static CounterAnswer basket(RedisStore store, String one, String other) {
+    Operation add = new Operation.Add(1);
+    TreeMap<String, Operation> both = new TreeMap<>(Map.of(one, add, other, add));
+    return Seam.answer(store.apply(new CounterRequest(OperationId.of("basket"), both, true)));
+  }
+
+  private static CounterAnswer apply(
+      RedisStore store, String counter, String id, Operation operation) {
+    return Seam.answer(
+        store.apply(CounterRequest.of(counter, OperationId.of(id), operation, true)));
   }
 }

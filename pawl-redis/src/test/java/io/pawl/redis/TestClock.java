@@ -17,10 +17,13 @@ final class TestClock {
 
   /** A store whose scripts go by that clock. */
   static RedisStore store(RedisServer server) {
+    return store(server.url());
+  }
+
+  static RedisStore store(String url) {
     String real = "redis.call('TIME')";
     String test = "redis.call('HMGET', '" + KEY + "', 's', 'us')";
     return RedisStore.connect(
-        RedisUrl.parse(StoreUrl.parse(server.url())),
-        Scripts.load(source -> source.replace(real, test)));
+        RedisUrl.parse(StoreUrl.parse(url)), Scripts.load(source -> source.replace(real, test)));
   }
 }
