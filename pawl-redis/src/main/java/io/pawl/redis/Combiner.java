@@ -16,8 +16,8 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets requests about single claims that are made at about the same time share commands; all of
- * them for keys that may stand in one command.
+ * Lets requests about single claims or counters that are made at about the same time share
+ * commands; all of them for keys that may stand in one command.
  *
  * <p>A request is sent at once, in a command of its own, while few departures are on their way.
  * Those made meanwhile leave together as soon as earlier ones have been answered: in one command
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What the server says of a command it says of all its claims; where it may have meant only some
  * of them, each half is asked again, down to the one that it meant. That repeats what was applied
- * already, which is harmless by the claims' ids. The rings of a command that failed are lost.
+ * already, which is harmless by the ids. The rings of a command that failed are lost.
  */
 final class Combiner {
 
@@ -56,6 +56,7 @@ final class Combiner {
   private final AtomicBoolean sending = new AtomicBoolean();
 
   /**
+   * @param address the scripts' first argument, the same for all
    * @param rings told of each reply, and where in it the rings begin
    */
   Combiner(Verbs verbs, String address, ObjIntConsumer<List<Object>> rings) {

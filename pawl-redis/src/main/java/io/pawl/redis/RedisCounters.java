@@ -12,16 +12,18 @@ import io.pawl.spi.LedgerEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
  * Counters, each in one hash that {@code counter.lua} explains. Every question is one script and
- * one round trip; more only where more reservations of a counter are due than one script returns to
- * stock, and for long ledgers.
+ * one round trip, which operations that are asked for at the same time share; more only where more
+ * reservations of a counter are due than one script returns to stock, and for long ledgers.
  */
 final class RedisCounters {
 
@@ -45,6 +47,9 @@ final class RedisCounters {
   private final Failures failures;
   private final String keptMillis;
 
+  /** One for all counters, in a Cluster one for each slot that was used. */
+  private final Map<Integer, Combiner> combiners = new ConcurrentHashMap<>();
+
   RedisCounters(Verbs verbs, Servers servers, Scripts scripts, Duration keepIds) {
     this.verbs = verbs;
     this.servers = servers;
@@ -60,11 +65,17 @@ final class RedisCounters {
   private CompletableFuture<CounterAnswer> applyOne(CounterRequest request) {
     String counter = request.operations().firstKey();
     String operation = String.valueOf(request.operations().get(counter));
+    String key = Keys.ofCounter(counter);
     List<String> values =
-        List.of(keptMillis, request.id().text(), operation, issued(request), records(request));
+        List.of(request.id().text(), operation, issued(request), records(request));
     return asked(
-        () -> verbs.run(scripts.count(), List.of(Keys.ofCounter(counter)), values),
+        () -> combiner(key).run(scripts.count(), 2, key, values),
         reply -> answer(request, (Long) reply.get(0), counter, reply, 1, 1));
+  }
+
+  private Combiner combiner(String key) {
+    return combiners.computeIfAbsent(
+        servers.group(key), slot -> new Combiner(verbs, keptMillis, (reply, rings) -> {}));
   }
 
   private CompletableFuture<CounterAnswer> applyAll(CounterRequest request) {

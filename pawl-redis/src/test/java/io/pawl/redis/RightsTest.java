@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.OperationId;
 import io.pawl.StoreDeniedException;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +24,7 @@ class RightsTest {
   private static final List<String> RULES =
       List.of(
           "~pawl:lock:*",
+          "~pawl:counter:*",
           "&pawl:bell:*",
           "-@all",
           "+hello",
@@ -62,6 +66,9 @@ class RightsTest {
       assertThat(seam.renew(second)).isInstanceOf(Standing.Held.class);
       assertThat(Seam.answer(store.list(10))).hasSize(1);
       assertThat(Seam.answer(store.show("rights"))).isPresent();
+      Operation set = new Operation.SetTo(3);
+      Seam.answer(store.apply(CounterRequest.of("stock", OperationId.random(), set, true)));
+      assertThat(Seam.answer(store.read("stock"))).isPresent();
 
       server.call("ACL", "SETUSER", "app", "-hset");
       assertThatThrownBy(() -> seam.attempt(seam.claim("denied")))
