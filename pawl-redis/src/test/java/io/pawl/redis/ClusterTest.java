@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.LockOptions;
-import io.pawl.Pawl;
 import io.pawl.OperationId;
+import io.pawl.Pawl;
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.RedisCluster;
