@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -75,7 +76,9 @@ class CounterDifferentialTest {
       List<String> names = new ArrayList<>(List.of("counter0", "counter1", "counter2"));
       Collections.shuffle(names, random);
       apply(names.subList(0, 2 + random.nextInt(2)), dice < 75);
-    } else if (dice < 82) {
+    } else if (dice < 84) {
+      applyMany();
+    } else if (dice < 86) {
       prune(anyName());
     } else if (dice < 90) {
       agree(anyName());
@@ -93,22 +96,47 @@ class CounterDifferentialTest {
     for (String name : names) {
       operations.put(name, enters ? change() : resolving());
     }
-    CounterRequest request = new CounterRequest(anyId(), operations, random.nextInt(4) > 0);
+    apply(List.of(new CounterRequest(anyId(), operations, random.nextInt(4) > 0)));
+  }
+
+  /** Mostly takes, under way together so that they share commands. */
+  private void applyMany() {
+    List<CounterRequest> requests = new ArrayList<>();
+    for (int i = 1 + random.nextInt(25); i > 0; i--) {
+      Operation operation = random.nextInt(50) > 0 ? new Operation.Add(-amount()) : resolving();
+      boolean records = random.nextInt(4) > 0;
+      String name = "counter" + random.nextInt(20) / 18;
+      requests.add(CounterRequest.of(name, anyId(), operation, records));
+    }
+    apply(requests);
+  }
+
+  private void apply(List<CounterRequest> requests) {
+    List<CounterAnswer> expected = requests.stream().map(this::decide).toList();
+    List<CompletionStage<CounterAnswer>> asked = requests.stream().map(store::apply).toList();
+
+    for (int i = 0; i < asked.size(); i++) {
+      CounterAnswer found = Seam.answer(asked.get(i));
+      assertThat(found).as("%s at %d", requests.get(i), nowMillis).isEqualTo(expected.get(i));
+      seen.add(found);
+    }
+    requests.stream()
+        .flatMap(request -> request.operations().keySet().stream())
+        .distinct()
+        .forEach(this::agree);
+  }
+
+  private CounterAnswer decide(CounterRequest request) {
     Map<String, CounterState> states = new HashMap<>();
-    names.forEach(name -> states.put(name, model(name)));
-    CounterAnswer expected = CounterRule.apply(states, request, nowMillis);
+    request.operations().keySet().forEach(name -> states.put(name, model(name)));
+    CounterAnswer answer = CounterRule.apply(states, request, nowMillis);
     states.forEach(
         (name, state) -> {
           if (!state.takeChanges().isEmpty()) {
             models.put(name, state);
           }
         });
-
-    CounterAnswer found = Seam.answer(store.apply(request));
-
-    assertThat(found).as("%s at %d", request, nowMillis).isEqualTo(expected);
-    seen.add(found);
-    names.forEach(this::agree);
+    return answer;
   }
 
   private Operation change() {
