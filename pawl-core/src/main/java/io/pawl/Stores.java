@@ -18,6 +18,7 @@ public final class Stores {
               Map.entry("jdbc:mysql", "pawl-sql and com.mysql:mysql-connector-j"),
               Map.entry("jdbc:mariadb", "pawl-sql and org.mariadb.jdbc:mariadb-java-client"),
               Map.entry("jdbc:postgresql", "pawl-sql and org.postgresql:postgresql"),
+              Map.entry("gate", "pawl-composite"),
               Map.entry("redis", "pawl-redis"),
               Map.entry("rediss", "pawl-redis"),
               Map.entry("redis-sentinel", "pawl-redis"),

@@ -73,6 +73,21 @@ class ModuleRulesTest {
               "io.netty..");
 
   @ArchTest
+  static final ArchRule compositesSeeTheSeamAndNoDriver =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.composite..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl",
+              "io.pawl.spi",
+              "io.pawl.composite..",
+              "java..",
+              "org.jspecify..",
+              "org.slf4j..");
+
+  @ArchTest
   static final ArchRule mainCodeSeesNeitherTckNorLab =
       noClasses()
           .that()

@@ -1,0 +1,196 @@
+package io.pawl.composite;
+
+import io.pawl.NameInUseException;
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The fast store, which may be away at any moment. Whoever asks it waits for {@link
+ * GateOptions#gatePatience} at most; after a failure it is left out altogether, until a probe in
+ * the background, every {@link GateOptions#gatePause}, finds that it answers again. No answer of it
+ * is ever needed.
+ */
+final class Gate implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Gate.class);
+
+  /** A claim that is never attempted: to renew it is a trip that changes nothing. */
+  private static final String PROBE = "pawl:gate-probe";
+
+  private final String description;
+  private final Supplier<LockStore> opener;
+  private final GateOptions options;
+  private final Threads threads;
+  private final Runnable onBack;
+  private final Claim probe;
+  private final AtomicBoolean away = new AtomicBoolean();
+  private volatile @Nullable LockStore store;
+  private volatile boolean closed;
+
+  /**
+   * @param open null where it could not be reached yet
+   * @param opener opens it, once it can be reached
+   * @param onBack run on a worker when it answers again
+   */
+  Gate(
+      String description,
+      @Nullable LockStore open,
+      Supplier<LockStore> opener,
+      GateOptions options,
+      Threads threads,
+      Runnable onBack) {
+    this.description = description;
+    this.store = open;
+    this.opener = opener;
+    this.options = options;
+    this.threads = threads;
+    this.onBack = onBack;
+    String client = "gate-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
+    Holder nobody = new Holder("", 0, "", "", "");
+    this.probe =
+        new Claim(
+            PROBE,
+            new ClaimId(client, 0),
+            Mode.EXCLUSIVE,
+            Claim.MIN_LEASE,
+            false,
+            1,
+            0,
+            false,
+            nobody);
+  }
+
+  /** To be called once, when {@code onBack} can be run. */
+  void start() {
+    if (store == null) {
+      leaveOut(new StoreUnavailableException(description + " could not be reached"));
+    }
+  }
+
+  String describe() {
+    return description;
+  }
+
+  boolean isAway() {
+    return away.get();
+  }
+
+  /** The store as {@code type}; null where it is not open, or of another type. */
+  <S> @Nullable S as(Class<S> type) {
+    LockStore open = store;
+    return type.isInstance(open) ? type.cast(open) : null;
+  }
+
+  /** Its answer, which is never null itself; null where it is away or fails. Waits for it. */
+  <T> @Nullable T ask(Function<LockStore, CompletionStage<T>> verb) {
+    return ask(LockStore.class, verb);
+  }
+
+  /** As {@link #ask(Function)}, null also where the store is not of {@code type}. */
+  <S, T> @Nullable T ask(Class<S> type, Function<S, CompletionStage<T>> verb) {
+    S open = as(type);
+    if (open == null || away.get()) {
+      return null;
+    }
+    try {
+      return await(verb.apply(open));
+    } catch (NameInUseException e) {
+      return null; // the truth says so too, or knows better
+    } catch (RuntimeException e) {
+      leaveOut(e);
+      return null;
+    }
+  }
+
+  private <T> T await(CompletionStage<T> answer) {
+    CompletableFuture<T> future = answer.toCompletableFuture();
+    long giveUpAt = System.nanoTime() + options.gatePatience().toNanos();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return future.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (TimeoutException e) {
+          throw new StoreUnavailableException(
+              description + " gave no answer within " + options.gatePatience(), e);
+        } catch (ExecutionException e) {
+          throw e.getCause() instanceof RuntimeException cause
+              ? cause
+              : new StoreException(description + " failed unexpectedly", e.getCause());
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void leaveOut(RuntimeException cause) {
+    if (away.compareAndSet(false, true)) {
+      log.warn("gate {} is left out until it answers again", description, cause);
+      probeLater();
+    }
+  }
+
+  private void probeLater() {
+    threads.after(options.gatePause().toNanos(), this::probe);
+  }
+
+  private void probe() {
+    if (closed) {
+      return;
+    }
+    try {
+      await(open().renew(List.of(probe)));
+    } catch (RuntimeException e) {
+      log.debug("gate {} is still away", description, e);
+      probeLater();
+      return;
+    }
+    away.set(false);
+    log.info("gate {} answers again", description);
+    onBack.run();
+  }
+
+  private LockStore open() {
+    LockStore open = store;
+    if (open == null) {
+      open = opener.get();
+      store = open;
+      if (closed) {
+        open.close();
+      }
+    }
+    return open;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockStore open = store;
+    if (open != null) {
+      open.close();
+    }
+  }
+}

@@ -1,0 +1,392 @@
+package io.pawl.composite;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks through a gate: contenders stand in the gate's line, and whoever the gate lets through asks
+ * the truth, whose grant and tokens alone count.
+ *
+ * <ul>
+ *   <li><b>attempt</b>: the gate first. Waiting there, or busy there: that is the answer. Let
+ *       through, at once or by bell: an attempt at the truth. Gate away: an attempt at the truth.
+ *   <li><b>renew</b>: both, for claims that are at both; the truth decides where it was asked.
+ *   <li><b>withdraw</b>: the truth first, so that the next whom the gate lets through finds it
+ *       free.
+ * </ul>
+ *
+ * <p>Clients that see the gate and clients that do not meet in the truth's own line. Nobody in it
+ * waits for the gate, so nobody waits forever. Verbs wait for the gate on the calling thread, for
+ * its patience at most.
+ */
+final class GateLocks {
+
+  /** Withdrawals that the gate has missed; others run out there. */
+  private static final int MAX_OWED = 10_000;
+
+  private final Gate gate;
+  private final LockStore truth;
+  private final Threads threads;
+  private final LongSupplier nanos;
+  private final ConcurrentHashMap<ClaimId, Passage> passages = new ConcurrentHashMap<>();
+  private final ConcurrentLinkedQueue<Claim> owed = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger owing = new AtomicInteger();
+
+  GateLocks(Gate gate, LockStore truth, Threads threads, LongSupplier nanos) {
+    this.gate = gate;
+    this.truth = truth;
+    this.threads = threads;
+    this.nanos = nanos;
+  }
+
+  CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    long now = nanos.getAsLong();
+    Passage passage = passages.computeIfAbsent(claim.id(), id -> new Passage(claim, bell, now));
+    passage.heard(bell, now);
+    if (passage.isSent()) {
+      return again(passage, claim);
+    }
+    Standing atGate = askGate(passage);
+    if (atGate instanceof Standing.Waiting) {
+      return CompletableFuture.completedFuture(atGate);
+    }
+    if (atGate instanceof Standing.Gone) {
+      passages.remove(claim.id(), passage);
+      return CompletableFuture.completedFuture(atGate);
+    }
+    return askTruth(passage, claim, atGate instanceof Standing.OtherKind);
+  }
+
+  /** The truth first: of a downgrade the readers at the gate must not learn before it. */
+  private CompletionStage<Standing> again(Passage passage, Claim claim) {
+    CompletionStage<Standing> answer = askTruth(passage, claim, false);
+    return threads.then(
+        answer,
+        standing -> {
+          if (passage.mayBeAtGate() && standing instanceof Standing.Held) {
+            gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
+          }
+          return standing;
+        });
+  }
+
+  /** How it stands at the gate; null where the gate is away. */
+  private @Nullable Standing askGate(Passage passage) {
+    if (gate.isAway()) {
+      return null;
+    }
+    passage.toGate();
+    Standing standing =
+        gate.ask(store -> store.attempt(forGate(passage.claim), rung -> gateRang(passage, rung)));
+    passage.gateAnswered(standing);
+    return standing;
+  }
+
+  /** One token is enough where none is used; the gate's are not the truth's. */
+  private static Claim forGate(Claim claim) {
+    return new Claim(
+        claim.lock(),
+        claim.id(),
+        claim.mode(),
+        claim.lease(),
+        claim.queues(),
+        1,
+        0,
+        claim.unsettled(),
+        claim.holder());
+  }
+
+  private void gateRang(Passage passage, Standing standing) {
+    if (standing instanceof Standing.Held) {
+      threads.execute(() -> letThrough(passage));
+    }
+  }
+
+  private void letThrough(Passage passage) {
+    if (!passage.isSent()) {
+      askTruth(passage)
+          .whenComplete(
+              (standing, error) -> {
+                if (standing instanceof Standing.Held) {
+                  passage.ring(standing);
+                }
+              });
+    }
+  }
+
+  /**
+   * For a claim that stood in the gate's line: it keeps its place though the semaphore was given
+   * other permits meanwhile.
+   */
+  private CompletionStage<Standing> askTruth(Passage passage) {
+    CompletionStage<Standing> answer =
+        threads
+            .then(
+                send(passage, passage.claim),
+                standing -> {
+                  Claim fitted = fitted(passage.claim, standing);
+                  return fitted == null
+                      ? CompletableFuture.completedFuture(standing)
+                      : send(passage, fitted);
+                })
+            .thenCompose(stage -> stage);
+    return threads.then(answer, standing -> conclude(passage, standing, false));
+  }
+
+  private static @Nullable Claim fitted(Claim claim, Standing standing) {
+    boolean fits =
+        standing instanceof Standing.OtherKind other
+            && claim.mode() instanceof Mode.Permits permits
+            && permits.wanted() <= other.kind().capacity();
+    if (!fits) {
+      return null;
+    }
+    int capacity = ((Standing.OtherKind) standing).kind().capacity();
+    return claim.as(new Mode.Permits(((Mode.Permits) claim.mode()).wanted(), capacity));
+  }
+
+  private CompletionStage<Standing> askTruth(Passage passage, Claim claim, boolean mendKind) {
+    return threads.then(send(passage, claim), standing -> conclude(passage, standing, mendKind));
+  }
+
+  private CompletionStage<Standing> send(Passage passage, Claim claim) {
+    if (!passage.toTruth()) {
+      return CompletableFuture.completedFuture(Standing.GONE);
+    }
+    CompletionStage<Standing> answer;
+    try {
+      answer = truth.attempt(claim, standing -> passage.ring(plain(standing)));
+    } catch (RuntimeException e) {
+      answer = CompletableFuture.failedFuture(e);
+    }
+    return answer.whenComplete(
+        (standing, error) -> {
+          if (standing != null) {
+            passage.truthAnswered();
+          } else {
+            passage.truthFailed();
+          }
+        });
+  }
+
+  private Standing conclude(Passage passage, Standing standing, boolean mendKind) {
+    Claim claim = passage.claim;
+    if (standing instanceof Standing.OtherKind other) {
+      mendKind(claim.lock(), other.kind());
+    } else if (mendKind) {
+      mendKind(claim.lock(), new Kind(claim.mode().capacity()));
+    }
+    if (standing instanceof Standing.Gone || standing instanceof Standing.OtherKind) {
+      passages.remove(claim.id(), passage);
+      leaveGate(passage, claim);
+    }
+    return plain(standing);
+  }
+
+  /** Without followers: those of the truth's line have not passed the gate. */
+  private static Standing plain(Standing standing) {
+    return standing instanceof Standing.Held held && !held.followers().isEmpty()
+        ? new Standing.Held(held.token(), held.lastToken())
+        : standing;
+  }
+
+  private void mendKind(String lock, Kind kind) {
+    gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind));
+  }
+
+  CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    long now = nanos.getAsLong();
+    Renewal renewal = new Renewal();
+    List<Claim> gateClaims = new ArrayList<>();
+    Map<Passage, Boolean> waiting = new HashMap<>();
+    for (Claim claim : claims) {
+      Passage passage = passages.get(claim.id());
+      if (passage == null) {
+        renewal.known.add(claim);
+        continue;
+      }
+      boolean inTime = passage.heard(null, now);
+      if (passage.mayBeAtGate()) {
+        gateClaims.add(forGate(claim));
+      }
+      if (passage.isKnown()) {
+        renewal.known.add(claim);
+      } else if (passage.isSent()) {
+        renewal.asks.add(passage);
+      } else {
+        waiting.put(passage, inTime);
+      }
+    }
+    Map<ClaimId, Standing> atGate =
+        gateClaims.isEmpty() ? Map.of() : gate.ask(store -> store.renew(gateClaims));
+    waiting.forEach(
+        (passage, inTime) -> {
+          ClaimId id = passage.claim.id();
+          Standing standing = atGate == null ? null : atGate.get(id);
+          if (standing instanceof Standing.Gone && inTime) {
+            standing = askGate(passage); // it has forgotten: stand in line anew
+          }
+          if (standing instanceof Standing.Waiting) {
+            renewal.told.put(id, standing);
+          } else if (standing == null || standing instanceof Standing.Held) {
+            renewal.asks.add(passage);
+          } else {
+            passages.remove(id, passage);
+            renewal.told.put(id, Standing.GONE);
+          }
+        });
+    return renewal.askTruth();
+  }
+
+  /** What of a renewal goes to the truth, and what is known already. */
+  private final class Renewal {
+    private final List<Claim> known = new ArrayList<>();
+    private final List<Passage> asks = new ArrayList<>();
+    private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
+    private volatile @Nullable Throwable failure;
+
+    /** What fails alone is left out, unless nothing else is known. */
+    CompletionStage<Map<ClaimId, Standing>> askTruth() {
+      List<CompletableFuture<?>> answers = new ArrayList<>();
+      if (asks.size() == 1) {
+        answers.add(ask(asks.get(0)));
+      } else {
+        for (Passage passage : asks) {
+          answers.add(
+              CompletableFuture.supplyAsync(() -> ask(passage), threads)
+                  .thenCompose(answer -> answer));
+        }
+      }
+      if (!known.isEmpty()) {
+        answers.add(noting(renewAtTruth().thenAccept(this::tell)));
+      }
+      return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+          .thenApply(
+              nothing -> {
+                Throwable cause = failure;
+                if (told.isEmpty() && cause != null) {
+                  throw cause instanceof CompletionException e ? e : new CompletionException(cause);
+                }
+                return told;
+              });
+    }
+
+    private CompletionStage<Map<ClaimId, Standing>> renewAtTruth() {
+      try {
+        return truth.renew(known);
+      } catch (RuntimeException e) {
+        return CompletableFuture.failedFuture(e);
+      }
+    }
+
+    private CompletableFuture<?> ask(Passage passage) {
+      return noting(
+          GateLocks.this
+              .askTruth(passage)
+              .thenAccept(
+                  standing ->
+                      told.put(
+                          passage.claim.id(),
+                          standing instanceof Standing.OtherKind ? Standing.GONE : standing)));
+    }
+
+    private void tell(Map<ClaimId, Standing> standings) {
+      standings.forEach(
+          (id, standing) -> {
+            told.put(id, plain(standing));
+            if (standing instanceof Standing.Gone) {
+              Passage passage = passages.remove(id);
+              if (passage != null) {
+                threads.execute(() -> leaveGate(passage, passage.claim));
+              }
+            }
+          });
+    }
+
+    private CompletableFuture<?> noting(CompletionStage<Void> answer) {
+      return answer
+          .toCompletableFuture()
+          .handle(
+              (nothing, error) -> {
+                if (error != null) {
+                  failure = error;
+                }
+                return null;
+              });
+    }
+  }
+
+  CompletionStage<Void> withdraw(Claim claim) {
+    Passage passage = passages.get(claim.id());
+    if (passage == null) {
+      return threads.then(truth.withdraw(claim), nothing -> leaveGate(null, claim));
+    }
+    passage.end();
+    if (!passage.isSent() && !claim.unsettled()) {
+      passages.remove(claim.id(), passage);
+      leaveGate(passage, claim);
+      return CompletableFuture.completedFuture(null);
+    }
+    Claim gone = passage.isUnsettled() ? claim.asUnsettled() : claim;
+    return threads.then(
+        truth.withdraw(gone),
+        nothing -> {
+          passages.remove(claim.id(), passage);
+          return leaveGate(passage, claim);
+        });
+  }
+
+  /** Takes the claim out of the gate; one that the gate misses is told to it when it is back. */
+  @SuppressWarnings("NullAway") // the Void of a stage
+  private Void leaveGate(@Nullable Passage passage, Claim claim) {
+    if (passage == null || passage.mayBeAtGate()) {
+      boolean doubtful = passage != null && passage.isDoubtfulAtGate();
+      withdrawFromGate(forGate(doubtful ? claim.asUnsettled() : claim));
+    }
+    return null;
+  }
+
+  private void withdrawFromGate(Claim claim) {
+    Boolean done = gate.ask(store -> store.withdraw(claim).thenApply(nothing -> true));
+    if (done == null && owing.get() < MAX_OWED) {
+      owing.incrementAndGet();
+      owed.add(claim.asUnsettled());
+    }
+  }
+
+  /** The gate answers again: tells it what it has missed. */
+  void gateIsBack() {
+    for (int left = owing.get(); left > 0 && !gate.isAway(); left--) {
+      Claim claim = owed.poll();
+      if (claim != null) {
+        owing.decrementAndGet();
+        withdrawFromGate(claim);
+      }
+    }
+  }
+
+  /** Forgets claims whose client has. */
+  void sweep() {
+    long now = nanos.getAsLong();
+    passages.values().removeIf(passage -> passage.isForgotten(now));
+  }
+}

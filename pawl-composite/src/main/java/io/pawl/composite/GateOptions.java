@@ -1,0 +1,58 @@
+package io.pawl.composite;
+
+import java.time.Duration;
+
+/**
+ * How a {@link GateStore} treats its gate. Immutable; each method returns a changed copy.
+ *
+ * @param gatePatience how long a call waits for the gate before it goes on without it, 1 ms to 10 s
+ * @param gatePause how long a gate that failed is left alone before it is tried again, in the
+ *     background, 10 ms to 1 minute
+ * @param soldOutKept how long a client refuses by what it last heard, 1 ms to 1 s
+ * @param settle how often a client that uses a counter compares gate and truth, 10 ms to 1 minute
+ */
+public record GateOptions(
+    Duration gatePatience, Duration gatePause, Duration soldOutKept, Duration settle) {
+
+  private static final GateOptions DEFAULTS =
+      new GateOptions(
+          Duration.ofMillis(500),
+          Duration.ofSeconds(1),
+          Duration.ofMillis(250),
+          Duration.ofSeconds(1));
+
+  public GateOptions {
+    check("gatePatience", gatePatience, Duration.ofMillis(1), Duration.ofSeconds(10));
+    check("gatePause", gatePause, Duration.ofMillis(10), Duration.ofMinutes(1));
+    check("soldOutKept", soldOutKept, Duration.ofMillis(1), Duration.ofSeconds(1));
+    check("settle", settle, Duration.ofMillis(10), Duration.ofMinutes(1));
+  }
+
+  private static void check(String what, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      throw new IllegalArgumentException(
+          what + ": " + value + " is not between " + least + " and " + most);
+    }
+  }
+
+  /** Patience of 500 ms, a pause of 1 s, sold out for 250 ms, settled every second. */
+  public static GateOptions defaults() {
+    return DEFAULTS;
+  }
+
+  public GateOptions gatePatience(Duration longest) {
+    return new GateOptions(longest, gatePause, soldOutKept, settle);
+  }
+
+  public GateOptions gatePause(Duration pause) {
+    return new GateOptions(gatePatience, pause, soldOutKept, settle);
+  }
+
+  public GateOptions soldOutKept(Duration kept) {
+    return new GateOptions(gatePatience, gatePause, kept, settle);
+  }
+
+  public GateOptions settle(Duration period) {
+    return new GateOptions(gatePatience, gatePause, soldOutKept, period);
+  }
+}

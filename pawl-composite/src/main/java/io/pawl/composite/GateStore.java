@@ -1,0 +1,229 @@
+package io.pawl.composite;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
+import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store made of two: a fast <em>gate</em> that orders contenders and refuses early, and a
+ * <em>truth</em> that alone grants and sells. What the gate says is never needed to be right: with
+ * it gone, restarted empty or restored from a backup, exclusion, tokens and ledgers are the
+ * truth's. See docs/GATE.md.
+ *
+ * <p>All clients of a service should use the same pair; those that use the truth alone are safe
+ * too, but stand in its line rather than the gate's.
+ *
+ * <p>Thread-safe. Verbs may block, even where neither part does.
+ */
+public final class GateStore implements LockStore, CounterStore, Inspectable, Diagnosable {
+
+  private static final long SWEEP_NANOS = 30_000_000_000L;
+
+  private final Gate gate;
+  private final LockStore truth;
+  private final boolean ownsParts;
+  private final Threads threads = new Threads();
+  private final GateLocks locks;
+  private final GateInspection inspection;
+  private final @Nullable GateCounters counters;
+
+  private GateStore(
+      String gateDescription,
+      @Nullable LockStore gate,
+      Supplier<LockStore> gateOpener,
+      LockStore truth,
+      boolean ownsParts,
+      GateOptions options) {
+    this.truth = truth;
+    this.ownsParts = ownsParts;
+    this.gate = new Gate(gateDescription, gate, gateOpener, options, threads, this::gateIsBack);
+    this.locks = new GateLocks(this.gate, truth, threads, System::nanoTime);
+    this.inspection = new GateInspection(this.gate, truth, threads);
+    this.counters = truth instanceof CounterStore counting ? counters(counting, options) : null;
+    this.gate.start();
+    sweepLater();
+  }
+
+  private GateCounters counters(CounterStore counting, GateOptions options) {
+    RandomGenerator random = new java.util.Random();
+    Mirror mirror = new Mirror(gate, counting, options, threads, System::nanoTime, random);
+    return new GateCounters(gate, counting, options, threads, System::nanoTime, mirror);
+  }
+
+  /** Both parts stay the caller's: they are not closed with this. */
+  public static GateStore over(LockStore gate, LockStore truth) {
+    return over(gate, truth, GateOptions.defaults());
+  }
+
+  /** As {@link #over(LockStore, LockStore)}, with options. */
+  public static GateStore over(LockStore gate, LockStore truth, GateOptions options) {
+    return new GateStore(gate.describe(), gate, () -> gate, truth, false, options);
+  }
+
+  /**
+   * Both parts are closed with this.
+   *
+   * @param gate null where it could not be reached yet
+   */
+  static GateStore owning(
+      String gateDescription,
+      @Nullable LockStore gate,
+      Supplier<LockStore> gateOpener,
+      LockStore truth,
+      GateOptions options) {
+    return new GateStore(gateDescription, gate, gateOpener, truth, true, options);
+  }
+
+  /** Whether the gate is left out at the moment, since it failed or did not answer. */
+  public boolean isGateAway() {
+    return gate.isAway();
+  }
+
+  private void gateIsBack() {
+    locks.gateIsBack();
+    if (counters != null) {
+      counters.gateIsBack();
+    }
+  }
+
+  private void sweepLater() {
+    threads.after(
+        SWEEP_NANOS,
+        () -> {
+          locks.sweep();
+          if (counters != null) {
+            counters.sweep();
+          }
+          sweepLater();
+        });
+  }
+
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    return locks.attempt(claim, bell);
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    return locks.renew(claims);
+  }
+
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    return locks.withdraw(claim);
+  }
+
+  @Override
+  public int renewBatch() {
+    return truth.renewBatch();
+  }
+
+  /** Verbs wait for the gate on the calling thread. */
+  @Override
+  public boolean blocks() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    return counters().apply(request);
+  }
+
+  @Override
+  public CompletionStage<Optional<CounterView>> read(String counter) {
+    return counters().truth().read(counter);
+  }
+
+  @Override
+  public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
+    return counters().truth().history(counter, limit);
+  }
+
+  @Override
+  public CompletionStage<Long> prune(String counter, Instant before) {
+    return counters().truth().prune(counter, before);
+  }
+
+  private GateCounters counters() {
+    if (counters == null) {
+      throw new UnsupportedOperationException(
+          truth.describe() + " has no counters; use another truth");
+    }
+    return counters;
+  }
+
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    return inspection.list(limit);
+  }
+
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    return inspection.show(lock);
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    return inspection.evict(lock, token);
+  }
+
+  @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return inspection.setKind(lock, kind);
+  }
+
+  /** What the gate's and the truth's own examinations find. */
+  @Override
+  public List<Finding> diagnose() {
+    List<Finding> findings = new ArrayList<>();
+    Diagnosable front = gate.as(Diagnosable.class);
+    if (gate.isAway()) {
+      String what = "gate " + gate.describe() + " does not answer; everything runs on the truth";
+      findings.add(new Finding(Level.WARNING, what, "start it, or look at the network"));
+    } else if (front != null) {
+      front.diagnose().forEach(finding -> findings.add(prefixed("gate: ", finding)));
+    }
+    if (truth instanceof Diagnosable behind) {
+      behind.diagnose().forEach(finding -> findings.add(prefixed("truth: ", finding)));
+    }
+    return findings;
+  }
+
+  private static Finding prefixed(String part, Finding finding) {
+    return new Finding(finding.level(), part + finding.what(), finding.fix());
+  }
+
+  @Override
+  public String describe() {
+    return "gate " + gate.describe() + " before " + truth.describe();
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+    if (ownsParts) {
+      gate.close();
+      truth.close();
+    }
+  }
+}

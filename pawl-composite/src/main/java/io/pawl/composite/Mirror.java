@@ -1,0 +1,130 @@
+package io.pawl.composite;
+
+import io.pawl.OperationId;
+import io.pawl.spi.Amounts;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.Operation;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the gate's counters equal to the truth's: value and floor. A counter that this client uses
+ * is compared once every {@link GateOptions#settle}, and once more after that, or after a
+ * difference; hence both agree within two periods of the last operation, whoever crashed, as long
+ * as one client that used it lives.
+ */
+final class Mirror {
+
+  private static final Logger log = LoggerFactory.getLogger(Mirror.class);
+
+  private final Gate gate;
+  private final CounterStore truth;
+  private final GateOptions options;
+  private final Threads threads;
+  private final LongSupplier nanos;
+  private final RandomGenerator random;
+
+  Mirror(
+      Gate gate,
+      CounterStore truth,
+      GateOptions options,
+      Threads threads,
+      LongSupplier nanos,
+      RandomGenerator random) {
+    this.gate = gate;
+    this.truth = truth;
+    this.options = options;
+    this.threads = threads;
+    this.nanos = nanos;
+    this.random = random;
+  }
+
+  /** The stock is in use: sees to it that gate and truth agree. */
+  void watch(Stock stock) {
+    if (stock.use(nanos.getAsLong())) {
+      passLater(stock);
+    }
+  }
+
+  private void passLater(Stock stock) {
+    double jitter = 0.8 + 0.2 * random.nextDouble();
+    threads.after((long) (options.settle().toNanos() * jitter), () -> pass(stock));
+  }
+
+  private void pass(Stock stock) {
+    boolean again = stock.takeUsed();
+    try {
+      again |= settle(stock);
+    } catch (RuntimeException e) {
+      log.debug("counter '{}' could not be compared", stock.counter, e);
+      again = true;
+    }
+    if (again || !stock.endWatch()) {
+      passLater(stock);
+    }
+  }
+
+  /** As {@link #settle}; what fails is made good by the next round. */
+  void settleQuietly(Stock stock) {
+    try {
+      settle(stock);
+    } catch (RuntimeException e) {
+      log.debug("counter '{}' could not be compared", stock.counter, e);
+    }
+  }
+
+  /**
+   * Makes the gate equal to the truth, in two to five trips. Answers whether it was not, or may not
+   * be now.
+   */
+  boolean settle(Stock stock) {
+    if (gate.isAway()) {
+      return false; // when it is back, all counters in use are compared
+    }
+    int raises = stock.raises();
+    CounterView view = join(truth.read(stock.counter)).orElse(CounterView.unknown(stock.counter));
+    stock.seen(view, raises, nanos.getAsLong());
+    Optional<CounterView> mirrored =
+        gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
+    if (mirrored == null) {
+      return false;
+    }
+    CounterView there = mirrored.orElse(CounterView.unknown(stock.counter));
+    if (there.floor() != view.floor()) {
+      write(stock.counter, new Operation.SetBounds(-Amounts.MAX, Amounts.MAX));
+      write(stock.counter, new Operation.SetTo(view.value()));
+      write(stock.counter, new Operation.SetBounds(view.floor(), Amounts.MAX));
+      return true;
+    }
+    if (mirrored.isEmpty() || there.value() != view.value()) {
+      write(stock.counter, new Operation.CompareAndSet(there.value(), view.value()));
+      return true;
+    }
+    return false;
+  }
+
+  /** The truth has just said that the counter stands at {@code value}. */
+  void publish(Stock stock, long value) {
+    write(stock.counter, new Operation.SetTo(value));
+  }
+
+  private void write(String counter, Operation operation) {
+    CounterRequest request = CounterRequest.of(counter, OperationId.random(), operation, false);
+    gate.ask(CounterStore.class, counters -> counters.apply(request));
+  }
+
+  static <T> T join(CompletionStage<T> answer) {
+    try {
+      return answer.toCompletableFuture().join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package io.pawl.composite;
+
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import org.jspecify.annotations.Nullable;
+
+/** How far a claim of this client has come: to the gate, and through it to the truth. */
+final class Passage {
+
+  /** As it was first attempted; a downgrade goes past this. */
+  final Claim claim;
+
+  private volatile Bell bell;
+  private boolean atGate;
+  private boolean gateDoubtful;
+  private boolean sent;
+  private int unanswered;
+  private boolean known;
+  private boolean doubtful;
+  private boolean ended;
+  private long heardNanos;
+
+  Passage(Claim claim, Bell bell, long nowNanos) {
+    this.claim = claim;
+    this.bell = bell;
+    this.heardNanos = nowNanos;
+  }
+
+  /** A sign of life. Answers whether it came within the lease of the one before. */
+  synchronized boolean heard(@Nullable Bell latest, long nowNanos) {
+    if (latest != null) {
+      bell = latest;
+    }
+    boolean inTime = nowNanos - heardNanos < claim.lease().toNanos();
+    heardNanos = nowNanos;
+    return inTime;
+  }
+
+  /** Nobody has spoken of it for two leases, and a minute. */
+  synchronized boolean isForgotten(long nowNanos) {
+    long silence = Math.max(2 * claim.lease().toNanos(), 60_000_000_000L);
+    return nowNanos - heardNanos > silence;
+  }
+
+  void ring(Standing standing) {
+    bell.ring(standing);
+  }
+
+  /** It is about to be sent to the gate. */
+  synchronized void toGate() {
+    atGate = true;
+  }
+
+  /**
+   * The gate said how it stands.
+   *
+   * @param standing null where it did not answer, and may have it all the same
+   */
+  synchronized void gateAnswered(@Nullable Standing standing) {
+    gateDoubtful |= standing == null;
+    if (standing instanceof Standing.Gone || standing instanceof Standing.OtherKind) {
+      atGate = gateDoubtful;
+    }
+  }
+
+  synchronized boolean mayBeAtGate() {
+    return atGate;
+  }
+
+  synchronized boolean isDoubtfulAtGate() {
+    return gateDoubtful;
+  }
+
+  /** It is about to be sent to the truth; false where it has ended. */
+  synchronized boolean toTruth() {
+    if (ended) {
+      return false;
+    }
+    sent = true;
+    unanswered++;
+    return true;
+  }
+
+  synchronized void truthAnswered() {
+    unanswered--;
+    known = true;
+  }
+
+  synchronized void truthFailed() {
+    unanswered--;
+    doubtful = true;
+  }
+
+  /** It was sent to the truth, whatever became of it. */
+  synchronized boolean isSent() {
+    return sent;
+  }
+
+  /** The truth has said how it stands. */
+  synchronized boolean isKnown() {
+    return known;
+  }
+
+  /** No attempt goes to the truth from now on, except those that are on their way. */
+  synchronized void end() {
+    ended = true;
+  }
+
+  /** An attempt may still arrive at the truth. */
+  synchronized boolean isUnsettled() {
+    return doubtful || unanswered > 0;
+  }
+}

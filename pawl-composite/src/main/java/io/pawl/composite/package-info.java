@@ -1,0 +1,5 @@
+/** Stores made of stores: a fast gate before a durable truth. */
+@NullMarked
+package io.pawl.composite;
+
+import org.jspecify.annotations.NullMarked;
