@@ -1,0 +1,261 @@
+package io.pawl.composite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Counter;
+import io.pawl.OutcomeUnknownException;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.memory.MemoryStore;
+import io.pawl.tck.FaultyStore;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A gate that fails, forgets or lies, and clients that die between it and the truth. */
+class CounterFaultsTest {
+
+  private static final GateOptions BRISK =
+      GateOptions.defaults()
+          .gatePause(Duration.ofMillis(50))
+          .soldOutKept(Duration.ofMillis(50))
+          .settle(Duration.ofMillis(50));
+
+  private static final PawlOptions IMPATIENT = PawlOptions.defaults().patience(Duration.ZERO);
+
+  private final MemoryStore gate = new MemoryStore();
+  private final MemoryStore truth = new MemoryStore();
+  private final FaultyStore toGate = new FaultyStore(gate);
+  private final FaultyStore toTruth = new FaultyStore(truth);
+  private final GateStore store = GateStore.over(toGate, toTruth, BRISK);
+  private final Pawl pawl = Pawl.over(store, IMPATIENT);
+  private final GateStore otherStore = GateStore.over(gate, truth, BRISK);
+  private final Pawl other = Pawl.over(otherStore, IMPATIENT);
+  private final Counter stock = pawl.counter("stock");
+
+  @AfterEach
+  void close() {
+    toGate.close();
+    toTruth.close();
+    pawl.close();
+    other.close();
+    store.close();
+    otherStore.close();
+  }
+
+  private void agree(long value) {
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(Seam.value(truth, "stock")).isEqualTo(value);
+              assertThat(Seam.value(gate, "stock")).isEqualTo(value);
+            });
+  }
+
+  @Test
+  void gateAndTruthAgreeSoonAfterTheLastOperation() {
+    stock.set(10);
+    stock.tryTake(3);
+    other.counter("stock").tryTake(2, "order");
+    agree(5);
+    stock.bounds(-5, 20);
+    stock.tryTake(9);
+    agree(-4);
+    assertThat(Seam.answer(gate.read("stock")).orElseThrow().floor()).isEqualTo(-5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 3, 1_000_000})
+  void p7_conservation_anOldGateSellsNothingAndRefusesNotForLong(long old) {
+    stock.set(5);
+    agree(5);
+    Seam.set(gate, "stock", old);
+
+    Pawl fresh = Pawl.over(otherStore);
+    int sold = 0;
+    for (int i = 0; i < 20; i++) {
+      sold += fresh.counter("stock").tryTake(1).isTaken() ? 1 : 0;
+    }
+    assertThat(sold).isLessThanOrEqualTo(5);
+    int soldAtOnce = sold;
+    AtomicLong soldLater = new AtomicLong();
+    await()
+        .untilAsserted(
+            () -> {
+              soldLater.addAndGet(fresh.counter("stock").tryTake(1).isTaken() ? 1 : 0);
+              assertThat(soldAtOnce + soldLater.get()).isEqualTo(5);
+            });
+    assertThat(fresh.counter("stock").tryTake(1).isTaken()).isFalse();
+    agree(0);
+    fresh.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Fault.class,
+      names = {"LOSE_REQUEST", "LOSE_REPLY", "DENY", "THROW"})
+  void withTheGateAwayEverythingWorksOnTheTruth(Fault fault) {
+    toGate.on(Verb.APPLY, fault).on(Verb.READ, fault).on(Verb.RENEW, Fault.LOSE_REQUEST);
+
+    assertThat(stock.set(3).isApplied()).isTrue();
+    await().until(store::isGateAway);
+    int asked = toGate.calls(Verb.APPLY) + toGate.calls(Verb.READ);
+    assertThat(stock.tryTake(2).left()).isEqualTo(1);
+    assertThat(stock.tryTake(2).isTaken()).isFalse();
+    assertThat(stock.tryTake(2).isTaken()).isFalse();
+    assertThat(stock.tryTake(1).isTaken()).isTrue();
+    assertThat(stock.giveBack(4).value()).isEqualTo(4);
+    assertThat(stock.tryTake(4).isTaken()).isTrue();
+    assertThat(toGate.calls(Verb.APPLY) + toGate.calls(Verb.READ)).isEqualTo(asked);
+
+    toGate.heal();
+    await().until(() -> !store.isGateAway());
+    agree(0);
+  }
+
+  /** Whoever gives back dies before it could tell the gate. */
+  @Test
+  void aCrashBetweenTruthAndGateIsMadeGoodByWhoeverComesNext() {
+    stock.set(0);
+    agree(0);
+    assertThat(other.counter("stock").tryTake(1).isTaken()).isFalse();
+    toGate.cut();
+    stock.add(1);
+    pawl.close();
+    store.close();
+
+    await().until(() -> other.counter("stock").tryTake(1).isTaken());
+
+    assertThat(other.counter("stock").get()).isZero();
+    agree(0);
+  }
+
+  @Test
+  void whatAReservationReturnsIsSoldThoughNobodyTellsTheGate() {
+    stock.set(2);
+    stock.reserve(2, Duration.ofMillis(300), "cart");
+    assertThat(other.counter("stock").tryTake(1).isTaken()).isFalse();
+
+    await().until(() -> other.counter("stock").tryTake(2).isTaken());
+
+    agree(0);
+  }
+
+  @Test
+  void ownGiveBacksAreSeenAtOnce() {
+    stock.set(1);
+    for (int i = 0; i < 50; i++) {
+      assertThat(stock.tryTake(1).isTaken()).isTrue();
+      assertThat(stock.tryTake(1).isTaken()).isFalse();
+      assertThat(stock.giveBack(1).isApplied()).isTrue();
+    }
+  }
+
+  @Test
+  void soldOutIsRefusedWithoutAskingTheTruth() {
+    GateStore patient =
+        GateStore.over(toGate, toTruth, GateOptions.defaults().soldOutKept(Duration.ofSeconds(1)));
+    Pawl client = Pawl.over(patient);
+    Counter counter = client.counter("soldOut");
+    counter.set(1);
+    counter.tryTake(1);
+    counter.tryTake(1);
+    int before = toTruth.calls(Verb.APPLY);
+
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(counter.tryTake(1).isTaken()).isFalse();
+    }
+
+    assertThat(toTruth.calls(Verb.APPLY)).isLessThanOrEqualTo(before + 1);
+    client.close();
+    patient.close();
+  }
+
+  @Test
+  void aFreshClientIsRefusedByTheGate() {
+    stock.set(1);
+    stock.tryTake(1);
+    agree(0);
+    FaultyStore counted = new FaultyStore(truth);
+    GateStore fresh = GateStore.over(gate, counted);
+    Pawl client = Pawl.over(fresh);
+
+    assertThat(client.counter("stock").tryTake(1).isTaken()).isFalse();
+
+    assertThat(counted.calls(Verb.APPLY)).isZero();
+    client.close();
+    fresh.close();
+  }
+
+  @Test
+  void p7_conservation_whatTheTruthSaidUnderACallersIdStands() {
+    stock.set(1);
+    assertThat(stock.tryTake(1, "order").isTaken()).isTrue();
+    assertThat(stock.tryTake(1).isTaken()).isFalse();
+
+    assertThat(stock.tryTake(1, "order").isTaken()).isTrue();
+    assertThat(other.counter("stock").tryTake(1, "order").isTaken()).isTrue();
+    assertThat(stock.tryTake(1, "late").isTaken()).isFalse();
+    stock.giveBack(1);
+    assertThat(stock.tryTake(1, "late").isTaken()).isFalse();
+  }
+
+  /** Takes and give-backs over parts that lose one message in five, on either side. */
+  @Test
+  void p7_conservation_holdsWhicheverMessageIsLost() throws Exception {
+    stock.set(300);
+    AtomicLong sold = new AtomicLong();
+    AtomicLong unknown = new AtomicLong();
+    List<Thread> threads = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      Counter mine = t % 2 == 0 ? stock : other.counter("stock");
+      threads.add(new Thread(() -> trade(mine, sold, unknown)));
+    }
+    threads.forEach(Thread::start);
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    toGate.heal();
+    toTruth.heal();
+
+    long left = Seam.value(truth, "stock");
+    assertThat(Seam.ledger(truth, "stock")).isEqualTo(left);
+    assertThat(left).isNotNegative();
+    assertThat(Math.abs(300 - sold.get() - left)).isLessThanOrEqualTo(unknown.get());
+    stock.tryTake(1);
+    await()
+        .untilAsserted(
+            () -> assertThat(Seam.value(gate, "stock")).isEqualTo(Seam.value(truth, "stock")));
+  }
+
+  private void trade(Counter mine, AtomicLong sold, AtomicLong unknown) {
+    for (int i = 0; i < 500; i++) {
+      if (ThreadLocalRandom.current().nextInt(5) == 0) {
+        FaultyStore part = ThreadLocalRandom.current().nextBoolean() ? toGate : toTruth;
+        Verb verb = ThreadLocalRandom.current().nextBoolean() ? Verb.APPLY : Verb.READ;
+        Fault fault =
+            ThreadLocalRandom.current().nextBoolean() ? Fault.LOSE_REQUEST : Fault.LOSE_REPLY;
+        part.next(verb, fault);
+      }
+      try {
+        if (i % 10 == 9) {
+          sold.addAndGet(mine.giveBack(1).isApplied() ? -1 : 0);
+        } else {
+          sold.addAndGet(mine.tryTake(1).isTaken() ? 1 : 0);
+        }
+      } catch (OutcomeUnknownException e) {
+        unknown.incrementAndGet();
+      }
+    }
+  }
+}

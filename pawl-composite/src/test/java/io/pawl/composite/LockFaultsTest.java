@@ -1,0 +1,231 @@
+package io.pawl.composite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.tck.FaultyStore;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A gate that comes and goes, for all clients or for some. */
+class LockFaultsTest {
+
+  private static final GateOptions BRISK =
+      GateOptions.defaults().gatePause(Duration.ofMillis(30)).gatePatience(Duration.ofMillis(200));
+
+  private final MemoryStore gate = new MemoryStore();
+  private final MemoryStore truth = new MemoryStore();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  /** A client with a way of its own to the gate. */
+  private final class Client {
+    private final FaultyStore toGate = keep(new FaultyStore(gate));
+    private final FaultyStore toTruth = keep(new FaultyStore(truth));
+    private final GateStore store = keep(GateStore.over(toGate, toTruth, BRISK));
+    private final Pawl pawl = keep(Pawl.over(store));
+
+    Lease acquire(String lock) throws InterruptedException {
+      LockOptions strict = LockOptions.defaults().strictOrder();
+      return pawl.lock(lock, strict).tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+    }
+  }
+
+  private <T extends AutoCloseable> T keep(T closeable) {
+    opened.add(0, closeable);
+    return closeable;
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+  }
+
+  @Test
+  void theTruthSeesOneContenderHoweverManyWait() throws Exception {
+    Client client = new Client();
+    Lease lease = client.acquire("lock");
+    List<CompletableFuture<?>> waiting = new ArrayList<>();
+    LockOptions strict = LockOptions.defaults().strictOrder();
+    for (int i = 0; i < 20; i++) {
+      waiting.add(client.pawl.lock("lock", strict).tryAcquireAsync(Duration.ofMinutes(1)));
+    }
+    await().until(() -> waiters() == 20);
+
+    assertThat(client.toTruth.calls(Verb.ATTEMPT)).isEqualTo(1);
+    GateStore looking = keep(GateStore.over(gate, truth));
+    assertThat(Seam.answer(looking.show("lock")).orElseThrow().waiters()).hasSize(20);
+    waiting.forEach(each -> each.cancel(false));
+    await().until(() -> waiters() == 0);
+    assertThat(client.toTruth.calls(Verb.ATTEMPT)).isEqualTo(1);
+    lease.close();
+    assertThat(client.toTruth.calls(Verb.WITHDRAW)).isEqualTo(1);
+  }
+
+  private int waiters() {
+    return Seam.answer(gate.show("lock")).map(view -> view.waiters().size()).orElse(0);
+  }
+
+  @Test
+  void withTheGateAwayTheTruthServesItsOwnLine() throws Exception {
+    Client one = new Client();
+    Client two = new Client();
+    one.toGate.cut();
+    two.toGate.cut();
+
+    Lease first = one.acquire("lock");
+    CompletableFuture<Optional<Lease>> next =
+        two.pawl.lock("lock").tryAcquireAsync(Duration.ofMinutes(1));
+    await().until(() -> Seam.answer(truth.show("lock")).orElseThrow().waiters().size() == 1);
+    first.close();
+
+    Lease second = next.get(20, TimeUnit.SECONDS).orElseThrow();
+    assertThat(second.token()).isGreaterThan(first.token());
+    second.close();
+  }
+
+  @Test
+  void aGateThatFailedIsLeftOutAndTriedInTheBackground() throws Exception {
+    Client client = new Client();
+    client.toGate.cut();
+    client.acquire("lock").close();
+    assertThat(client.store.isGateAway()).isTrue();
+    int asked = client.toGate.calls(Verb.ATTEMPT) + client.toGate.calls(Verb.WITHDRAW);
+
+    for (int i = 0; i < 10; i++) {
+      client.acquire("lock").close();
+    }
+
+    assertThat(client.toGate.calls(Verb.ATTEMPT) + client.toGate.calls(Verb.WITHDRAW))
+        .isEqualTo(asked);
+    client.toGate.heal();
+    await().until(() -> !client.store.isGateAway());
+    client.acquire("lock").close();
+    assertThat(client.toGate.calls(Verb.ATTEMPT)).isGreaterThan(asked - 1);
+  }
+
+  /** The one who waits at the gate when it goes away moves on to the truth. */
+  @Test
+  void whoeverWaitsAtAGateThatGoesAwayIsServedByTheTruth() throws Exception {
+    Client holder = new Client();
+    Client waiter = new Client();
+    Lease lease = holder.acquire("lock");
+    CompletableFuture<Optional<Lease>> waiting =
+        waiter.pawl.lock("lock").tryAcquireAsync(Duration.ofMinutes(1));
+    await().until(() -> waiters() == 1);
+    holder.toGate.cut();
+    waiter.toGate.cut().loseBells();
+
+    lease.close();
+
+    assertThat(waiting.get(20, TimeUnit.SECONDS).orElseThrow().token())
+        .isGreaterThan(lease.token());
+  }
+
+  @Test
+  void aReleaseThatTheGateMissedIsToldToItWhenItIsBack() throws Exception {
+    Client client = new Client();
+    Client other = new Client();
+    Lease lease = client.acquire("lock");
+    client.toGate.on(Verb.WITHDRAW, Fault.LOSE_REQUEST).on(Verb.RENEW, Fault.LOSE_REQUEST);
+    lease.close();
+    assertThat(other.pawl.lock("lock").tryAcquire()).as("the gate still thinks so").isEmpty();
+
+    client.toGate.heal();
+
+    await().until(() -> other.pawl.lock("lock").tryAcquire().isPresent());
+  }
+
+  @Test
+  void p1_oneHolder_aLateAttemptThroughEitherPartIsRefused() {
+    Client client = new Client();
+    for (FaultyStore part : List.of(client.toGate, client.toTruth)) {
+      Claim claim = Seam.claim("late");
+      int tried = part.calls(Verb.ATTEMPT);
+      part.next(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+      Thread asking = new Thread(() -> client.store.attempt(claim, rung -> {}));
+      asking.start();
+      int calls = tried + 1;
+      await().until(() -> part.calls(Verb.ATTEMPT) >= calls);
+      await().until(() -> part == client.toTruth || client.store.isGateAway());
+      Seam.answer(client.store.withdraw(claim.asUnsettled()));
+
+      part.resume();
+
+      LockView view = Seam.answer(truth.show("late")).orElse(null);
+      assertThat(view == null || view.holders().isEmpty()).isTrue();
+      await().until(() -> !client.store.isGateAway());
+      await()
+          .until(
+              () -> Seam.answer(gate.show("late")).map(at -> at.holders().isEmpty()).orElse(true));
+    }
+  }
+
+  /** Three clients, of which each sees the gate come and go by itself. */
+  @Test
+  void p1_oneHolder_whileClientsSwitchBetweenGateAndTruth() throws Exception {
+    List<Client> clients = List.of(new Client(), new Client(), new Client());
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicLong inside = new AtomicLong();
+    AtomicLong last = new AtomicLong();
+    ExecutorService threads = Executors.newCachedThreadPool();
+    List<Future<?>> running = new ArrayList<>();
+    for (Client client : clients) {
+      for (int t = 0; t < 2; t++) {
+        running.add(
+            threads.submit(
+                () -> {
+                  for (int i = 0; i < 60; i++) {
+                    try (Lease lease = client.acquire("lock")) {
+                      assertThat(inside.compareAndSet(0, lease.token())).isTrue();
+                      assertThat(last.getAndSet(lease.token())).isLessThan(lease.token());
+                      inside.set(0);
+                    }
+                  }
+                  return null;
+                }));
+      }
+    }
+    Future<?> faults =
+        threads.submit(
+            () -> {
+              while (!over.get()) {
+                Client client = clients.get(ThreadLocalRandom.current().nextInt(3));
+                if (ThreadLocalRandom.current().nextBoolean()) {
+                  client.toGate.cut();
+                } else {
+                  client.toGate.heal();
+                }
+                TimeUnit.MILLISECONDS.sleep(5); // the faults' own pace
+              }
+              return null;
+            });
+    for (Future<?> one : running) {
+      one.get(100, TimeUnit.SECONDS);
+    }
+    over.set(true);
+    faults.get(20, TimeUnit.SECONDS);
+    threads.shutdown();
+  }
+}
