@@ -1,0 +1,57 @@
+package io.pawl.composite;
+
+import io.pawl.spi.LockStore;
+import io.pawl.tck.CrashContract;
+import io.pawl.tck.InspectableContract;
+import io.pawl.tck.LockStoreContract;
+import java.time.Duration;
+import org.junit.jupiter.api.Nested;
+
+/** Redis before MySQL. */
+class ServersContractsTest {
+
+  private static LockStore open() {
+    LockStore gate = Servers.open(Servers.redisUrl());
+    LockStore truth = Servers.open(Servers.mySqlUrl());
+    return GateStore.owning(gate.describe(), gate, () -> gate, truth, Servers.PATIENT);
+  }
+
+  @Nested
+  class Store extends LockStoreContract {
+    @Override
+    protected LockStore openStore() {
+      return open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class Inspecting extends InspectableContract {
+    @Override
+    protected LockStore openStore() {
+      return open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class Crash extends CrashContract {
+    @Override
+    protected String url() {
+      return "gate:" + Servers.redisUrl() + "|" + Servers.mySqlUrl();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
+    }
+  }
+}
