@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Only a take whose id nobody else knows, sent for the first time, is refused so. Under a
  * caller's id a refusal is a promise for all time, and what looks like a new take may be the
- * repetition of one that was sold; that is the truth's to say.
+ * repetition of one that was sold; that is the truth's to say, unless the user waives it ({@link
+ * GateOptions#refusesCallersIds}).
  */
 final class GateCounters {
 
@@ -50,6 +51,7 @@ final class GateCounters {
   private final LongSupplier nanos;
   private final Mirror mirror;
   private final ConcurrentHashMap<String, Stock> stocks = new ConcurrentHashMap<>();
+  private final SentIds sent = new SentIds();
 
   GateCounters(
       Gate gate,
@@ -68,7 +70,7 @@ final class GateCounters {
 
   CompletionStage<CounterAnswer> apply(CounterRequest request) {
     String counter = request.operations().firstKey();
-    long taken = takenUnderAnIdOfItsOwn(request);
+    long taken = mayBeRefused(counter, request);
     Stock stock = taken > 0 ? stock(counter) : null;
     if (stock == null) {
       return threads.then(truth.apply(request), answer -> changed(request, answer));
@@ -77,6 +79,9 @@ final class GateCounters {
     mirror.watch(stock);
     if (refusedAt != null) {
       return CompletableFuture.completedFuture(refusal(counter, request, refusedAt));
+    }
+    if (request.recordsRefusal()) {
+      sent.add(counter, request.id().text());
     }
     int raises = stock.raises();
     return truth
@@ -88,14 +93,17 @@ final class GateCounters {
             });
   }
 
-  /** The amount of a lone take whose id nobody else knows, else 0. */
-  private static long takenUnderAnIdOfItsOwn(CounterRequest request) {
-    Operation operation = request.operations().get(request.operations().firstKey());
-    return !request.recordsRefusal()
-            && request.operations().size() == 1
-            && operation instanceof Operation.Add add
-            && add.amount() < 0
-        ? -add.amount()
+  /** The amount of a lone take that was never sent to the truth, else 0. */
+  private long mayBeRefused(String counter, CounterRequest request) {
+    boolean take =
+        request.operations().size() == 1
+            && request.operations().get(counter) instanceof Operation.Add add
+            && add.amount() < 0;
+    boolean unsent =
+        !request.recordsRefusal()
+            || (options.refusesCallersIds() && !sent.has(counter, request.id().text()));
+    return take && unsent
+        ? -((Operation.Add) Objects.requireNonNull(request.operations().get(counter))).amount()
         : 0;
   }
 

@@ -10,16 +10,25 @@ import java.time.Duration;
  *     background, 10 ms to 1 minute
  * @param soldOutKept how long a client refuses by what it last heard, 1 ms to 1 s
  * @param settle how often a client that uses a counter compares gate and truth, 10 ms to 1 minute
+ * @param refusesCallersIds whether takes under callers' ids are refused early too. Such a refusal
+ *     is not entered into the ledger: a repetition may be sold later. And what another client, or
+ *     one that crashed, has sold under the id may be refused; so ask {@link
+ *     io.pawl.Counter#outcome} before repeating what another may have sent.
  */
 public record GateOptions(
-    Duration gatePatience, Duration gatePause, Duration soldOutKept, Duration settle) {
+    Duration gatePatience,
+    Duration gatePause,
+    Duration soldOutKept,
+    Duration settle,
+    boolean refusesCallersIds) {
 
   private static final GateOptions DEFAULTS =
       new GateOptions(
           Duration.ofMillis(500),
           Duration.ofSeconds(1),
           Duration.ofMillis(250),
-          Duration.ofSeconds(1));
+          Duration.ofSeconds(1),
+          false);
 
   public GateOptions {
     check("gatePatience", gatePatience, Duration.ofMillis(1), Duration.ofSeconds(10));
@@ -35,24 +44,31 @@ public record GateOptions(
     }
   }
 
-  /** Patience of 500 ms, a pause of 1 s, sold out for 250 ms, settled every second. */
+  /**
+   * Patience of 500 ms, a pause of 1 s, sold out for 250 ms, settled every second; callers' ids are
+   * the truth's.
+   */
   public static GateOptions defaults() {
     return DEFAULTS;
   }
 
   public GateOptions gatePatience(Duration longest) {
-    return new GateOptions(longest, gatePause, soldOutKept, settle);
+    return new GateOptions(longest, gatePause, soldOutKept, settle, refusesCallersIds);
   }
 
   public GateOptions gatePause(Duration pause) {
-    return new GateOptions(gatePatience, pause, soldOutKept, settle);
+    return new GateOptions(gatePatience, pause, soldOutKept, settle, refusesCallersIds);
   }
 
   public GateOptions soldOutKept(Duration kept) {
-    return new GateOptions(gatePatience, gatePause, kept, settle);
+    return new GateOptions(gatePatience, gatePause, kept, settle, refusesCallersIds);
   }
 
   public GateOptions settle(Duration period) {
-    return new GateOptions(gatePatience, gatePause, soldOutKept, period);
+    return new GateOptions(gatePatience, gatePause, soldOutKept, period, refusesCallersIds);
+  }
+
+  public GateOptions refusesCallersIds(boolean refuses) {
+    return new GateOptions(gatePatience, gatePause, soldOutKept, settle, refuses);
   }
 }

@@ -210,6 +210,27 @@ class CounterFaultsTest {
     assertThat(stock.tryTake(1, "late").isTaken()).isFalse();
   }
 
+  @Test
+  void p7_conservation_anIdThatThisClientSentIsTheTruthsEvenWhereCallersIdsAreRefused() {
+    GateStore early = GateStore.over(toGate, toTruth, BRISK.refusesCallersIds(true));
+    Pawl client = Pawl.over(early);
+    Counter counter = client.counter("stock");
+    counter.set(1);
+    toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
+    assertThat(counter.tryTake(1, "order").isTaken()).isTrue();
+    assertThat(counter.tryTake(1, "late").isTaken()).isFalse();
+    int before = toTruth.calls(Verb.APPLY);
+
+    for (int i = 0; i < 50; i++) {
+      assertThat(counter.tryTake(1, "later" + i).isTaken()).isFalse();
+    }
+    assertThat(toTruth.calls(Verb.APPLY)).isLessThan(before + 50);
+    assertThat(counter.tryTake(1, "order").isTaken()).isTrue();
+    assertThat(counter.get()).isZero();
+    client.close();
+    early.close();
+  }
+
   /** Takes and give-backs over parts that lose one message in five, on either side. */
   @Test
   void p7_conservation_holdsWhicheverMessageIsLost() throws Exception {

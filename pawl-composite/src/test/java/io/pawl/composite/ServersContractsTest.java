@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import io.pawl.spi.LockStore;
+import io.pawl.tck.CounterContract;
 import io.pawl.tck.CrashContract;
 import io.pawl.tck.InspectableContract;
 import io.pawl.tck.LockStoreContract;
@@ -31,6 +32,19 @@ class ServersContractsTest {
 
   @Nested
   class Inspecting extends InspectableContract {
+    @Override
+    protected LockStore openStore() {
+      return open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class Counters extends CounterContract {
     @Override
     protected LockStore openStore() {
       return open();
