@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Combiner implements AutoCloseable {
 
-  static final int MAX_BATCH = 500;
+  static final int MAX_BATCH = 600;
 
   private final Database database;
   private final Waiters waiters;

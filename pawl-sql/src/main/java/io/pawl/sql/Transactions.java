@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import java.sql.SQLException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -71,6 +72,9 @@ final class Transactions implements AutoCloseable {
       } catch (RuntimeException e) {
         rollBack();
         throw e;
+      } catch (Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
+        evict();
+        throw new StoreException(database.describe() + ": the JVM failed: " + e, e);
       }
     }
   }
