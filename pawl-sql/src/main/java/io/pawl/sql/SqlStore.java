@@ -188,12 +188,6 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   /** One transaction. */
   @Override
-  public int renewBatch() {
-    return Combiner.MAX_BATCH;
-  }
-
-  /** One transaction. */
-  @Override
   public void together(Runnable calls) {
     combiner.together(calls);
   }
