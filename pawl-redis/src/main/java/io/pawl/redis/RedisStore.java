@@ -41,10 +41,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A grant lives as long as its key: a failover to a replica that has not got it, a FLUSHALL or
  * an eviction can let two holders in, with any lock on Redis. Tokens rise all the same, since they
- * follow the server's clock; docs/REDIS.md says how far that reaches.
- *
- * <p>Counters are scripts on one key each as well. They are data, and never expire: what a counter
- * has acknowledged is as durable as that Redis.
+ * follow the server's clock; docs/REDIS.md says how far that reaches. Counters are data and never
+ * expire; what they acknowledged is as durable as that Redis.
  *
  * <p>Every stage completes within about twice {@link RedisOptions#timeout}. Thread-safe. Stages
  * complete, and bells ring, on Lettuce's threads.
@@ -340,25 +338,22 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     return new Inspection(wire, servers, verbs, scripts.show(), failures).show(lock);
   }
 
-  /** One round trip. In a Cluster all counters of a basket must be in one slot. */
+  /** One round trip, as all of counters; in a Cluster a basket's must be in one slot. */
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
     return counters.apply(request);
   }
 
-  /** One round trip. */
   @Override
   public CompletionStage<Optional<CounterView>> read(String counter) {
     return counters.read(counter);
   }
 
-  /** One round trip for 500 lines. */
   @Override
   public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
     return counters.history(counter, limit);
   }
 
-  /** One round trip for 500 lines of the ledger. */
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return counters.prune(counter, before.toEpochMilli());
