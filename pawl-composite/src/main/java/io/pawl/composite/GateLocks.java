@@ -236,6 +236,7 @@ final class GateLocks {
         waiting.put(passage, inTime);
       }
     }
+    renewal.renewKnown(); // what is held does not wait for the gate
     Map<ClaimId, Standing> atGate =
         gateClaims.isEmpty() ? Map.of() : gate.ask(store -> store.renew(gateClaims));
     waiting.forEach(
@@ -262,11 +263,17 @@ final class GateLocks {
     private final List<Claim> known = new ArrayList<>();
     private final List<Passage> asks = new ArrayList<>();
     private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
+    private final List<CompletableFuture<?>> answers = new ArrayList<>();
     private volatile @Nullable Throwable failure;
+
+    void renewKnown() {
+      if (!known.isEmpty()) {
+        answers.add(noting(renewAtTruth().thenAccept(this::tell)));
+      }
+    }
 
     /** What fails alone is left out, unless nothing else is known. */
     CompletionStage<Map<ClaimId, Standing>> askTruth() {
-      List<CompletableFuture<?>> answers = new ArrayList<>();
       if (asks.size() == 1) {
         answers.add(ask(asks.get(0)));
       } else {
@@ -275,9 +282,6 @@ final class GateLocks {
               CompletableFuture.supplyAsync(() -> ask(passage), threads)
                   .thenCompose(answer -> answer));
         }
-      }
-      if (!known.isEmpty()) {
-        answers.add(noting(renewAtTruth().thenAccept(this::tell)));
       }
       return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
           .thenApply(
