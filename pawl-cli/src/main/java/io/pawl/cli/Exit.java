@@ -5,8 +5,10 @@ final class Exit {
 
   static final int OK = 0;
   static final int USAGE = 64;
+  static final int DATA = 65;
   static final int UNAVAILABLE = 69;
   static final int INTERNAL = 70;
+  static final int UNKNOWN = 74;
   static final int BUSY = 75;
   static final int LOST = 76;
   static final int DENIED = 77;

@@ -2,6 +2,9 @@ package io.pawl.cli;
 
 import io.pawl.LeaseLostException;
 import io.pawl.LockKindException;
+import io.pawl.NameInUseException;
+import io.pawl.OperationConflictException;
+import io.pawl.OperationTooOldException;
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreDeniedException;
 import io.pawl.StoreException;
@@ -36,6 +39,9 @@ final class Failure extends RuntimeException {
     if (cause instanceof LockKindException) {
       return new Failure(Exit.CONFIGURATION, text(cause));
     }
+    if (cause instanceof OperationConflictException || cause instanceof OperationTooOldException) {
+      return new Failure(Exit.DATA, text(cause));
+    }
     return new Failure(
         Exit.INTERNAL, "internal error, please report it: " + cause + at(cause.getStackTrace()));
   }
@@ -44,7 +50,9 @@ final class Failure extends RuntimeException {
     if (failure instanceof StoreDeniedException) {
       return Exit.DENIED;
     }
-    return failure instanceof StoreConfigurationException ? Exit.CONFIGURATION : Exit.UNAVAILABLE;
+    boolean configuration =
+        failure instanceof StoreConfigurationException || failure instanceof NameInUseException;
+    return configuration ? Exit.CONFIGURATION : Exit.UNAVAILABLE;
   }
 
   private static String text(RuntimeException cause) {

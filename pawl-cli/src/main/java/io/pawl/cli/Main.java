@@ -16,7 +16,17 @@ public final class Main {
 
   /** In the order of the help. */
   static final List<String> COMMANDS =
-      List.of("run", "list", "show", "release", "schema", "doctor", "demo", "completion", "man");
+      List.of(
+          "run",
+          "list",
+          "show",
+          "release",
+          "counter",
+          "schema",
+          "doctor",
+          "demo",
+          "completion",
+          "man");
 
   private final Map<String, String> environment;
   private final Output output;
@@ -111,6 +121,7 @@ public final class Main {
       case "list" -> new ListCommand(environment, output);
       case "show" -> new ShowCommand(environment, output);
       case "release" -> new ReleaseCommand(environment, output);
+      case "counter" -> new CounterCommand(environment, output);
       case "schema" -> new SchemaCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
       case "demo" -> new DemoCommand(output);

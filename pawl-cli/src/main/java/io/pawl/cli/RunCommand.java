@@ -127,7 +127,7 @@ final class RunCommand implements Command {
   }
 
   /** Bytes that are no characters would be read as U+FFFD, all of them the same. */
-  private static String checked(String what, String text) {
+  static String checked(String what, String text) {
     if (text.indexOf('\uFFFD') >= 0) {
       throw Failure.usage(
           what + ": holds bytes that are not UTF-8, or no UTF-8 locale is installed");
