@@ -28,7 +28,11 @@ final class DemoHistory {
     /** A write to the file without a fence: the value written. */
     UNFENCED,
     /** Done with this lease. */
-    DONE
+    DONE,
+    /** A buyer was told that he has a prize; the token is the buyer. */
+    SOLD,
+    /** A buyer was told that there is none left for him; the token is the buyer. */
+    SOLD_OUT
   }
 
   record Event(Kind kind, long pid, long token, long first, long second) {

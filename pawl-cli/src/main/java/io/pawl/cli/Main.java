@@ -126,6 +126,7 @@ public final class Main {
       case "doctor" -> new DoctorCommand(environment, output);
       case "demo" -> new DemoCommand(output);
       case "demo-worker" -> new DemoWorker();
+      case "demo-buyers" -> new SaleWorker();
       case "completion" -> new CompletionCommand(this::wholeSpec, output);
       case "man" -> new ManCommand(this::wholeSpec, output);
       default -> null;

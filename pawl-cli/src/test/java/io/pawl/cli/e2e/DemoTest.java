@@ -12,14 +12,23 @@ class DemoTest {
   @TempDir Path directory;
 
   @Test
-  void theDemoHoldsAndItsBrokenTwinDoesNot() {
+  void theDemoHoldsAndItsBrokenTwinsDoNot() {
     Shell shell = new Shell(directory);
     Started demo = shell.start("demo");
-    Started broken = shell.start("demo", "--break", "fence");
+    Started fence = shell.start("demo", "lock", "--break", "fence");
+    Started counter = shell.start("demo", "sale", "--break", "counter");
     assertThat(demo.exit()).isZero();
-    assertThat(demo.output()).contains("All checks held").doesNotContain("FAILED");
+    assertThat(demo.output())
+        .contains("All checks held: tokens only grew")
+        .contains("kill -9 of process")
+        .contains("buyers: 10 were told that they have a prize, 1990 that they have none")
+        .contains("ledger: 10 sold, 0 left")
+        .contains("All checks held: sold as often as there are prizes")
+        .doesNotContain("FAILED");
     assertThat(demo.errors()).isEmpty();
-    assertThat(broken.exit()).isEqualTo(70);
-    assertThat(broken.output()).contains("FAILED: the fence let token");
+    assertThat(fence.exit()).isEqualTo(70);
+    assertThat(fence.output()).contains("FAILED: the fence let token").doesNotContain("prizes");
+    assertThat(counter.exit()).isEqualTo(70);
+    assertThat(counter.output()).contains("FAILED: ").doesNotContain("fenced");
   }
 }
