@@ -29,9 +29,9 @@ final class DemoHistory {
     UNFENCED,
     /** Done with this lease. */
     DONE,
-    /** A buyer was told that he has a prize; the token is the buyer. */
+    /** A buyer was told of a prize; the token is the buyer. */
     SOLD,
-    /** A buyer was told that there is none left for him; the token is the buyer. */
+    /** A buyer was told that none is left; the token is the buyer. */
     SOLD_OUT
   }
 

@@ -36,8 +36,8 @@ final class Failure extends RuntimeException {
     if (cause instanceof LeaseLostException) {
       return new Failure(Exit.LOST, text(cause));
     }
-    if (cause instanceof LockKindException) {
-      return new Failure(Exit.CONFIGURATION, text(cause));
+    if (cause instanceof LockKindException kind) {
+      return new Failure(Exit.CONFIGURATION, text(kind));
     }
     if (cause instanceof OperationConflictException || cause instanceof OperationTooOldException) {
       return new Failure(Exit.DATA, text(cause));
@@ -58,6 +58,13 @@ final class Failure extends RuntimeException {
   private static String text(RuntimeException cause) {
     String message = cause.getMessage();
     return message == null ? cause.toString() : message;
+  }
+
+  private static String text(LockKindException e) {
+    String permits =
+        "semaphore of " + e.capacity() + " permits, ask with --permits K/" + e.capacity();
+    String kind = e.capacity() > 0 ? permits : "lock, ask without --permits";
+    return "'" + e.lock() + "' is a " + kind + " or use another name; nothing was taken";
   }
 
   private static String at(StackTraceElement[] trace) {

@@ -1,6 +1,7 @@
 package io.pawl.cli;
 
 import io.pawl.DistributedLock;
+import io.pawl.DistributedSemaphore;
 import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockOptions;
@@ -9,6 +10,7 @@ import io.pawl.PawlOptions;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -74,8 +76,17 @@ final class Run {
             .minHold(options.minHold())
             .strictOrder()
             .note(options.holder());
-    DistributedLock lock = pawl.lock(options.lock(), how);
     Duration patience = options.patience();
+    if (options.mode() instanceof Mode.Permits permits) {
+      DistributedSemaphore semaphore = pawl.semaphore(options.lock(), permits.capacity(), how);
+      return patience == null
+          ? Optional.of(semaphore.acquire(permits.wanted()))
+          : semaphore.tryAcquire(permits.wanted(), patience);
+    }
+    DistributedLock lock =
+        options.mode() == Mode.SHARED
+            ? pawl.readWriteLock(options.lock(), how).readLock()
+            : pawl.lock(options.lock(), how);
     return patience == null ? Optional.of(lock.acquire()) : lock.tryAcquire(patience);
   }
 

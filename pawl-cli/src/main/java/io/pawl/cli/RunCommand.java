@@ -2,11 +2,14 @@ package io.pawl.cli;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockName;
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
@@ -16,6 +19,7 @@ final class RunCommand implements Command {
 
   private static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
   private static final Duration DEFAULT_KILL_AFTER = Duration.ofSeconds(5);
+  private static final Pattern PERMITS = Pattern.compile("(\\d{1,9})/(\\d{1,9})");
 
   private final Map<String, String> environment;
   private final Output output;
@@ -43,6 +47,15 @@ final class RunCommand implements Command {
             "its environment; the last is the expiry when it started, renewal moves it.");
     return spec.addPositional(Specs.lockName())
         .addOption(Specs.value("SCRIPT", "Run SCRIPT with /bin/sh instead of a command.", "-c"))
+        .addOption(
+            Specs.flag(
+                "Hold the lock together with others that say so, as a reader; without, alone.",
+                "--shared"))
+        .addOption(
+            Specs.value(
+                "K/N",
+                "Hold K of the N permits of a semaphore of this name; all have to say the same N.",
+                "--permits"))
         .addOption(
             Specs.value(
                 "DURATION", "Wait so long for the lock. Default: until it is free.", "--wait"))
@@ -103,6 +116,7 @@ final class RunCommand implements Command {
     String holder = arguments.matchedOptionValue("--holder", null);
     return new RunOptions(
         lock,
+        mode(arguments),
         command,
         script == null,
         wait(arguments, skip),
@@ -133,6 +147,39 @@ final class RunCommand implements Command {
           what + ": holds bytes that are not UTF-8, or no UTF-8 locale is installed");
     }
     return text;
+  }
+
+  private static Mode mode(ParseResult arguments) {
+    String permits = arguments.matchedOptionValue("--permits", null);
+    boolean shared = arguments.hasMatchedOption("--shared");
+    if (permits == null) {
+      return shared ? Mode.SHARED : Mode.EXCLUSIVE;
+    }
+    if (shared) {
+      throw Failure.usage(
+          "--shared and --permits exclude each other: a name is a lock's or a semaphore's");
+    }
+    Matcher numbers = PERMITS.matcher(permits);
+    if (!numbers.matches()) {
+      throw Failure.usage(
+          "--permits: '" + permits + "' is not K/N with up to 9 digits each, such as 1/3");
+    }
+    int wanted = Integer.parseInt(numbers.group(1));
+    int capacity = Integer.parseInt(numbers.group(2));
+    if (capacity < 1) {
+      throw Failure.usage("--permits: " + permits + ": a semaphore has at least 1 permit");
+    }
+    if (wanted < 1 || wanted > capacity) {
+      throw Failure.usage(
+          "--permits: "
+              + permits
+              + " asks for "
+              + wanted
+              + "; write 1 to "
+              + capacity
+              + " of them");
+    }
+    return new Mode.Permits(wanted, capacity);
   }
 
   private static List<String> command(@Nullable String script, List<String> rest) {

@@ -54,10 +54,10 @@ final class SaleCheck {
     Set<Long> sad = told(Kind.SOLD_OUT);
     for (long buyer = 0; buyer < buyers; buyer++) {
       if (happy.contains(buyer) && !owners.contains(buyer)) {
-        failures.add("buyer " + buyer + " was told that he has a prize, and has none");
+        failures.add("buyer " + buyer + " was told of a prize and has none");
       }
       if (sad.contains(buyer) && owners.contains(buyer)) {
-        failures.add("buyer " + buyer + " was told that he has no prize, and has one");
+        failures.add("buyer " + buyer + " was told that none is left and has one");
       }
       if (!happy.contains(buyer) && !sad.contains(buyer)) {
         failures.add("buyer " + buyer + " was told nothing");

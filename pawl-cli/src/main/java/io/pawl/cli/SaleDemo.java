@@ -74,7 +74,7 @@ final class SaleDemo {
     return processes.start("demo-buyers", directory, more);
   }
 
-  /** Kills the first that has told a buyer that he has a prize; answers which, or -1. */
+  /** Kills the first that has told a buyer of a prize; answers which, or -1. */
   private int killOneThatSells(DemoHistory history) throws InterruptedException {
     DemoProcesses.await(() -> firstSale(history) != null, PATIENCE_SECONDS * 1_000L);
     Event sale = firstSale(history);

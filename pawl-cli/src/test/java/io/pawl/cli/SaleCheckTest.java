@@ -37,16 +37,15 @@ class SaleCheckTest {
         .containsExactly(
             "the ledger has sold 0 of 1 prizes",
             "the counter is 1 and its ledger comes to 1, not 0",
-            "buyer 0 was told that he has a prize, and has none");
+            "buyer 0 was told of a prize and has none");
   }
 
   @Test
   void whoHasAPrizeAndWasToldOtherwiseOrNothingIsFound() {
     assertThat(failures(0, List.of(FIRST_HAS_ONE), DELIVERY, entry("buyer-1", -1)))
-        .containsExactly(
-            "buyer 0 was told that he has a prize, and has none", "buyer 1 was told nothing");
+        .containsExactly("buyer 0 was told of a prize and has none", "buyer 1 was told nothing");
     assertThat(failures(0, List.of(FIRST_HAS_ONE, SECOND_HAS_NONE), DELIVERY, entry("buyer-1", -1)))
-        .contains("buyer 1 was told that he has no prize, and has one");
+        .contains("buyer 1 was told that none is left and has one");
   }
 
   @Test

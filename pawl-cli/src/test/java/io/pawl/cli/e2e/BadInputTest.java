@@ -55,6 +55,12 @@ class BadInputTest {
     refused(64, "exclude each other", "run", "-n", "--wait", "1s", "x", "--", "true");
     refused(64, "term, kill, warn", "run", "--on-lost", "shrug", "x", "--", "true");
     refused(64, "--token N", "release", "x");
+    refused(64, "exclude each", "run", "--shared", "--permits", "1/2", "x", "--", "true");
+    refused(64, "asks for 3; write 1 to 2", "run", "--permits", "3/2", "x", "--", "true");
+    refused(64, "asks for 0; write 1 to 2", "run", "--permits", "0/2", "x", "--", "true");
+    refused(64, "at least 1 permit", "run", "--permits", "0/0", "x", "--", "true");
+    refused(64, "'2' is not K/N", "run", "--permits", "2", "x", "--", "true");
+    refused(64, "is not K/N", "run", "--permits", "1/9999999999", "x", "--", "true");
   }
 
   @Test
