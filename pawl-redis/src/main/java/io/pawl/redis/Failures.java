@@ -186,20 +186,20 @@ record Failures(String where) {
     }
     if (find(cause, RedisProtocolException.class) != null) {
       return new StoreConfigurationException(
-          say("answers what is not the Redis protocol" + (tls ? "" : hintOfTls())), cause);
+          say("answers what is not the Redis protocol" + hint(tls)), cause);
     }
     if (find(cause, TimeoutException.class) != null
         || find(cause, RedisCommandTimeoutException.class) != null) {
       return unavailable(
-          "gave no answer in time; check host, port and firewall" + (tls ? "" : hintOfTls()),
-          cause);
+          "gave no answer in time; check host, port and firewall" + hint(tls), cause);
     }
-    return unavailable(
-        "cannot be reached: " + deepest(cause).getMessage() + (tls ? "" : hintOfTls()), cause);
+    return unavailable("cannot be reached: " + deepest(cause).getMessage() + hint(tls), cause);
   }
 
-  private static String hintOfTls() {
-    return "; if it serves TLS, write rediss:// or tls=true";
+  private static String hint(boolean tls) {
+    return tls
+        ? "; if it serves plain text, write redis://"
+        : "; if it serves TLS, write rediss:// or tls=true";
   }
 
   private String say(String what) {

@@ -49,7 +49,7 @@ class TroubledServersTest {
     try (RedisServer server =
             RedisServer.setup()
                 .flavour(flavour)
-                .setting("key-load-delay", "20000") // microseconds for each
+                .setting("key-load-delay", "200000") // microseconds for each
                 .setting("loading-process-events-interval-bytes", "1024")
                 .setting("rdbcompression", "no")
                 .start();
@@ -65,6 +65,7 @@ class TroubledServersTest {
 
       refusesUntilItSays(seam, "loading", "still loading");
 
+      server.call("CONFIG", "SET", "key-load-delay", "0");
       restart.get();
       assertThat(inTheEnd(seam, seam.claim("loading"))).isInstanceOf(Standing.Waiting.class);
       assertThat(seam.renew(claim)).isEqualTo(held);
