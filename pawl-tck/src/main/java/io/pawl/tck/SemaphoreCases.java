@@ -142,8 +142,10 @@ abstract class SemaphoreCases extends LockCases {
     Running<Lease> interrupted = standInLine(() -> permitsHere(name, 3).acquire(1));
     interrupted.thread().interrupt();
     assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
+    int asked = network.answers(Verb.ATTEMPT);
     CompletableFuture<Optional<Lease>> cancelled =
         permitsHere(name, 3).tryAcquireAsync(3, Bench.PATIENCE);
+    eventually(() -> network.answers(Verb.ATTEMPT) > asked);
     cancelled.cancel(false);
     assertLeftTheLine(3);
 
