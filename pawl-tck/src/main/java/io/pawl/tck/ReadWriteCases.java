@@ -183,8 +183,10 @@ abstract class ReadWriteCases extends LockCases {
     Running<Lease> interrupted = standInLine(() -> rwHere(lock).readLock().acquire());
     interrupted.thread().interrupt();
     assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
+    int asked = network.answers(Verb.ATTEMPT);
     CompletableFuture<Optional<Lease>> cancelled =
         rwHere(lock).readLock().tryAcquireAsync(Bench.PATIENCE);
+    eventually(() -> network.answers(Verb.ATTEMPT) > asked);
     cancelled.cancel(false);
     assertLeftTheLine(3);
 
