@@ -2,9 +2,15 @@ package io.pawl.composite;
 
 import io.pawl.spi.LockStore;
 import io.pawl.tck.CounterContract;
+import io.pawl.tck.CounterCrashContract;
 import io.pawl.tck.CrashContract;
 import io.pawl.tck.InspectableContract;
 import io.pawl.tck.LockStoreContract;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 
@@ -66,6 +72,27 @@ class ServersContractsTest {
     @Override
     protected Duration shortLease() {
       return Servers.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class CounterCrash extends CounterCrashContract {
+    @Override
+    protected String url() {
+      return "gate:" + Servers.redisUrl() + "|" + Servers.mySqlUrl();
+    }
+
+    @Override
+    protected long storedValue(String counter) throws SQLException {
+      try (Connection connection = DriverManager.getConnection(Servers.mySqlUrl());
+          PreparedStatement select =
+              connection.prepareStatement("SELECT value FROM pawl_counter WHERE name = ?")) {
+        select.setString(1, counter);
+        try (ResultSet row = select.executeQuery()) {
+          row.next();
+          return row.getLong(1);
+        }
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl.tck;
 
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockOptions;
@@ -28,6 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>{@code close}: {@code closed} or {@code lost}
  *   <li>{@code write <file>}: {@code written} or {@code refused}, by a {@link FencedRegister}
  *   <li>{@code loop <lock> <directory> <times>}: {@code looped}, or what went wrong
+ *   <li>{@code take <counter> <threads>}: {@code taking}, and from each thread, for ever,
+ *       {@code asks <id>} before a take of one and {@code taken <id>} after it
  *   <li>{@code exit}: ends the process by {@link System#exit}
  * </ul>
  */
@@ -74,6 +77,9 @@ final class Puppet {
         return written ? "written" : "refused";
       case "loop":
         return loop(words[1], Path.of(words[2]), Integer.parseInt(words[3]));
+      case "take":
+        take(words[1], Integer.parseInt(words[2]));
+        return "taking";
       case "exit":
         System.exit(0);
         return "";
@@ -125,6 +131,24 @@ final class Puppet {
       }
     }
     return "looped";
+  }
+
+  private void take(String name, int threads) {
+    Counter counter = pawl.counter(name);
+    for (int i = 0; i < threads; i++) {
+      String prefix = "thread" + i + "-";
+      Thread taker = new Thread(() -> takeForEver(counter, prefix));
+      taker.setDaemon(true);
+      taker.start();
+    }
+  }
+
+  private static void takeForEver(Counter counter, String prefix) {
+    for (int i = 0; ; i++) {
+      String id = prefix + i;
+      reply("asks " + id);
+      reply((counter.tryTake(1, id).isTaken() ? "taken " : "refused ") + id);
+    }
   }
 
   /** Fails where another holder is inside, or was before with a token not smaller. */

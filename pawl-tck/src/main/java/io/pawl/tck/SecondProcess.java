@@ -8,6 +8,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -22,11 +24,12 @@ final class SecondProcess implements AutoCloseable {
   private final PrintStream orders;
   private final BlockingQueue<String> replies = new LinkedBlockingQueue<>();
   private final Queue<String> noise = new ConcurrentLinkedQueue<>();
+  private final Thread reader;
 
   private SecondProcess(Process process) {
     this.process = process;
     this.orders = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-    Thread reader = new Thread(this::read, "tck-second-process");
+    reader = new Thread(this::read, "tck-second-process");
     reader.setDaemon(true);
     reader.start();
   }
@@ -58,8 +61,13 @@ final class SecondProcess implements AutoCloseable {
 
   /** Gives an order and returns its reply. */
   String order(String... words) throws InterruptedException {
-    orders.println(String.join(" ", words));
+    tell(words);
     return reply();
+  }
+
+  /** Gives an order whose reply is not the next. */
+  void tell(String... words) {
+    orders.println(String.join(" ", words));
   }
 
   String reply() throws InterruptedException {
@@ -68,6 +76,15 @@ final class SecondProcess implements AutoCloseable {
       throw new AssertionError("the second process is silent; it printed " + noise);
     }
     return reply;
+  }
+
+  /** What else it said, now that it has ended. */
+  List<String> lastReplies() throws InterruptedException {
+    reader.join(Bench.PATIENCE.toMillis());
+    assertThat(reader.isAlive()).as("the end of its output was read").isFalse();
+    List<String> last = new ArrayList<>();
+    replies.drainTo(last);
+    return last;
   }
 
   /** The number after {@code held} in its next reply. */

@@ -41,11 +41,16 @@ public abstract class StoreCompleteness {
     if (classes.stream().anyMatch(Inspectable.class::isAssignableFrom)) {
       owed.add(InspectableContract.class);
     }
-    if (classes.stream().anyMatch(CounterStore.class::isAssignableFrom)) {
+    boolean hasCounters = classes.stream().anyMatch(CounterStore.class::isAssignableFrom);
+    boolean hasUrl = classes.stream().anyMatch(StoreProvider.class::isAssignableFrom);
+    if (hasCounters) {
       owed.add(CounterContract.class);
     }
-    if (classes.stream().anyMatch(StoreProvider.class::isAssignableFrom)) {
+    if (hasUrl) {
       owed.add(CrashContract.class);
+    }
+    if (hasCounters && hasUrl) {
+      owed.add(CounterCrashContract.class);
     }
     owed.removeIf(contract -> classes.stream().anyMatch(contract::isAssignableFrom));
     return owed;

@@ -54,6 +54,14 @@ class StoreCompletenessTest {
   }
 
   @Test
+  void aStoreWithAUrlAndCountersOwesTheirCrashContractToo() {
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class)))
+        .contains(CounterCrashContract.class);
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class)))
+        .doesNotContain(CounterCrashContract.class);
+  }
+
+  @Test
   void aContractThatHasASubclassIsNotMissing() {
     assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class)))
         .containsExactly(LockContract.class);
