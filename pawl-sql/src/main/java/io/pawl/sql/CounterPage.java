@@ -23,6 +23,24 @@ final class CounterPage {
   /** How many reservations that are due one transaction returns, of one counter. */
   static final int MAX_DUE = 1_000;
 
+  /** Which ids are looked for before anything is decided. */
+  enum Search {
+    /** Those whose operation may enter nothing. */
+    NEEDED,
+    /** Those that somebody may have used before. */
+    LIKELY,
+    /** All, since an earlier try of this batch may have been applied. */
+    ALL;
+
+    boolean covers(Posting<?> posting) {
+      return switch (this) {
+        case NEEDED -> posting.mayBeKnown() && !posting.entersItsId();
+        case LIKELY -> posting.mayBeKnown();
+        case ALL -> true;
+      };
+    }
+  }
+
   private final Session session;
   private final CounterTables tables;
   private final long now;
@@ -43,10 +61,10 @@ final class CounterPage {
    * Locks the rows that {@code batch} needs, makes those that are missing, and reads what is known
    * of the ids.
    *
-   * @param looksForAll whether also for ids that are probably new
+   * @param search an id that is not looked for and known fails the writing as a conflict
    */
   static CounterPage read(
-      Session session, CounterTables tables, List<Posting<?>> batch, boolean looksForAll)
+      Session session, CounterTables tables, List<Posting<?>> batch, Search search)
       throws SQLException {
     TreeSet<String> names = new TreeSet<>();
     TreeSet<String> missing = new TreeSet<>();
@@ -56,11 +74,14 @@ final class CounterPage {
       if (posting.creates()) {
         missing.addAll(posting.counters());
       }
-      if (looksForAll || posting.mayBeKnown()) {
+      if (search.covers(posting)) {
         addIds(ids, posting);
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, ids);
+    if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
+      return read(session, tables, batch, Search.LIKELY);
+    }
     missing.removeAll(locked.rows().keySet());
     Set<String> locks = session.among("pawl_lock", missing);
     missing.removeAll(locks);
@@ -77,6 +98,18 @@ final class CounterPage {
       }
     }
     return page;
+  }
+
+  private static boolean mayBeForgotten(List<Posting<?>> batch, Map<String, CounterRow> rows) {
+    for (Posting<?> posting : batch) {
+      for (String name : posting.counters()) {
+        CounterRow row = rows.get(name);
+        if (row != null && posting.mayBeForgottenBy(row.view())) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   private static void addIds(Map<String, Set<String>> ids, Posting<?> posting) {

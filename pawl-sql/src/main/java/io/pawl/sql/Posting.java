@@ -5,6 +5,7 @@ import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterRule;
 import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
+import io.pawl.spi.Operation;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +28,21 @@ abstract class Posting<T> extends Pending<T> {
     return null;
   }
 
-  /** Whether the id may be known, so that it has to be looked for. */
+  /** Whether the id may be known. */
   boolean mayBeKnown() {
+    return false;
+  }
+
+  /**
+   * Whether its id, if it is known after all, shows as a duplicate key of what is written, so that
+   * nobody needs to look for it first.
+   */
+  boolean entersItsId() {
+    return false;
+  }
+
+  /** Whether {@code counter} may have forgotten its id: then nothing is written. */
+  boolean mayBeForgottenBy(CounterView counter) {
     return false;
   }
 
@@ -62,6 +76,16 @@ abstract class Posting<T> extends Pending<T> {
     @Override
     boolean mayBeKnown() {
       return request.recordsRefusal();
+    }
+
+    @Override
+    boolean entersItsId() {
+      return request.operations().values().stream().allMatch(Operation.Entering.class::isInstance);
+    }
+
+    @Override
+    boolean mayBeForgottenBy(CounterView counter) {
+      return request.issuedMillis() < counter.keptFromMillis();
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.pawl.OperationId;
 import io.pawl.OperationTooOldException;
 import io.pawl.Outcome;
 import io.pawl.Outcome.Status;
+import io.pawl.Reservation;
 import io.pawl.Take;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -178,9 +179,11 @@ abstract class OperationIdCases extends CounterCases {
     counter.tryTake(1, old);
     counter.tryTake(2, kept);
     OperationId held = OperationId.of("held", EARLY);
-    counter.reserve(3, LONG, held);
+    Reservation reserved = counter.reserve(3, LONG, held);
 
     assertThat(counter.prune(LATER)).isEqualTo(1);
+
+    assertThat(elsewhere(counter).reserve(3, LONG, held)).isEqualTo(reserved);
 
     assertThatThrownBy(() -> counter.tryTake(1, old))
         .isInstanceOf(OperationTooOldException.class)
