@@ -131,18 +131,22 @@ final class Arena {
 
   private Tally tally(long nanos, long cpuNanos) {
     Histogram waits = newHistogram();
+    Histogram writerWaits = newHistogram();
     Histogram handOffs = newHistogram();
     long[] grants = new long[load.threads()];
     long cycles = 0;
     for (Runner runner : runners) {
       waits.add(runner.waits);
+      if (runner.writerWaits != null) {
+        writerWaits.add(runner.writerWaits);
+      }
       if (runner.handOffs != null) {
         handOffs.add(runner.handOffs);
       }
       grants[runner.number] = runner.grants;
       cycles += runner.cycles;
     }
-    return new Tally(nanos, cpuNanos, cycles, grants, waits, handOffs);
+    return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs);
   }
 
   /** Two digits keep it at 30 kB, small enough beside the caches with 64 threads. */
@@ -158,6 +162,7 @@ final class Arena {
 
     final int number;
     final Histogram waits = newHistogram();
+    final @Nullable Histogram writerWaits = load.readPercent() > 0 ? newHistogram() : null;
     final @Nullable Histogram handOffs = load.jvms() > 1 ? newHistogram() : null;
     long grants;
     long cycles;
@@ -171,11 +176,15 @@ final class Arena {
     @Override
     public void run() {
       List<Rival.Turn> turns = new ArrayList<>();
+      List<Rival.Turn> readTurns = new ArrayList<>();
       try {
         int[] locks = load.locksOf(jvm, number);
         try {
           for (int lock : locks) {
             turns.add(client.lock("bench-" + lock));
+            if (load.readPercent() > 0) {
+              readTurns.add(client.readLock("bench-" + lock));
+            }
           }
         } finally {
           ready.countDown();
@@ -184,10 +193,10 @@ final class Arena {
         long signature = Board.signature(jvm, number);
         if (load.cycles() == 0) {
           while (phase != Phase.OVER) {
-            cycle(locks, turns, signature);
+            cycle(locks, turns, readTurns, signature);
           }
         } else {
-          doWork(locks, turns, signature);
+          doWork(locks, turns, readTurns, signature);
         }
       } catch (Throwable e) {
         failure.compareAndSet(null, e);
@@ -196,40 +205,53 @@ final class Arena {
       } finally {
         warm.countDown();
         turns.forEach(Rival.Turn::close);
+        readTurns.forEach(Rival.Turn::close);
       }
     }
 
-    private void doWork(int[] locks, List<Rival.Turn> turns, long signature)
+    private void doWork(
+        int[] locks, List<Rival.Turn> turns, List<Rival.Turn> readTurns, long signature)
         throws InterruptedException {
       while (phase == Phase.WARM_UP) {
-        cycle(locks, turns, signature);
+        cycle(locks, turns, readTurns, signature);
       }
       warm.countDown();
       work.await();
       for (int done = 0; done < load.cycles() && phase == Phase.MEASURE; done++) {
-        cycle(locks, turns, signature);
+        cycle(locks, turns, readTurns, signature);
       }
     }
 
-    private void cycle(int[] locks, List<Rival.Turn> turns, long signature)
+    private void cycle(
+        int[] locks, List<Rival.Turn> turns, List<Rival.Turn> readTurns, long signature)
         throws InterruptedException {
       int choice = Load.next(locks.length);
       int lock = locks[choice];
-      Rival.Turn turn = turns.get(choice);
+      boolean reads = load.nextReads();
+      Rival.Turn turn = (reads ? readTurns : turns).get(choice);
       long asked = System.nanoTime();
       long token = turn.acquire();
       long got = System.nanoTime();
       Phase now = phase;
-      board.enter(lock, signature, token);
-      resource.modify(lock);
-      if (handOffs != null) {
-        noteHandOff(handOffs, lock, got, now);
+      if (reads || load.permits() > 1) {
+        board.enterShared(lock, signature, reads ? Integer.MAX_VALUE : load.permits());
+        board.leaveShared(lock, signature);
+      } else {
+        board.enter(lock, signature, token);
+        resource.modify(lock);
+        if (handOffs != null) {
+          noteHandOff(handOffs, lock, got, now);
+        }
+        board.leave(lock, signature);
       }
-      board.leave(lock, signature);
       turn.release();
       cycles++;
       if (now != Phase.WARM_UP) {
-        waits.recordValue(Math.min(got - asked, LONGEST_WAIT_NANOS));
+        long wait = Math.min(got - asked, LONGEST_WAIT_NANOS);
+        waits.recordValue(wait);
+        if (writerWaits != null && !reads) {
+          writerWaits.recordValue(wait);
+        }
       }
       if (now == Phase.MEASURE) {
         grants++;

@@ -15,7 +15,9 @@ import java.nio.file.StandardOpenOption;
  * run, with one slot a lock. Whoever has the lock writes itself into the slot with a compare and
  * set, adds one to a plain counter, and strikes itself out. Two at once are seen by the first, lost
  * updates by the sum of the second, a token that does not grow by the third word. Two more say when
- * and by which process it was left.
+ * and by which process it was left. Those who share, readers and holders of permits, count
+ * themselves in and out in a word of their own; both sides write theirs before they read the
+ * other's, so that of a writer beside a reader one at least sees the other.
  */
 final class Board {
 
@@ -30,6 +32,8 @@ final class Board {
   private static final int TOKEN = 16;
   private static final int LEFT_AT = 24;
   private static final int LEFT_BY = 32;
+  private static final int SHARERS = 40;
+  private static final int SHARED_COUNT = 48;
 
   private final MappedByteBuffer words;
   private final int locks;
@@ -59,6 +63,7 @@ final class Board {
       throw new ExclusionViolation(
           "lock " + lock + ": granted to " + name(who) + " while " + name(other) + " had it");
     }
+    checkNoSharers(lock, who);
     WORD.set(words, slot + COUNT, (long) WORD.get(words, slot + COUNT) + 1);
     if (token != 0) {
       long last = (long) WORD.get(words, slot + TOKEN);
@@ -71,10 +76,45 @@ final class Board {
 
   /** {@code who} is about to release the lock. */
   void leave(int lock, long who) {
+    checkNoSharers(lock, who);
     long found = (long) WORD.compareAndExchange(words, lock * SLOT_BYTES + OWNER, who, 0L);
     if (found != who) {
       throw new ExclusionViolation(
           "lock " + lock + ": " + name(found) + " came in while " + name(who) + " had it");
+    }
+  }
+
+  private void checkNoSharers(int lock, long who) {
+    long sharers = (long) WORD.getVolatile(words, lock * SLOT_BYTES + SHARERS);
+    if (sharers != 0) {
+      throw new ExclusionViolation(
+          "lock " + lock + ": " + name(who) + " had it alone beside " + sharers + " who share it");
+    }
+  }
+
+  /** {@code who} has got a share of the lock, which at most {@code most} may have at once. */
+  void enterShared(int lock, long who, int most) {
+    int slot = lock * SLOT_BYTES;
+    long sharers = (long) WORD.getAndAdd(words, slot + SHARERS, 1L) + 1;
+    if (sharers > most) {
+      throw new ExclusionViolation(
+          "lock " + lock + ": " + name(who) + " came in as number " + sharers + " of " + most);
+    }
+    checkNobodyAlone(lock, who);
+    WORD.getAndAdd(words, slot + SHARED_COUNT, 1L);
+  }
+
+  /** {@code who} is about to give the share back. */
+  void leaveShared(int lock, long who) {
+    checkNobodyAlone(lock, who);
+    WORD.getAndAdd(words, lock * SLOT_BYTES + SHARERS, -1L);
+  }
+
+  private void checkNobodyAlone(int lock, long who) {
+    long other = (long) WORD.getVolatile(words, lock * SLOT_BYTES + OWNER);
+    if (other != 0) {
+      throw new ExclusionViolation(
+          "lock " + lock + ": shared by " + name(who) + " while " + name(other) + " had it alone");
     }
   }
 
@@ -100,6 +140,7 @@ final class Board {
     long sum = 0;
     for (int lock = 0; lock < locks; lock++) {
       sum += (long) WORD.getVolatile(words, lock * SLOT_BYTES + COUNT);
+      sum += (long) WORD.getVolatile(words, lock * SLOT_BYTES + SHARED_COUNT);
     }
     return sum;
   }

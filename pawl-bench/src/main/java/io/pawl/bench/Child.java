@@ -50,6 +50,20 @@ final class Child implements AutoCloseable {
 
   /** The figures of the line that begins with {@code word}; lines before it are skipped. */
   double[] hear(String word, long patienceMillis) {
+    String[] words = hearWords(word, patienceMillis);
+    double[] figures = new double[words.length - 1];
+    for (int figure = 0; figure < figures.length; figure++) {
+      figures[figure] = Double.parseDouble(words[figure + 1]);
+    }
+    return figures;
+  }
+
+  /** As {@link #hear}, a time of {@link System#nanoTime}, which a double would round. */
+  long hearNanos(String word, long patienceMillis) {
+    return Long.parseLong(hearWords(word, patienceMillis)[1]);
+  }
+
+  private String[] hearWords(String word, long patienceMillis) {
     CompletableFuture<String> line = CompletableFuture.supplyAsync(() -> lineOf(word));
     try {
       String[] words = line.get(patienceMillis, TimeUnit.MILLISECONDS).split(" ");
@@ -57,11 +71,7 @@ final class Child implements AutoCloseable {
         throw new BenchException(
             title + " ended before it said '" + word + "'; its complaint stands above");
       }
-      double[] figures = new double[words.length - 1];
-      for (int figure = 0; figure < figures.length; figure++) {
-        figures[figure] = Double.parseDouble(words[figure + 1]);
-      }
-      return figures;
+      return words;
     } catch (TimeoutException e) {
       throw new BenchException(title + " has not said '" + word + "' in time", e);
     } catch (ExecutionException e) {

@@ -11,10 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import org.redisson.Redisson;
 import org.redisson.api.RAtomicLong;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * One counter on a Redis server: takes with an id, a floor and a ledger, beside Redisson's and
@@ -84,9 +82,7 @@ public final class CountersRedisSuite implements ContestSuite {
   }
 
   private static TakingRival.Taker redisson(String address) {
-    Config config = new Config();
-    config.useSingleServer().setAddress(address);
-    RedissonClient redisson = Redisson.create(config);
+    RedissonClient redisson = RedissonLocks.connected(address);
     RAtomicLong counter = redisson.getAtomicLong(COUNTER);
     return new TakingRival.Taker() {
       @Override

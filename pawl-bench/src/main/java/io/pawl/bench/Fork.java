@@ -50,6 +50,8 @@ final class Fork {
         load.pick().name(),
         Integer.toString(load.cycles()),
         Boolean.toString(load.writes()),
+        Integer.toString(load.permits()),
+        Integer.toString(load.readPercent()),
         Long.toString(warmUpMillis),
         Long.toString(millis)
       };
@@ -63,7 +65,9 @@ final class Fork {
               Integer.parseInt(words[8]),
               Load.Pick.valueOf(words[9]),
               Integer.parseInt(words[10]),
-              Boolean.parseBoolean(words[11]));
+              Boolean.parseBoolean(words[11]),
+              Integer.parseInt(words[12]),
+              Integer.parseInt(words[13]));
       return new Order(
           words[0],
           words[1],
@@ -72,8 +76,8 @@ final class Fork {
           Path.of(words[4]),
           Integer.parseInt(words[5]),
           load,
-          Long.parseLong(words[12]),
-          Long.parseLong(words[13]));
+          Long.parseLong(words[14]),
+          Long.parseLong(words[15]));
     }
   }
 

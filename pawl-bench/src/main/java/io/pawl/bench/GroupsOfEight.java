@@ -7,10 +7,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /** Eight locks taken together: each name stands for eight. */
 final class GroupsOfEight {
@@ -87,26 +85,12 @@ final class GroupsOfEight {
 
     @Override
     public Client connect(String address) {
-      Config config = new Config();
-      config.useSingleServer().setAddress(address);
-      RedissonClient redisson = Redisson.create(config);
+      RedissonClient redisson = RedissonLocks.connected(address);
       return new Client() {
         @Override
         public Turn lock(String name) {
           List<RLock> locks = names(name).map(redisson::getLock).toList();
-          RLock all = redisson.getMultiLock(locks.toArray(RLock[]::new));
-          return new Turn() {
-            @Override
-            public long acquire() throws InterruptedException {
-              all.lockInterruptibly();
-              return 0;
-            }
-
-            @Override
-            public void release() {
-              all.unlock();
-            }
-          };
+          return RedissonLocks.turn(redisson.getMultiLock(locks.toArray(RLock[]::new)));
         }
 
         @Override

@@ -12,8 +12,18 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param cycles of each thread, 0 to go on until the time is over
  * @param writes whether each holder reads and writes a row of the suite's {@link
  *     ContestSuite#resource}
+ * @param permits how many may be inside at once: 1 for a lock
+ * @param readPercent how many of 100 cycles read, in any number at once; the others write, alone
  */
-public record Load(int jvms, int threads, int locks, Pick pick, int cycles, boolean writes) {
+public record Load(
+    int jvms,
+    int threads,
+    int locks,
+    Pick pick,
+    int cycles,
+    boolean writes,
+    int permits,
+    int readPercent) {
 
   /** How a thread chooses a lock. */
   public enum Pick {
@@ -27,31 +37,50 @@ public record Load(int jvms, int threads, int locks, Pick pick, int cycles, bool
     if (jvms < 1 || threads < 1 || locks < 1 || cycles < 0) {
       throw new IllegalArgumentException("a load needs a JVM, a thread and a lock: " + this);
     }
+    if (permits < 1 || readPercent < 0 || readPercent > 99 || (permits > 1 && readPercent > 0)) {
+      throw new IllegalArgumentException(
+          "a load has 1 permit or more, or 0 to 99 % of readers: " + this);
+    }
   }
 
   /** Threads of one JVM with one lock each, as far as the locks go. */
   public static Load of(int threads, int locks) {
-    return new Load(1, threads, locks, Pick.OWN, 0, false);
+    return new Load(1, threads, locks, Pick.OWN, 0, false, 1, 0);
   }
 
   /** The same with another way to choose. */
   public Load picking(Pick choice) {
-    return new Load(jvms, threads, locks, choice, cycles, writes);
+    return new Load(jvms, threads, locks, choice, cycles, writes, permits, readPercent);
   }
 
   /** Each thread runs {@code count} cycles, however long that takes. */
   public Load cycles(int count) {
-    return new Load(jvms, threads, locks, pick, count, writes);
+    return new Load(jvms, threads, locks, pick, count, writes, permits, readPercent);
   }
 
   /** Each holder reads and writes a row. */
   public Load writing() {
-    return new Load(jvms, threads, locks, pick, cycles, true);
+    return new Load(jvms, threads, locks, pick, cycles, true, permits, readPercent);
   }
 
   /** The same number of threads in each of {@code count} processes. */
   public Load inEachOf(int count) {
-    return new Load(count, threads, locks, pick, cycles, writes);
+    return new Load(count, threads, locks, pick, cycles, writes, permits, readPercent);
+  }
+
+  /** Up to {@code count} threads are inside at once. */
+  public Load permits(int count) {
+    return new Load(jvms, threads, locks, pick, cycles, writes, count, readPercent);
+  }
+
+  /** So many of 100 cycles read. */
+  public Load reading(int percent) {
+    return new Load(jvms, threads, locks, pick, cycles, writes, permits, percent);
+  }
+
+  /** Whether the next cycle reads. */
+  boolean nextReads() {
+    return readPercent > 0 && next(100) < readPercent;
   }
 
   /** The same shape with other numbers, where it has several threads. */
@@ -59,7 +88,8 @@ public record Load(int jvms, int threads, int locks, Pick pick, int cycles, bool
     if (threads == 1) {
       return this;
     }
-    return new Load(jvms, count, locks == threads ? count : locks, pick, cycles, writes);
+    return new Load(
+        jvms, count, locks == threads ? count : locks, pick, cycles, writes, permits, readPercent);
   }
 
   /** The locks that thread {@code thread} of process {@code jvm} may ask for. */

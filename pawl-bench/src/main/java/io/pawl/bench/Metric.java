@@ -8,6 +8,7 @@ public enum Metric {
   P50("p50 µs", Sum.MEDIAN),
   P99("p99 µs", Sum.MEDIAN),
   MAX("max ms", Sum.LARGEST),
+  WRITER_MAX("longest writer wait ms", Sum.LARGEST),
   ALL_MILLIS("all done ms", Sum.MEDIAN),
   HAND_OFF_P50("JVM to JVM p50 ms", Sum.MEDIAN),
   HAND_OFF_P99("JVM to JVM p99 ms", Sum.MEDIAN),
@@ -30,7 +31,9 @@ public enum Metric {
   TAKING_SECONDS("taking s", Sum.MEDIAN),
   FIRST_LEASE("first lease ms", Sum.MEDIAN),
   JARS("jars", Sum.MEDIAN),
-  MEGABYTES("jars MB", Sum.MEDIAN);
+  MEGABYTES("jars MB", Sum.MEDIAN),
+  TAKE_OVER("take-over median ms", Sum.MEDIAN),
+  TAKE_OVER_MAX("take-over max ms", Sum.LARGEST);
 
   /** How the forks' figures become one. */
   enum Sum {

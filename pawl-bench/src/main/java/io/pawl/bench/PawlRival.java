@@ -1,13 +1,10 @@
 package io.pawl.bench;
 
-import io.pawl.DistributedLock;
-import io.pawl.Lease;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.spi.StoreProvider;
 import java.util.ServiceLoader;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Pawl on any store. */
 final class PawlRival implements Rival {
@@ -67,7 +64,7 @@ final class PawlRival implements Rival {
     return new Client() {
       @Override
       public Turn lock(String lock) {
-        return new LeaseTurn(pawl.lock(lock, options));
+        return new LeaseTurn(pawl.lock(lock, options)::acquire);
       }
 
       @Override
@@ -75,30 +72,5 @@ final class PawlRival implements Rival {
         pawl.close();
       }
     };
-  }
-
-  private static final class LeaseTurn implements Turn {
-
-    private final DistributedLock lock;
-    private @Nullable Lease lease;
-
-    LeaseTurn(DistributedLock lock) {
-      this.lock = lock;
-    }
-
-    @Override
-    public long acquire() throws InterruptedException {
-      Lease taken = lock.acquire();
-      lease = taken;
-      return taken.token();
-    }
-
-    @Override
-    public void release() {
-      Lease taken = lease;
-      if (taken != null) {
-        taken.close();
-      }
-    }
   }
 }

@@ -42,30 +42,38 @@ final class RedissonLocks implements Rival {
 
   @Override
   public Client connect(String address) {
-    Config config = new Config();
-    config.useSingleServer().setAddress(address);
-    RedissonClient redisson = Redisson.create(config);
+    RedissonClient redisson = connected(address);
     return new Client() {
       @Override
       public Turn lock(String name) {
-        RLock lock = kind.lock(redisson, name);
-        return new Turn() {
-          @Override
-          public long acquire() throws InterruptedException {
-            lock.lockInterruptibly();
-            return 0;
-          }
-
-          @Override
-          public void release() {
-            lock.unlock();
-          }
-        };
+        return turn(kind.lock(redisson, name));
       }
 
       @Override
       public void close() {
         redisson.shutdown();
+      }
+    };
+  }
+
+  /** A client with Redisson's defaults. */
+  static RedissonClient connected(String address) {
+    Config config = new Config();
+    config.useSingleServer().setAddress(address);
+    return Redisson.create(config);
+  }
+
+  static Turn turn(RLock lock) {
+    return new Turn() {
+      @Override
+      public long acquire() throws InterruptedException {
+        lock.lockInterruptibly();
+        return 0;
+      }
+
+      @Override
+      public void release() {
+        lock.unlock();
       }
     };
   }

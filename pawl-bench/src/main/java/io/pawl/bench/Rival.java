@@ -20,6 +20,11 @@ public interface Rival {
     /** The lock {@code name} for the calling thread alone, made before anything is timed. */
     Turn lock(String name);
 
+    /** As {@link #lock}, to share it with others who read, for loads that have readers. */
+    default Turn readLock(String name) {
+      throw new UnsupportedOperationException("no reading of " + name);
+    }
+
     @Override
     default void close() {}
   }

@@ -31,6 +31,7 @@ public record Sample(Map<Metric, Double> figures) {
     Histogram waits = new Histogram(processes.get(0).waits());
     waits.reset();
     Histogram handOffs = new Histogram(waits);
+    long longestWriterWait = 0;
     double longest = 0;
     long[] perJvm = new long[processes.size()];
     int threads = processes.get(0).grants().length;
@@ -46,6 +47,7 @@ public record Sample(Map<Metric, Double> figures) {
       cycles += tally.cycles();
       waits.add(tally.waits());
       handOffs.add(tally.handOffs());
+      longestWriterWait = Math.max(longestWriterWait, tally.writerWaits().getMaxValue());
       longest = Math.max(longest, tally.nanos());
     }
     Map<Metric, Double> figures = new EnumMap<>(Metric.class);
@@ -53,6 +55,9 @@ public record Sample(Map<Metric, Double> figures) {
     figures.put(Metric.P50, waits.getValueAtPercentile(50) / 1e3);
     figures.put(Metric.P99, waits.getValueAtPercentile(99) / 1e3);
     figures.put(Metric.MAX, waits.getMaxValue() / 1e6);
+    if (load.readPercent() > 0) {
+      figures.put(Metric.WRITER_MAX, longestWriterWait / 1e6);
+    }
     if (perThread.length > 1) {
       figures.put(Metric.THREAD_SPREAD, Numbers.spread(perThread));
     }

@@ -15,10 +15,17 @@ import org.HdrHistogram.Histogram;
  * @param cycles all grants, those before and after the measured time too
  * @param grants those within it, by thread
  * @param waits in nanoseconds
+ * @param writerWaits those of them that were for a lock alone beside readers, in nanoseconds
  * @param handOffs from the moment at which another process began to release, in nanoseconds
  */
 record Tally(
-    long nanos, long cpuNanos, long cycles, long[] grants, Histogram waits, Histogram handOffs) {
+    long nanos,
+    long cpuNanos,
+    long cycles,
+    long[] grants,
+    Histogram waits,
+    Histogram writerWaits,
+    Histogram handOffs) {
 
   void write(DataOutputStream out) throws IOException {
     out.writeLong(nanos);
@@ -29,6 +36,7 @@ record Tally(
       out.writeLong(count);
     }
     write(waits, out);
+    write(writerWaits, out);
     write(handOffs, out);
   }
 
@@ -47,7 +55,8 @@ record Tally(
     for (int thread = 0; thread < grants.length; thread++) {
       grants[thread] = in.readLong();
     }
-    return new Tally(nanos, cpuNanos, cycles, grants, readHistogram(in), readHistogram(in));
+    return new Tally(
+        nanos, cpuNanos, cycles, grants, readHistogram(in), readHistogram(in), readHistogram(in));
   }
 
   private static Histogram readHistogram(DataInputStream in) throws IOException {

@@ -83,10 +83,41 @@ class ContestTest {
     Board board = Board.at(folder.resolve("board"), 1);
     board.enter(0, Board.signature(0, 0), 0);
     board.leave(0, Board.signature(0, 0));
-    Tally two = new Tally(1, 1, 2, new long[] {2}, new Histogram(2), new Histogram(2));
+    Tally two =
+        new Tally(1, 1, 2, new long[] {2}, new Histogram(2), new Histogram(2), new Histogram(2));
 
     assertThatThrownBy(() -> ContestRunner.checkSum("x", List.of(two), board))
         .isInstanceOf(ExclusionViolation.class)
         .hasMessageContaining("of 2 increments under the lock 1 are left");
+  }
+
+  @Test
+  void aReaderBesideAWriterIsSeenByWhoeverComesSecondAndByWhoeverLeavesFirst() {
+    Board board = Board.at(folder.resolve("board"), 4);
+    board.enter(0, 1, 0);
+    assertThatThrownBy(() -> board.enterShared(0, 2, 9)).isInstanceOf(ExclusionViolation.class);
+    assertThatThrownBy(() -> board.leave(0, 1)).isInstanceOf(ExclusionViolation.class);
+
+    board.enterShared(1, 2, 9);
+    assertThatThrownBy(() -> board.enter(1, 1, 0)).isInstanceOf(ExclusionViolation.class);
+    assertThatThrownBy(() -> board.leaveShared(1, 2)).isInstanceOf(ExclusionViolation.class);
+
+    board.enterShared(2, 1, 9);
+    board.enterShared(2, 2, 9);
+    board.leaveShared(2, 1);
+    board.leaveShared(2, 2);
+    board.enter(2, 1, 0);
+    board.leave(2, 1);
+    assertThat(board.entries()).isEqualTo(5);
+  }
+
+  @Test
+  void onePermitTooManyIsSeen() {
+    Board board = Board.at(folder.resolve("board"), 1);
+    board.enterShared(0, 1, 2);
+    board.enterShared(0, 2, 2);
+    assertThatThrownBy(() -> board.enterShared(0, 3, 2))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining("number 3 of 2");
   }
 }

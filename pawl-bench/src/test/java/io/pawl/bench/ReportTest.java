@@ -65,9 +65,23 @@ class ReportTest {
     Histogram waits = new Histogram(2);
     waits.recordValue(4_000_000);
     Tally one =
-        new Tally(1_000_000_000, 500_000_000, 9, new long[] {4, 2}, waits, new Histogram(2));
+        new Tally(
+            1_000_000_000,
+            500_000_000,
+            9,
+            new long[] {4, 2},
+            waits,
+            new Histogram(2),
+            new Histogram(2));
     Tally two =
-        new Tally(2_000_000_000, 100_000_000, 3, new long[] {1, 1}, waits, new Histogram(2));
+        new Tally(
+            2_000_000_000,
+            100_000_000,
+            3,
+            new long[] {1, 1},
+            waits,
+            new Histogram(2),
+            new Histogram(2));
 
     Sample sample = Sample.of(Load.of(2, 1).inEachOf(2), List.of(one, two), OptionalLong.of(24));
 

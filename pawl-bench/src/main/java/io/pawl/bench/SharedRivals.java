@@ -1,0 +1,170 @@
+package io.pawl.bench;
+
+import io.pawl.Pawl;
+import io.pawl.bench.Rival.Client;
+import io.pawl.bench.Rival.Turn;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RSemaphore;
+import org.redisson.api.RedissonClient;
+
+/** Locks that several may have at once, read-write locks and semaphores, all with defaults. */
+final class SharedRivals {
+
+  static final String READ_WRITE = "Pawl read-write";
+  static final String REDISSON_READ_WRITE = "Redisson RReadWriteLock";
+  static final String SEMAPHORE = "Pawl semaphore";
+  static final String REDISSON_SEMAPHORE = "Redisson RSemaphore";
+  static final String REDISSON_EXPIRABLE = "Redisson RPermitExpirableSemaphore";
+
+  /** How many each semaphore has. */
+  static final int PERMITS = 8;
+
+  private static final long LEASE_SECONDS = 30;
+
+  private SharedRivals() {}
+
+  private record Named(String name, Function<String, Client> connector) implements Rival {
+
+    @Override
+    public Client connect(String address) {
+      return connector.apply(address);
+    }
+  }
+
+  /** What a client makes of a name. */
+  private interface Way<C> extends BiFunction<C, String, Turn> {}
+
+  static Rival readWrite() {
+    return new Named(
+        READ_WRITE,
+        address ->
+            client(
+                Pawl.connect(address),
+                (pawl, name) -> new LeaseTurn(pawl.readWriteLock(name).writeLock()::acquire),
+                (pawl, name) -> new LeaseTurn(pawl.readWriteLock(name).readLock()::acquire),
+                Pawl::close));
+  }
+
+  static Rival readWriteOfRedisson() {
+    return new Named(
+        REDISSON_READ_WRITE,
+        address ->
+            client(
+                RedissonLocks.connected(address),
+                (redisson, name) -> RedissonLocks.turn(redisson.getReadWriteLock(name).writeLock()),
+                (redisson, name) -> RedissonLocks.turn(redisson.getReadWriteLock(name).readLock()),
+                RedissonClient::shutdown));
+  }
+
+  static Rival semaphore() {
+    return new Named(
+        SEMAPHORE,
+        address ->
+            client(
+                Pawl.connect(address),
+                (pawl, name) -> {
+                  var semaphore = pawl.semaphore(name, PERMITS);
+                  return new LeaseTurn(() -> semaphore.acquire(1));
+                },
+                SharedRivals::noReading,
+                Pawl::close));
+  }
+
+  /** Permits without leases: those of a dead client are gone. */
+  static Rival semaphoreOfRedisson() {
+    return new Named(
+        REDISSON_SEMAPHORE,
+        address ->
+            client(
+                RedissonLocks.connected(address),
+                (redisson, name) -> {
+                  RSemaphore semaphore = redisson.getSemaphore(name);
+                  semaphore.trySetPermits(PERMITS);
+                  return new PermitTurn(semaphore);
+                },
+                SharedRivals::noReading,
+                RedissonClient::shutdown));
+  }
+
+  /** Permits with leases, which it does not renew. */
+  static Rival expirableSemaphoreOfRedisson() {
+    return new Named(
+        REDISSON_EXPIRABLE,
+        address ->
+            client(
+                RedissonLocks.connected(address),
+                (redisson, name) -> {
+                  RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore(name);
+                  semaphore.trySetPermits(PERMITS);
+                  return new ExpirablePermitTurn(semaphore);
+                },
+                SharedRivals::noReading,
+                RedissonClient::shutdown));
+  }
+
+  private static <C> Turn noReading(C client, String name) {
+    throw new UnsupportedOperationException(name + " is a semaphore");
+  }
+
+  private static <C> Client client(C connected, Way<C> lock, Way<C> readLock, Consumer<C> close) {
+    return new Client() {
+      @Override
+      public Turn lock(String name) {
+        return lock.apply(connected, name);
+      }
+
+      @Override
+      public Turn readLock(String name) {
+        return readLock.apply(connected, name);
+      }
+
+      @Override
+      public void close() {
+        close.accept(connected);
+      }
+    };
+  }
+
+  private record PermitTurn(RSemaphore semaphore) implements Turn {
+
+    @Override
+    public long acquire() throws InterruptedException {
+      semaphore.acquire();
+      return 0;
+    }
+
+    @Override
+    public void release() {
+      semaphore.release();
+    }
+  }
+
+  private static final class ExpirablePermitTurn implements Turn {
+
+    private final RPermitExpirableSemaphore semaphore;
+    private @Nullable String permit;
+
+    ExpirablePermitTurn(RPermitExpirableSemaphore semaphore) {
+      this.semaphore = semaphore;
+    }
+
+    @Override
+    public long acquire() throws InterruptedException {
+      permit = semaphore.acquire(LEASE_SECONDS, TimeUnit.SECONDS);
+      return 0;
+    }
+
+    @Override
+    public void release() {
+      String taken = permit;
+      if (taken != null) {
+        semaphore.release(taken);
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package io.pawl.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every rival takes part and excludes. No test here looks at a speed. */
+class RedisKindsSuiteTest {
+
+  @TempDir Path folder;
+
+  private final RedisKindsSuite suite = new RedisKindsSuite();
+
+  @Test
+  void eachRivalIsMeasuredAndWritersByThemselvesWhereThereAreReaders() {
+    Settings settings = new Settings(1, 0.3, 0.1, 12, "", List.of(), folder, "");
+    List<Section> sections = suite.measure(settings, said -> {});
+
+    assertThat(sections).hasSize(2);
+    assertThat(sections.get(0).sides())
+        .hasSize(2)
+        .allMatch(side -> side.figure(Metric.CYCLES) > 0)
+        .allMatch(side -> side.figure(Metric.WRITER_MAX) > 0);
+    assertThat(sections.get(1).sides())
+        .hasSize(3)
+        .allMatch(side -> side.figure(Metric.CYCLES) > 0)
+        .noneMatch(side -> side.has(Metric.WRITER_MAX));
+  }
+}
