@@ -52,7 +52,7 @@ public final class DistributedLock {
 
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
-   * answered at all by then is given another 100 ms before this throws.
+   * answered at all by then is given another 500 ms before this throws.
    *
    * @param wait 0 does not wait; more than 100 years are taken as 100 years
    * @throws IllegalArgumentException for a negative wait

@@ -106,7 +106,7 @@ public final class LockGroup {
 
   /**
    * Waits for all locks for at most {@code wait} altogether; empty when one stayed busy. A store
-   * that has not answered at all by then is given another 100 ms before this throws.
+   * that has not answered at all by then is given another 500 ms before this throws.
    *
    * @param wait 0 does not wait; more than 100 years are taken as 100 years
    * @throws IllegalArgumentException for a negative wait

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waiter {
 
-  /** How long a store may be silent before a wait that is over ends in an exception: 100 ms. */
-  static final long GRACE_NANOS = 100_000_000;
+  /** How long a store may be silent before a wait that is over ends in an exception: 500 ms. */
+  static final long GRACE_NANOS = 500_000_000;
 
   private static final long GRACE_STEP_NANOS = 1_000_000;
 
@@ -287,7 +287,7 @@ final class Waiter {
   }
 
   /**
-   * Whether the wait has ended: at the deadline, or up to 100 ms later while the store has yet to
+   * Whether the wait has ended: at the deadline, or up to 500 ms later while the store has yet to
    * answer. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of zero
    * does, and only a store that keeps silent ends it in an exception.
    */
