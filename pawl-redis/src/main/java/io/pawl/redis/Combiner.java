@@ -5,9 +5,11 @@ import io.pawl.redis.Scripts.Script;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -46,6 +48,9 @@ final class Combiner {
       List<String> values,
       CompletableFuture<List<Object>> answer) {}
 
+  /** Who was asked by this thread, while it has more to ask before anything is sent. */
+  private static final ThreadLocal<@Nullable Set<Combiner>> asked = new ThreadLocal<>();
+
   private final Verbs verbs;
   private final Failures failures;
   private final String address;
@@ -81,9 +86,30 @@ final class Combiner {
           failures.unavailable("is asked more than it answers: too many requests wait", null));
     } else {
       queue.add(request);
-      send();
+      Set<Combiner> others = asked.get();
+      if (others == null) {
+        send();
+      } else {
+        others.add(this);
+      }
     }
     return request.answer;
+  }
+
+  /** What {@code calls} asks of any combiners on this thread is sent after all of it was asked. */
+  static void together(Runnable calls) {
+    if (asked.get() != null) {
+      calls.run();
+      return;
+    }
+    Set<Combiner> combiners = new LinkedHashSet<>(2);
+    asked.set(combiners);
+    try {
+      calls.run();
+    } finally {
+      asked.remove();
+      combiners.forEach(Combiner::send);
+    }
   }
 
   private void send() {

@@ -143,18 +143,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     CompletableFuture<Standing> told = new CompletableFuture<>();
     long floor = Math.max(claim.tokenFloor(), highestToken.get());
     combiner(claim)
-        .run(
-            scripts.attempt(),
-            2,
-            Keys.of(claim.lock()),
-            List.of(
-                claim.id().toString(),
-                Stored.text(claim.mode()),
-                Long.toString(claim.leaseMillis()),
-                claim.queues() ? "1" : "0",
-                Integer.toString(claim.tokens()),
-                Long.toString(floor),
-                Stored.text(claim.holder())))
+        .run(scripts.attempt(), 2, Keys.of(claim.lock()), Stored.asked(claim, floor))
         .whenComplete((reply, error) -> attempted(claim, reply, error, told));
     return told;
   }
@@ -295,6 +284,12 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
             Keys.of(claim.lock()),
             List.of(claim.id().toString(), remembered))
         .thenApply(nothing -> null);
+  }
+
+  /** One round trip for up to 64 claims; in a Cluster one for each slot, all at once. */
+  @Override
+  public void together(Runnable calls) {
+    Combiner.together(calls);
   }
 
   /** One round trip. */

@@ -30,7 +30,8 @@ record Scripts(
    */
   record Script(String text, String sha) {}
 
-  private static final List<String> SHARED = List.of("rule.lua", "counter.lua", "request.lua");
+  private static final List<String> SHARED =
+      List.of("layout.lua", "hash.lua", "rule.lua", "counter.lua", "request.lua");
 
   static Scripts load() {
     return load(UnaryOperator.identity());

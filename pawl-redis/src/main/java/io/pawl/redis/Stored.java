@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
@@ -8,81 +9,77 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
-/** A lock as its hash has it, for people; {@code rule.lua} explains the fields. */
-record Stored(String name, Map<String, String> fields) {
+/** What is stored of claims, as texts; and locks for people, as {@code show.lua} tells them. */
+final class Stored {
 
-  private static final String NONE = "-";
-  private static final int CAPACITY = 3;
-  private static final int HOLDERS = 8;
-  private static final int WAITERS = 11;
+  private static final String HOLDS = "h";
+  private static final int LOCK_TEXTS = 2;
+  private static final int CLAIM_TEXTS = 8;
+
+  private Stored() {}
 
   /** The locks that {@code show.lua} answered, those that exist. */
   static List<LockView> read(List<String> names, List<Object> reply) {
-    Iterator<Object> words = reply.iterator();
-    long now = (Long) words.next();
+    long now = (Long) reply.get(0);
     List<LockView> views = new ArrayList<>();
+    int at = 1;
     for (String name : names) {
-      long size = (Long) words.next();
-      Map<String, String> fields = new HashMap<>();
-      for (long i = 0; i < size; i += 2) {
-        fields.put((String) words.next(), (String) words.next());
+      int size = (int) (long) (Long) reply.get(at);
+      List<String> texts =
+          reply.subList(at + 1, at + 1 + size).stream().map(String.class::cast).toList();
+      if (size > 0) {
+        views.add(view(name, texts, now));
       }
-      if (fields.containsKey(".")) {
-        views.add(new Stored(name, fields).view(now));
-      }
+      at += 1 + size;
     }
     return views;
   }
 
-  private LockView view(long now) {
-    String[] header = fields.getOrDefault(".", "0").split(" ", -1);
-    long lastToken = Long.parseLong(header[0]);
-    boolean idle = header.length <= WAITERS;
-    int capacity = header.length > CAPACITY ? Integer.parseInt(header[CAPACITY]) : 0;
+  private static LockView view(String name, List<String> texts, long now) {
+    int capacity = Integer.parseInt(texts.get(1));
+    List<ClaimView> holders = new ArrayList<>();
+    List<ClaimView> waiters = new ArrayList<>();
+    for (int i = LOCK_TEXTS; i < texts.size(); i += CLAIM_TEXTS) {
+      List<String> claim = texts.subList(i, i + CLAIM_TEXTS);
+      ClaimView view = claim(claim);
+      if (view.until().toEpochMilli() > now) {
+        (claim.get(0).equals(HOLDS) ? holders : waiters).add(view);
+      }
+    }
     return new LockView(
         name,
         capacity < 0 ? null : new Kind(capacity),
-        lastToken,
-        idle ? List.of() : claims(header[HOLDERS], now),
-        idle ? List.of() : claims(header[WAITERS], now));
+        Long.parseLong(texts.get(0)),
+        holders,
+        waiters);
   }
 
-  private List<ClaimView> claims(String first, long now) {
-    List<ClaimView> claims = new ArrayList<>();
-    String id = first;
-    while (!id.equals(NONE) && claims.size() <= fields.size()) {
-      String stored = fields.get("e:" + id);
-      if (stored == null) {
-        break;
-      }
-      String[] entry = stored.split(" ", -1);
-      ClaimView claim = claim(id, entry, fields.get("i:" + id));
-      if (claim.until().toEpochMilli() > now) {
-        claims.add(claim);
-      }
-      id = entry[3];
-    }
-    return claims;
-  }
-
-  private static ClaimView claim(String id, String[] entry, @Nullable String info) {
+  private static ClaimView claim(List<String> texts) {
     return new ClaimView(
-        ClaimId.parse(id),
-        mode(entry[4]),
-        Long.parseLong(entry[9]),
-        Long.parseLong(entry[10]),
-        Instant.ofEpochMilli(Long.parseLong(entry[8])),
-        Instant.ofEpochMilli(Long.parseLong(entry[1])),
-        holder(info == null ? "" : info));
+        ClaimId.parse(texts.get(1)),
+        mode(texts.get(2)),
+        Long.parseLong(texts.get(3)),
+        Long.parseLong(texts.get(4)),
+        Instant.ofEpochMilli(Long.parseLong(texts.get(5))),
+        Instant.ofEpochMilli(Long.parseLong(texts.get(6))),
+        holder(texts.get(7)));
   }
 
-  static String text(Mode mode) {
+  /** A claim as {@code attempt.lua} wants it. */
+  static List<String> asked(Claim claim, long tokenFloor) {
+    return List.of(
+        claim.id().toString(),
+        text(claim.mode()),
+        Long.toString(claim.leaseMillis()),
+        claim.queues() ? "1" : "0",
+        Integer.toString(claim.tokens()),
+        Long.toString(tokenFloor),
+        text(claim.holder()));
+  }
+
+  private static String text(Mode mode) {
     if (mode instanceof Mode.Exclusive) {
       return "x";
     }
@@ -98,7 +95,7 @@ record Stored(String name, Map<String, String> fields) {
   }
 
   /** Its fields have no control characters. */
-  static String text(Holder holder) {
+  private static String text(Holder holder) {
     return holder.host()
         + '\t'
         + holder.pid()

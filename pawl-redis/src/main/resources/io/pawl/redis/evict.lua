@@ -4,20 +4,19 @@
 -- ARGV[2]  the token
 -- Answers  1 or 0, whether there was such a hold; after it the rings, see rule.lua
 
+-- layout.lua
+-- hash.lua
 -- rule.lua
 
 local token, evicted = tonumber(ARGV[2]), 0
-open(KEYS[1], NONE)
+open(KEYS[1])
 settle()
-local id = lock.hf
-while id ~= NONE do
+for _, id in ipairs(members('h')) do
   local c = get(id)
-  id = c.next
   if c.first <= token and token <= c.last then
     drop(c)
     evicted = 1
   end
 end
 serve()
-save()
 return answer({evicted})

@@ -6,15 +6,15 @@
 -- Answers  1; 0 where a lock would become a semaphore, or a semaphore a lock, and somebody holds it
 --          or waits for it; after it the rings, see rule.lua
 
+-- layout.lua
+-- hash.lua
 -- rule.lua
 
 local capacity, done = tonumber(ARGV[2]), 0
-open(KEYS[1], NONE)
+open(KEYS[1])
 settle()
-local id = lock.wf
-while id ~= NONE do
+for _, id in ipairs(members('w')) do
   local c = get(id)
-  id = c.next
   if ended(c) or (lock.capacity > 0 and capacity > 0 and share(c.mode) > capacity) then
     drop(c)
   end
@@ -24,5 +24,4 @@ if lock.hn + lock.wn == 0 or (lock.capacity > 0) == (capacity > 0) then
   keepBeyond(now)
 end
 serve()
-save()
 return answer({done})

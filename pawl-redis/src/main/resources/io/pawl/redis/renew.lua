@@ -4,19 +4,20 @@
 -- then per key: claim id
 -- Answers  see rule.lua
 
+-- layout.lua
+-- hash.lua
 -- rule.lua
 
 local standings = {}
 for i = 1, #KEYS do
   local id = ARGV[i + 1]
   local token, other = 0, GONE
-  open(KEYS[i], id)
+  open(KEYS[i])
   settle()
   local c = alive(id)
   if c and c.kind ~= 'g' then
     token, other = renewed(c)
   end
-  save()
   standings[2 * i - 1], standings[2 * i] = token, other
 end
 return answer(standings)

@@ -1,90 +1,32 @@
 -- The grant rule on one hash per lock: what every verb shares. Java's GrantRule is the original; a
--- differential test holds the two together. Loaded into each verb in place of the line that names it.
+-- differential test holds the two together. Loaded into each verb, after hash.lua, in place of the
+-- line that names it.
 --
 -- KEYS     pawl:lock:<name>, one per claim that the verb is about
 -- ARGV[1]  the address of the calling store; the verbs say what follows
 --
 -- A lock is one key, so that it moves between Cluster nodes, expires, is evicted and is deleted as a
--- whole, whatever braces its name has. Fields of the hash:
+-- whole, whatever braces its name has.
 --
---   .        last token, time of this writing, expiry of the key; then, unless it is an idle lock,
---            the capacity: how many permits, 0 for a lock, -1 until the first grant; and unless it
---            is idle: units in use, the earliest end of a hold (or before it), when to look for the
---            dead in a full line, and number, first and last of holders, waiters, withdrawn
---   e:<id>   a claim: h(olds), w(aits) or g(one, withdrawn); until; previous and next in its list;
---            mode, lease, tokens and floor as asked; since; first and last token; address of its bell
---   i:<id>   who holds or waits, for people
---
--- Times are milliseconds of the server's clock. Each list is doubly linked: every verb costs the
--- same however long the line is. Waiters whose time is over are dropped where they are met.
--- Nothing is written before a verb has decided, so an error leaves a lock as it was.
+-- Times are milliseconds of the server's clock. Holders and withdrawn claims are linked lists. The
+-- line is a linked list of runs, so that joining it, leaving it, granting to its head and naming who
+-- follows touch one run and seldom a neighbour: every verb costs the same however long the line is.
+-- Waiters whose time is over are dropped where they are met.
 
-local MEMORY = 600000 -- how long the last token outlives the lock
 local MAX_TOKENS = 64 -- in one grant
 local TOKENS_PER_MICROSECOND = 2
 local TOKEN_END = 9007199254740992 -- 2^53
 local MAX_WAITERS, MAX_WITHDRAWN, WITHDRAWN_KEPT = 10000, 1000, 60000
 local LINE_FULL_ASK_AGAIN, LOOK_FOR_DEAD_EVERY = 100, 5000
-local LOCK, ANY_KIND = 0, -1 -- in place of a capacity
+local MAX_RUN = 64
+local LOCK = 0 -- in place of a capacity
 local ALL_OF_A_LOCK = 2147483648 -- more than there can be shared holders
-local NONE = '-'
+local GONE, TOKENS_USED_UP, OTHER_KIND = -1, -2, -3
+local IS_A_COUNTER = -4294967296 -- beyond OTHER_KIND less any capacity
 
 local ADDRESS = ARGV[1]
-local clock = redis.call('TIME')
-local micros = clock[1] * 1000000 + clock[2]
-local now = (micros - micros % 1000) / 1000
-
-local lock -- the header of the lock at hand
-local claims -- those of its entries that were read or made, by id
 local rings = {} -- id, first and last token and followers of waiters whose bell is the caller's
 local pushes = {} -- the same as text, by the address of others
-
-local match, format, call = string.match, string.format, redis.call
-
-local function parse(id, raw)
-  local kind, till, prev, next, mode, lease, tokens, floor, since, first, last, address =
-    match(raw, '^(%a) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+)$')
-  local claim = {
-    id = id, kind = kind, till = tonumber(till), prev = prev, next = next, mode = mode,
-    lease = tonumber(lease), tokens = tonumber(tokens), floor = tonumber(floor),
-    since = tonumber(since), first = tonumber(first), last = tonumber(last), address = address,
-  }
-  claims[id] = claim
-  return claim
-end
-
-local function get(id)
-  return claims[id] or parse(id, call('HGET', lock.key, 'e:' .. id))
-end
-
--- Reads the header, and the entry of claim id where there is one.
-local function open(key, id)
-  local found = call('HMGET', key, '.', 'e:' .. id)
-  claims = {}
-  lock = {
-    key = key, last = 0, at = now, keep = 0, capacity = ANY_KIND, used = 0, soonest = 0, look = 0,
-    hn = 0, hf = NONE, hl = NONE, wn = 0, wf = NONE, wl = NONE, gn = 0, gf = NONE, gl = NONE,
-  }
-  if not found[1] then
-    lock.new = true
-    return nil
-  end
-  local last, at, keep, rest = match(found[1], '^(%d+) (%d+) (%d+)(.*)$')
-  lock.last, lock.at, lock.keep = tonumber(last), tonumber(at), tonumber(keep)
-  local capacity
-  capacity, rest = match(rest, '^ ?(%S*)(.*)$')
-  lock.capacity = tonumber(capacity) or LOCK
-  if rest ~= '' then
-    local used, soonest, look, hn, wn, gn
-    used, soonest, look, hn, lock.hf, lock.hl, wn, lock.wf, lock.wl, gn, lock.gf, lock.gl =
-      match(rest, '^ (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+)$')
-    lock.used, lock.soonest = tonumber(used), tonumber(soonest)
-    lock.look, lock.hn, lock.wn, lock.gn = tonumber(look), tonumber(hn), tonumber(wn), tonumber(gn)
-  end
-  if found[2] then
-    parse(id, found[2])
-  end
-end
 
 -- The key expires MEMORY to 2 * MEMORY after the last end of a claim.
 local function keepBeyond(till)
@@ -94,64 +36,7 @@ local function keepBeyond(till)
   end
 end
 
-local function header()
-  local l = lock
-  if l.hn + l.wn + l.gn == 0 then
-    if l.keep > now + 3 * MEMORY then
-      l.keep = now + 2 * MEMORY
-      l.expire = true
-    end
-    local idle = format('%.0f %.0f %.0f', l.last, now, l.keep)
-    return l.capacity == LOCK and idle or idle .. ' ' .. l.capacity
-  end
-  return format('%.0f %.0f %.0f %d %.0f %.0f %.0f %d %s %s %d %s %s %d %s %s', l.last, now, l.keep,
-    l.capacity, l.used, l.soonest, l.look, l.hn, l.hf, l.hl, l.wn, l.wf, l.wl, l.gn, l.gf, l.gl)
-end
-
-local function inChunks(command, arguments)
-  for from = 1, #arguments, 1000 do
-    call(command, lock.key, unpack(arguments, from, math.min(from + 999, #arguments)))
-  end
-end
-
--- Writes what has changed. Short of memory the server refuses what could grow the data, but nothing
--- after a write that could not; so renewals and releases succeed, and only new claims fail.
-local function save()
-  if not lock.changed then
-    return
-  end
-  local set, del, grows = {'.', header()}, {}, lock.new
-  for id, c in pairs(claims) do
-    if c.dropped then
-      if not c.new then
-        del[#del + 1] = 'e:' .. id
-        del[#del + 1] = 'i:' .. id
-      end
-    elseif c.changed then
-      set[#set + 1] = 'e:' .. id
-      set[#set + 1] = format('%s %.0f %s %s %s %.0f %d %.0f %.0f %.0f %.0f %s', c.kind, c.till,
-        c.prev, c.next, c.mode, c.lease, c.tokens, c.floor, c.since, c.first, c.last, c.address)
-      if c.info then
-        set[#set + 1] = 'i:' .. id
-        set[#set + 1] = c.info
-        grows = true
-      elseif c.kind == 'g' then
-        del[#del + 1] = 'i:' .. id
-      end
-    end
-  end
-  if #del > 0 then
-    inChunks('HDEL', del)
-  elseif not grows then
-    lock.expire = false
-    call('PEXPIREAT', lock.key, format('%.0f', lock.keep))
-  end
-  inChunks('HSET', set)
-  if lock.expire then
-    call('PEXPIREAT', lock.key, format('%.0f', lock.keep))
-  end
-end
-
+-- Puts a claim last among holders or withdrawn.
 local function append(kind, c)
   local tail = lock[kind .. 'l']
   c.kind, c.prev, c.next, c.changed = kind, tail, NONE, true
@@ -166,8 +51,56 @@ local function append(kind, c)
   lock.changed = true
 end
 
-local function unlink(c)
+-- Puts a claim last in line. The run behind the last one has the number that its next tells.
+local function queue(c)
+  local client, number = match(c.id, '^(.+)%.(%d+)$')
+  local r = lock.wn > 0 and runOf(lock.wl)
+  if not r or r.client ~= client or r.mode ~= c.mode or r.count >= MAX_RUN then
+    local n = r and r.next or 1
+    r = {
+      n = n, prev = r and r.n or 0, next = n + 1, soonest = c.till, count = 0, mode = c.mode,
+      client = client, numbers = ',',
+    }
+    runs[n] = r
+    lock.wl = n
+    if lock.wn == 0 then
+      lock.wf = n
+    end
+  end
+  r.numbers, r.count, r.changed = r.numbers .. number .. ',', r.count + 1, true
+  r.soonest = math.min(r.soonest, c.till)
+  c.run, c.changed = r.n, true
+  lock.wn, lock.changed = lock.wn + 1, true
+end
+
+-- Takes a claim out of the line or list that it stands in.
+local function leave(c)
   local kind = c.kind
+  lock[kind .. 'n'] = lock[kind .. 'n'] - 1
+  lock.changed = true
+  if kind == 'w' then
+    local r = runOf(c.run)
+    local number = match(c.id, '%.(%d+)$')
+    local at = string.find(r.numbers, ',' .. number .. ',', 1, true)
+    r.numbers = sub(r.numbers, 1, at) .. sub(r.numbers, at + #number + 2)
+    r.count, r.changed = r.count - 1, true
+    if r.count > 0 then
+      return
+    end
+    local first, last = r.n == lock.wf, r.n == lock.wl
+    if first then
+      lock.wf = r.next
+    end
+    if last then
+      lock.wl = r.prev
+    end
+    if not first and not last then
+      local before, after = runOf(r.prev), runOf(r.next)
+      before.next, before.changed = after.n, true
+      after.prev, after.changed = before.n, true
+    end
+    return
+  end
   if c.prev == NONE then
     lock[kind .. 'f'] = c.next
   else
@@ -180,8 +113,6 @@ local function unlink(c)
     local after = get(c.next)
     after.prev, after.changed = c.prev, true
   end
-  lock[kind .. 'n'] = lock[kind .. 'n'] - 1
-  lock.changed = true
 end
 
 -- What a mode takes, and of which capacity: a lock is a semaphore of which an exclusive claim wants
@@ -197,19 +128,19 @@ local function share(mode)
 end
 
 local function drop(c)
+  leave(c)
+  c.dropped = true
   if c.kind == 'h' then
     lock.used = lock.used - share(c.mode)
-  end
-  unlink(c)
-  c.dropped = true
-  if c.kind == 'h' and lock.hn == 1 then
-    lock.soonest = get(lock.hf).till
+    if lock.hn == 1 then
+      lock.soonest = get(lock.hf).till
+    end
   end
 end
 
 -- By the capacity of the state: that of the claim may be older than a change.
-local function fits(c)
-  return lock.used + share(c.mode) <= (lock.capacity > 0 and lock.capacity or ALL_OF_A_LOCK)
+local function fits(mode)
+  return lock.used + share(mode) <= (lock.capacity > 0 and lock.capacity or ALL_OF_A_LOCK)
 end
 
 -- Tokens follow the server's clock at two a microsecond, and always the last one; see docs/REDIS.md.
@@ -239,49 +170,75 @@ local function ended(c)
   return c.till <= now
 end
 
+-- Drops those of a run whose time is over, and finds out when the first of the rest ends.
+local function prune(r)
+  local soonest
+  for number in string.gmatch(r.numbers, '%d+') do
+    local c = get(r.client .. '.' .. number)
+    if ended(c) then
+      drop(c)
+    elseif not soonest or c.till < soonest then
+      soonest = c.till
+    end
+  end
+  r.soonest, r.changed, lock.changed = soonest or 0, true, true
+end
+
 -- The numbers of the claims of c's client that stand directly behind it, exclusive like it: fewer
 -- than it has tokens.
 local function followers(c)
-  if c.mode ~= 'x' then
-    return NONE
-  end
-  local client, numbers, id = match(c.id, '^(.+)%.'), {}, lock.wf
-  while id ~= NONE and #numbers < c.last - c.first do
-    local behind = get(id)
-    if ended(behind) then
-      drop(behind)
-    else
-      local of, number = match(id, '^(.+)%.(%d+)$')
-      if of ~= client or behind.mode ~= 'x' then
-        break
-      end
-      numbers[#numbers + 1] = number
+  local most, found = c.mode == 'x' and c.last - c.first or 0, {}
+  local client = most > 0 and lock.wn > 0 and match(c.id, '^(.+)%.')
+  local last, n = not client, lock.wf
+  while most > 0 and not last do
+    local r = runOf(n)
+    last, n = n == lock.wl, r.next
+    if r.soonest <= now then
+      prune(r)
     end
-    id = behind.next
+    if r.count > 0 then
+      if r.client ~= client or r.mode ~= 'x' then
+        break
+      elseif r.count <= most then
+        found[#found + 1] = sub(r.numbers, 2, -2)
+        most = most - r.count
+      else
+        for number in string.gmatch(r.numbers, '%d+') do
+          if most > 0 then
+            found[#found + 1] = number
+            most = most - 1
+          end
+        end
+      end
+    end
   end
-  return #numbers > 0 and table.concat(numbers, ',') or NONE
+  return #found > 0 and table.concat(found, ',') or '-'
 end
 
 local function ring(c)
   if c.address == ADDRESS then
-    rings[#rings + 1] = c.id
-    rings[#rings + 1] = c.first
-    rings[#rings + 1] = c.last
-    rings[#rings + 1] = followers(c)
+    local n = #rings
+    rings[n + 1], rings[n + 2], rings[n + 3], rings[n + 4] = c.id, c.first, c.last, followers(c)
   elseif c.address ~= NONE then
-    local text = format('%s %.0f %.0f %s', c.id, c.first, c.last, followers(c))
+    local text = format('%s %d %d %s', c.id, c.first, c.last, followers(c))
     pushes[c.address] = pushes[c.address] and pushes[c.address] .. ' ' .. text or text
   end
 end
 
 -- Grants from the head of the line what can be granted.
 local function serve()
-  while lock.wn > 0 do
-    local head = get(lock.wf)
-    if ended(head) then
+  while lock.wn > 0 and lock.used < (lock.capacity > 0 and lock.capacity or ALL_OF_A_LOCK) do
+    local r = runOf(lock.wf)
+    if r.soonest <= now then
+      prune(r)
+    end
+    local head = r.count > 0 and get(r.client .. '.' .. match(r.numbers, '%d+'))
+    if not head then
+      -- the run is gone: on to the next
+    elseif ended(head) then
       drop(head)
-    elseif fits(head) then
-      unlink(head)
+    elseif fits(head.mode) then
+      leave(head)
       if not grant(head) then
         head.dropped = true
         return
@@ -293,11 +250,33 @@ local function serve()
   end
 end
 
-local function dropEnded(first)
-  local soonest, id = nil, first
-  while id ~= NONE do
+-- All holders or waiters, in order.
+local function members(kind)
+  local ids = {}
+  if kind == 'h' then
+    local id = lock.hf
+    while id ~= NONE do
+      ids[#ids + 1] = id
+      id = get(id).next
+    end
+  elseif lock.wn > 0 then
+    local n, last = lock.wf
+    repeat
+      local r = runOf(n)
+      for number in string.gmatch(r.numbers, '%d+') do
+        ids[#ids + 1] = r.client .. '.' .. number
+      end
+      last, n = n == lock.wl, r.next
+    until last
+  end
+  return ids
+end
+
+-- Answers when the first of those that stay ends.
+local function dropEnded(kind)
+  local soonest
+  for _, id in ipairs(members(kind)) do
     local c = get(id)
-    id = c.next
     if ended(c) then
       drop(c)
     elseif not soonest or c.till < soonest then
@@ -311,14 +290,14 @@ end
 -- Drops holds that are over and serves the line; a clock that went back has every hold looked at.
 local function settle()
   if lock.hn > 0 and (now >= lock.soonest or now < lock.at) then
-    lock.soonest = dropEnded(lock.hf)
+    lock.soonest = dropEnded('h')
   end
   serve()
 end
 
 -- The claim as it stands: kept alive if it lives, forgotten if its time is over.
 local function alive(id)
-  local c = claims[id]
+  local c = get(id)
   if not c or c.dropped then
     return nil
   elseif ended(c) then
@@ -345,22 +324,14 @@ local function renewed(c)
   return waiting()
 end
 
--- Rings the bells of others: one message to each store that has grants.
-local function push()
-  for address, text in pairs(pushes) do
-    call('PUBLISH', 'pawl:bell:' .. address, text)
-  end
-end
-
-local GONE = -1
-local TOKENS_USED_UP = -2
-local OTHER_KIND = -3
-local IS_A_COUNTER = -4294967296 -- beyond OTHER_KIND less any capacity
-
+-- Writes the lock at hand; rings the bells of others, with one message to each store that has grants.
 -- Two numbers per claim: first and last token; or 0 and the milliseconds to wait, GONE,
 -- TOKENS_USED_UP, OTHER_KIND less the capacity, or IS_A_COUNTER. After them the rings.
 local function answer(standings)
-  push()
+  save()
+  for address, text in pairs(pushes) do
+    call('PUBLISH', 'pawl:bell:' .. address, text)
+  end
   for i = 1, #rings do
     standings[#standings + 1] = rings[i]
   end

@@ -5,37 +5,111 @@
 --               refused for the lease, at least a minute
 -- Answers  the rings alone, see rule.lua
 
+-- layout.lua
+
+local header -- of the lock that a short cut looked at
+local clock
+local call, pack, parse = redis.call, struct.pack, struct.unpack
+local rung, pushed = {}, {} -- rings of the short cuts; address and message of those for others
+
 -- Short cut: the only holder, with nobody in line. Does just what the rule would do, but leaves it
--- to the rule to shorten an expiry that is more than 30 minutes off. False where it is not for the
--- i-th claim.
-local function leavesIdle(i)
-  if ARGV[2 * i + 1] ~= '0' then
+-- to the rule to shorten an expiry that is more than 30 minutes off.
+local function leavesIdle(i, last, at, keep, capacity)
+  if keep - at > 1800000 then
     return false
   end
-  local key, id = KEYS[i], ARGV[2 * i]
-  local found = redis.call('HMGET', key, '.', 'e:' .. id)
-  if not (found[1] and found[2] and string.byte(found[2]) == 104) then
-    return false
-  end
-  local last, at, keep, capacity = string.match(
-    found[1], '^(%d+) (%d+) (%d+) (%S+) %d+ %d+ %d+ 1 %S+ %S+ 0 %- %- 0 %- %-$')
-  if not last or keep - at > 1800000 then
-    return false
-  end
-  redis.call('HDEL', key, 'e:' .. id, 'i:' .. id)
-  redis.call('HSET', key, '.',
-    last .. ' ' .. at .. ' ' .. keep .. (capacity == '0' and '' or ' ' .. capacity))
+  call('HDEL', KEYS[i], 'e:' .. ARGV[2 * i])
+  call('HSET', KEYS[i], '.', pack(IDLE, last, at, keep, capacity))
   return true
 end
 
+-- Short cut: the only holder of a lock, exclusive and in time, and who is next is exclusive and alive
+-- and followed by no more of its client than it has tokens. Does just what the rule would do.
+local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, gn, wf, wl, gf, gl)
+  clock = clock or redis.call('TIME')
+  local key, now = KEYS[i], clock[1] * 1000 + math.floor(clock[2] / 1000)
+  if used < 2147483648 or now >= soonest or now < at then
+    return false
+  end
+  local run = call('HGET', key, 'q:' .. wf)
+  local prev, next, ends, count, mode, client, from = parse(RUN, run)
+  if mode ~= 'x' or now >= ends then
+    return false
+  end
+  local number = string.match(run, '%d+', from + 1)
+  local id, followers = client .. '.' .. number, string.sub(run, from + #number + 1)
+  local head = call('HGET', key, 'e:' .. id)
+  local _, till, lease, tokens, floor, _, _, _, _, _, _, _, address, info = parse(CLAIM, head)
+  local first = math.max(last + 1, floor + 1, 2000000 * clock[1] + 2 * clock[2])
+  last = first + (math.min(tokens, 64) - 1)
+  count = count - 1
+  if now >= till or now < till - lease or last >= 9007199254740992 or last - first < count
+    and last > first then
+    return false
+  elseif count < last - first and wf ~= wl then
+    local _, _, ends, _, mode, other = parse(RUN, call('HGET', key, 'q:' .. next))
+    if now >= ends or mode == 'x' and other == client then
+      return false
+    end
+  end
+  local old = 'e:' .. ARGV[2 * i]
+  local claim = pack(CLAIM, 'h', till, lease, tokens, floor, now, first, last, 0, '', '', 'x',
+    address) .. string.sub(head, info)
+  local function header(wf)
+    return pack(BUSY, last, now, keep, capacity, used, till, look, 1, wn - 1, gn, wf, wl, id,
+      id, gf, gl)
+  end
+  if count > 0 then
+    call('HDEL', key, old)
+    call('HSET', key, '.', header(wf), 'e:' .. id, claim,
+      'q:' .. wf, pack(RUN, prev, next, ends, count, mode, client) .. followers)
+  else
+    call('HDEL', key, old, 'q:' .. wf)
+    call('HSET', key, '.', header(next), 'e:' .. id, claim)
+  end
+  followers = count > 0 and last > first and string.sub(followers, 2, -2) or '-'
+  local n, m = #rung, #pushed
+  if address == ARGV[1] then
+    rung[n + 1], rung[n + 2], rung[n + 3], rung[n + 4] = id, first, last, followers
+  elseif address ~= '' then
+    pushed[m + 1] = 'pawl:bell:' .. address
+    pushed[m + 2] = string.format('%s %d %d %s', id, first, last, followers)
+  end
+  return true
+end
+
+-- Claims for one lock in a row are left to the rule, which reads and writes it once for all.
+local function isShort(i)
+  header = call('HGET', KEYS[i], '.')
+  if ARGV[2 * i + 1] ~= '0' or not header or #header == IDLE_BYTES or KEYS[i + 1] == KEYS[i] then
+    return false
+  end
+  local last, at, keep, capacity, used, soonest, look, hn, wn, gn, wf, wl, hf, _, gf, gl =
+    parse(BUSY, header)
+  if hn ~= 1 or hf ~= ARGV[2 * i] then
+    return false
+  elseif wn > 0 then
+    return handsOver(i, last, at, keep, capacity, used, soonest, look, wn, gn, wf, wl, gf, gl)
+  end
+  return gn == 0 and leavesIdle(i, last, at, keep, capacity)
+end
+
+local function publish()
+  for i = 1, #pushed, 2 do
+    call('PUBLISH', pushed[i], pushed[i + 1])
+  end
+  return rung
+end
+
 local rest = 1
-while rest <= #KEYS and leavesIdle(rest) do
+while rest <= #KEYS and isShort(rest) do
   rest = rest + 1
 end
 if rest > #KEYS then
-  return {}
+  return publish()
 end
 
+-- hash.lua
 -- rule.lua
 
 local function remember(id, till)
@@ -48,8 +122,8 @@ local function remember(id, till)
     c.till, c.changed, lock.changed = till, true, true
   else
     c = {
-      id = id, till = till, mode = NONE, lease = 0, tokens = 0, floor = 0, since = now, first = 0,
-      last = 0, address = NONE,
+      id = id, till = till, lease = 0, tokens = 0, floor = 0, since = now, first = 0, last = 0,
+      run = 0, mode = NONE, address = NONE, info = '', new = not c,
     }
     claims[id] = c
     append('g', c)
@@ -61,9 +135,10 @@ local function remember(id, till)
 end
 
 for i = rest, #KEYS do
-  if i == rest or not leavesIdle(i) then
+  local key = KEYS[i]
+  if i == rest or isOpen(key) or not isShort(i) then
     local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
-    open(KEYS[i], id)
+    open(key, header)
     settle()
     local c = alive(id)
     if c and c.kind ~= 'g' then
@@ -73,7 +148,6 @@ for i = rest, #KEYS do
       remember(id, now + math.max(lease, WITHDRAWN_KEPT))
     end
     serve()
-    save()
   end
 end
-return answer({})
+return answer(publish())

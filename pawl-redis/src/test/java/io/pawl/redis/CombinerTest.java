@@ -83,6 +83,22 @@ class CombinerTest {
   }
 
   @Test
+  void whatIsAskedTogetherLeavesInOneCommand() {
+    List<Claim> claims = claims("group").subList(0, 8);
+    Commands before = Commands.of(server);
+
+    List<CompletionStage<?>> stages = new ArrayList<>();
+    store.together(() -> claims.forEach(claim -> stages.add(attempt(claim))));
+    assertThat(stages.stream().map(Seam::answer)).allMatch(Standing.Held.class::isInstance);
+    assertThat(Commands.of(server).since(before)).containsEntry("evalsha", 1L);
+
+    stages.clear();
+    store.together(() -> claims.forEach(claim -> stages.add(store.withdraw(claim))));
+    stages.forEach(Seam::answer);
+    assertThat(Commands.of(server).since(before)).containsEntry("evalsha", 2L);
+  }
+
+  @Test
   void requestsForALockTakeEffectInTheirOrder() {
     List<Supplier<CompletionStage<?>>> requests = new ArrayList<>();
     for (int i = 0; i < CLAIMS; i++) {

@@ -19,7 +19,7 @@ class FreePathTest {
 
   /** What the scripts call, and how this test looks. */
   private static final Set<String> INSIDE =
-      Set.of("hmget", "hset", "hdel", "time", "pexpireat", "info");
+      Set.of("hget", "hset", "hdel", "time", "pexpireat", "info");
 
   @ParameterizedTest
   @EnumSource

@@ -7,6 +7,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.GrantRule;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
@@ -86,6 +87,46 @@ class LineTest {
           .isLessThanOrEqualTo(6L * GrantRule.MAX_WAITERS);
       seam.withdraw(last);
     }
+  }
+
+  @Test
+  void aGrantNamesThoseOfItsClientWhoStandBehindIt() {
+    try (RedisStore store = RedisStore.connect(server.url());
+        RedisStore second = RedisStore.connect(server.url())) {
+      Seam seam = new Seam(store);
+      Seam other = new Seam(second);
+      Claim holder = seam.claim("run", Seam.LEASE, 64);
+      seam.take(holder);
+      List<Claim> line = new ArrayList<>();
+      List<CompletableFuture<Standing>> rings = new ArrayList<>();
+      Claim between = other.claim("run", Seam.LEASE, 64);
+      for (int i = 0; i < 100; i++) {
+        if (i == 2) {
+          assertThat(other.attempt(between)).isInstanceOf(Standing.Waiting.class);
+        }
+        Claim waiter = seam.claim("run", Seam.LEASE, i == 50 ? 1 : 64);
+        CompletableFuture<Standing> ring = new CompletableFuture<>();
+        line.add(waiter);
+        rings.add(ring);
+        Seam.answer(store.attempt(waiter, ring::complete));
+      }
+      seam.withdraw(holder);
+      assertThat(followers(rings.get(0))).isEqualTo(ids(line.subList(1, 2)));
+      other.withdraw(between);
+      for (int i = 0; i < 99; i++) {
+        seam.withdraw(line.get(i));
+        int more = i + 1 == 50 ? 0 : Math.min(63, 98 - i);
+        assertThat(followers(rings.get(i + 1))).isEqualTo(ids(line.subList(i + 2, i + 2 + more)));
+      }
+    }
+  }
+
+  private static List<ClaimId> followers(CompletableFuture<Standing> ring) {
+    return ((Standing.Held) Seam.answer(ring)).followers();
+  }
+
+  private static List<ClaimId> ids(List<Claim> claims) {
+    return claims.stream().map(Claim::id).toList();
   }
 
   @Test
