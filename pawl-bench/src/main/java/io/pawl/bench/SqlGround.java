@@ -118,7 +118,7 @@ final class SqlGround implements ContestSuite.Ground {
     }
   }
 
-  private String ask(String sql, int column) {
+  String ask(String sql, int column) {
     try (Statement statement = admin.createStatement();
         ResultSet row = statement.executeQuery(sql)) {
       row.next();
@@ -128,7 +128,7 @@ final class SqlGround implements ContestSuite.Ground {
     }
   }
 
-  private void run(String sql) {
+  void run(String sql) {
     try (Statement statement = admin.createStatement()) {
       statement.execute(sql);
     } catch (SQLException e) {

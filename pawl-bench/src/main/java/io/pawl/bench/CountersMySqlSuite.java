@@ -1,0 +1,14 @@
+package io.pawl.bench;
+
+/** {@code bench counters-mysql}. */
+public final class CountersMySqlSuite extends CountersSqlSuite {
+
+  public CountersMySqlSuite() {
+    super(SqlFlavour.MYSQL, Target.timesAtLeast(15, PAWL, Metric.CYCLES, GUARDED));
+  }
+
+  @Override
+  public String name() {
+    return "counters-mysql";
+  }
+}
