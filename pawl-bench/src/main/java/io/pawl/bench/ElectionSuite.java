@@ -14,7 +14,8 @@ import java.util.function.Consumer;
 
 /**
  * How long nobody leads: from the end of the leader's JVM until the body of another JVM's candidate
- * runs. One that stands in line takes over in each round, and a new JVM stands behind it.
+ * runs. One that stands in line, for as long as the warm-up takes at least, takes over in each
+ * round, and a new JVM stands behind it.
  */
 public final class ElectionSuite implements Suite {
 
@@ -98,6 +99,7 @@ public final class ElectionSuite implements Suite {
         for (int round = 0; round < settings.forks(); round++) {
           next = candidate(url, settings);
           awaitOneInLine((Inspectable) store);
+          settings.pauseToWarmUp();
           long from = end.of(leader);
           double millis = (next.hearNanos("leads", PATIENCE_MILLIS) - from) / 1e6;
           leader.close();
@@ -141,12 +143,7 @@ public final class ElectionSuite implements Suite {
       if (System.nanoTime() - giveUpAt > 0) {
         throw new BenchException("no candidate stands in line");
       }
-      try {
-        Thread.sleep(20);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new BenchException("interrupted", e);
-      }
+      Settings.pause(20);
     }
   }
 }

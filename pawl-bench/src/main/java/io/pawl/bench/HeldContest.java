@@ -99,7 +99,7 @@ final class HeldContest {
         new Child(side, settings.jvmArguments(), Child.ownClassPath(), HeldFork.class, arguments)) {
       Map<Metric, Double> figures = new EnumMap<>(Metric.class);
       figures.put(Metric.TAKING_SECONDS, child.hear("ready", PATIENCE_MILLIS)[0]);
-      pause(Math.round(settings.warmUpSeconds() * 1e3));
+      settings.pauseToWarmUp();
 
       long renewalsBefore = server.renewals();
       long commandsBefore = server.commands();
@@ -156,15 +156,6 @@ final class HeldContest {
           .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
           .join()
           .size();
-    }
-  }
-
-  private static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new BenchException("interrupted", e);
     }
   }
 }

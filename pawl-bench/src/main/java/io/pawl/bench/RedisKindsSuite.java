@@ -26,8 +26,10 @@ public final class RedisKindsSuite implements ContestSuite {
   public List<Rival> rivals() {
     return List.of(
         SharedRivals.readWrite(),
+        SharedRivals.strictReadWrite(),
         SharedRivals.readWriteOfRedisson(),
         SharedRivals.semaphore(),
+        SharedRivals.strictSemaphore(),
         SharedRivals.semaphoreOfRedisson(),
         SharedRivals.expirableSemaphoreOfRedisson());
   }
@@ -38,14 +40,14 @@ public final class RedisKindsSuite implements ContestSuite {
         new Contest(
             "read-write, 90 % readers, 64 threads",
             Load.of(64, 1).reading(90),
-            List.of(READ_WRITE, THEIR_READ_WRITE),
+            List.of(READ_WRITE, SharedRivals.STRICT_READ_WRITE, THEIR_READ_WRITE),
             List.of(
                 Target.timesAtLeast(3, READ_WRITE, Metric.CYCLES, THEIR_READ_WRITE),
                 Target.timesAtMost(1, READ_WRITE, Metric.WRITER_MAX, THEIR_READ_WRITE))),
         new Contest(
             "semaphore of " + SharedRivals.PERMITS + ", 64 threads",
             Load.of(64, 1).permits(SharedRivals.PERMITS),
-            List.of(SEMAPHORE, WITH_LEASES, WITHOUT_LEASES),
+            List.of(SEMAPHORE, SharedRivals.STRICT_SEMAPHORE, WITH_LEASES, WITHOUT_LEASES),
             List.of(
                 Target.timesAtLeast(3, SEMAPHORE, Metric.CYCLES, WITH_LEASES),
                 Target.timesAtLeast(3, SEMAPHORE, Metric.CYCLES, WITHOUT_LEASES))));

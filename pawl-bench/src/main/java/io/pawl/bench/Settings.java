@@ -31,6 +31,19 @@ public record Settings(
     return seconds == 0 ? own : seconds;
   }
 
+  void pauseToWarmUp() {
+    pause(Math.round(warmUpSeconds * 1e3));
+  }
+
+  static void pause(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
   boolean includes(String title) {
     return title.contains(only);
   }

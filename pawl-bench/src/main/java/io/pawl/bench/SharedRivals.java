@@ -1,5 +1,7 @@
 package io.pawl.bench;
 
+import io.pawl.DistributedSemaphore;
+import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.bench.Rival.Client;
 import io.pawl.bench.Rival.Turn;
@@ -16,8 +18,10 @@ import org.redisson.api.RedissonClient;
 final class SharedRivals {
 
   static final String READ_WRITE = "Pawl read-write";
+  static final String STRICT_READ_WRITE = "Pawl read-write, strict order";
   static final String REDISSON_READ_WRITE = "Redisson RReadWriteLock";
   static final String SEMAPHORE = "Pawl semaphore";
+  static final String STRICT_SEMAPHORE = "Pawl semaphore, strict order";
   static final String REDISSON_SEMAPHORE = "Redisson RSemaphore";
   static final String REDISSON_EXPIRABLE = "Redisson RPermitExpirableSemaphore";
 
@@ -40,13 +44,23 @@ final class SharedRivals {
   private interface Way<C> extends BiFunction<C, String, Turn> {}
 
   static Rival readWrite() {
+    return readWrite(READ_WRITE, LockOptions.defaults());
+  }
+
+  static Rival strictReadWrite() {
+    return readWrite(STRICT_READ_WRITE, LockOptions.defaults().strictOrder());
+  }
+
+  private static Rival readWrite(String title, LockOptions options) {
     return new Named(
-        READ_WRITE,
+        title,
         address ->
             client(
                 Pawl.connect(address),
-                (pawl, name) -> new LeaseTurn(pawl.readWriteLock(name).writeLock()::acquire),
-                (pawl, name) -> new LeaseTurn(pawl.readWriteLock(name).readLock()::acquire),
+                (pawl, name) ->
+                    new LeaseTurn(pawl.readWriteLock(name, options).writeLock()::acquire),
+                (pawl, name) ->
+                    new LeaseTurn(pawl.readWriteLock(name, options).readLock()::acquire),
                 Pawl::close));
   }
 
@@ -62,13 +76,21 @@ final class SharedRivals {
   }
 
   static Rival semaphore() {
+    return semaphore(SEMAPHORE, LockOptions.defaults());
+  }
+
+  static Rival strictSemaphore() {
+    return semaphore(STRICT_SEMAPHORE, LockOptions.defaults().strictOrder());
+  }
+
+  private static Rival semaphore(String title, LockOptions options) {
     return new Named(
-        SEMAPHORE,
+        title,
         address ->
             client(
                 Pawl.connect(address),
                 (pawl, name) -> {
-                  var semaphore = pawl.semaphore(name, PERMITS);
+                  DistributedSemaphore semaphore = pawl.semaphore(name, PERMITS, options);
                   return new LeaseTurn(() -> semaphore.acquire(1));
                 },
                 SharedRivals::noReading,

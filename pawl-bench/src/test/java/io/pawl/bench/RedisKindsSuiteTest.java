@@ -21,11 +21,11 @@ class RedisKindsSuiteTest {
 
     assertThat(sections).hasSize(2);
     assertThat(sections.get(0).sides())
-        .hasSize(2)
+        .hasSize(3)
         .allMatch(side -> side.figure(Metric.CYCLES) > 0)
         .allMatch(side -> side.figure(Metric.WRITER_MAX) > 0);
     assertThat(sections.get(1).sides())
-        .hasSize(3)
+        .hasSize(4)
         .allMatch(side -> side.figure(Metric.CYCLES) > 0)
         .noneMatch(side -> side.has(Metric.WRITER_MAX));
   }
