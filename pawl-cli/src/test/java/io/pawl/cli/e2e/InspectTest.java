@@ -28,31 +28,34 @@ class InspectTest {
   @Test
   void aHeldLockIsListedAndShownAndReleasedByItsTokenOnly() {
     assertThat(shell.run("list").output()).isEqualTo("No lock is held or waited for.\n");
+    String earlier = shell.run("run", "x", "-c", "printf $PAWL_TOKEN").output();
     Started first =
-        shell.start("run", "--holder", "night \"job\"", "x", "-c", "echo ready; exec sleep 60");
-    first.awaitOutput("ready");
+        shell.start("run", "--holder", "night \"job\"", "x", "-c", "echo $PAWL_TOKEN.; sleep 60");
+    String token = first.awaitOutput(".").output().replace(".\n", "");
     assertThat(shell.run("list").output())
-        .contains("x     exclusive ")
+        .contains("x     exclusive  " + token + " ")
         .contains("night \"job\" (")
         .contains("pid " + first.process().pid());
     assertThat(shell.run("list", "--json").output())
-        .startsWith("{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"held\",\"lastToken\":1,")
+        .startsWith("{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"held\",\"lastToken\":")
+        .contains("\"token\":" + token + ",")
         .contains("\"holder\":\"night \\\"job\\\"\"")
         .hasLineCount(1);
-    assertThat(shell.run("show", "x").output()).contains("held by").contains("token 1");
+    assertThat(shell.run("show", "x").output()).contains("held by").contains("token " + token);
 
-    Started wrong = shell.run("release", "x", "--token", "7");
+    Started wrong = shell.run("release", "x", "--token", earlier);
     assertThat(wrong.exit()).isEqualTo(76);
-    assertThat(wrong.errors()).contains("not held under token 7").contains("nothing was released");
+    assertThat(wrong.errors())
+        .contains("not held under token " + earlier + "; nothing was released")
+        .contains("token " + token);
     assertThat(shell.run("show", "--json", "x").output()).contains("\"state\":\"held\"");
 
-    assertThat(shell.run("release", "x", "--token", "1").output())
-        .isEqualTo("released lock 'x', token 1\n");
+    assertThat(shell.run("release", "x", "--token", token).output())
+        .isEqualTo("released lock 'x', token " + token + "\n");
     assertThat(shell.run("show", "--json", "x").output())
-        .isEqualTo(
-            "{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"free\",\"lastToken\":1,"
-                + "\"holders\":[],\"waiters\":[]}\n");
-    assertThat(shell.run("release", "x", "--token", "1").exit()).isEqualTo(76);
+        .startsWith("{\"lock\":\"x\",\"kind\":\"lock\",\"state\":\"free\",\"lastToken\":")
+        .endsWith(",\"holders\":[],\"waiters\":[]}\n");
+    assertThat(shell.run("release", "x", "--token", token).exit()).isEqualTo(76);
     assertThat(shell.run("release", "x", "--force").exit()).isZero();
   }
 
