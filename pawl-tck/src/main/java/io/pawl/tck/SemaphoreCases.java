@@ -164,7 +164,7 @@ abstract class SemaphoreCases extends LockCases {
 
     here.close();
 
-    assertThat(waiting).isCompletedExceptionally();
+    assertThat(waiting).failsWithin(Bench.PATIENCE);
     other.close();
     assertThat(permitsThere(name, 2).tryAcquire(2)).isPresent();
   }
