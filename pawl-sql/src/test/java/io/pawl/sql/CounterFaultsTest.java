@@ -12,7 +12,6 @@ import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
@@ -30,14 +29,6 @@ class CounterFaultsTest {
   private static final AtomicInteger names = new AtomicInteger();
   private static final PawlOptions PATIENT = PawlOptions.defaults().patience(Duration.ofMinutes(1));
   private static final Executor OWN_THREAD = task -> new Thread(task).start();
-
-  /** As docs/SQL.md has it. */
-  private static final String UNBALANCED =
-      "SELECT c.name FROM pawl_counter c LEFT JOIN pawl_ledger l ON l.counter = c.name"
-          + " WHERE c.name = ? GROUP BY c.name, c.value, c.floor, c.ceiling, c.reserved, c.forgotten"
-          + " HAVING c.value <> c.forgotten + COALESCE(SUM(l.delta), 0)"
-          + " OR c.value < c.floor OR c.value + c.reserved > c.ceiling"
-          + " OR c.reserved <> -COALESCE(SUM(CASE WHEN l.status = 'reserved' THEN l.delta END), 0)";
 
   private final String name = "counted-" + names.incrementAndGet();
 
@@ -63,7 +54,7 @@ class CounterFaultsTest {
         assertThat(elsewhere.get()).isZero();
         assertThat(elsewhere.outcome("order").status()).isEqualTo(Outcome.Status.APPLIED);
         assertThat(elsewhere.history(10)).hasSize(4);
-        assertBalanced(database, name + then);
+        Balance.assertOf(database, name + then);
       }
     }
   }
@@ -113,7 +104,7 @@ class CounterFaultsTest {
       done.set(true);
 
       assertThat(looking.get(60, TimeUnit.SECONDS)).isPositive();
-      assertBalanced(database, name);
+      Balance.assertOf(database, name);
     }
   }
 
@@ -121,28 +112,13 @@ class CounterFaultsTest {
     int looks = 0;
     try (Connection connection = database.connect()) {
       do {
-        assertThat(unbalanced(connection, name)).isFalse();
+        assertThat(Balance.isOf(connection, name)).isTrue();
         looks++;
       } while (!done.get());
     } catch (SQLException e) {
       throw new AssertionError(e);
     }
     return looks;
-  }
-
-  private static void assertBalanced(TestDatabase database, String counter) throws SQLException {
-    try (Connection connection = database.connect()) {
-      assertThat(unbalanced(connection, counter)).isFalse();
-    }
-  }
-
-  private static boolean unbalanced(Connection connection, String counter) throws SQLException {
-    try (PreparedStatement select = connection.prepareStatement(UNBALANCED)) {
-      select.setString(1, counter);
-      try (ResultSet rows = select.executeQuery()) {
-        return rows.next();
-      }
-    }
   }
 
   @ParameterizedTest

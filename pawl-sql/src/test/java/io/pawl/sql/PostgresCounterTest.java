@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import io.pawl.spi.LockStore;
 import io.pawl.tck.CounterContract;
+import java.sql.SQLException;
 import java.time.Duration;
 
 class PostgresCounterTest extends CounterContract {
@@ -13,5 +14,10 @@ class PostgresCounterTest extends CounterContract {
   @Override
   protected Duration shortLease() {
     return TestDatabase.SHORT_LEASE;
+  }
+
+  @Override
+  protected void assertStoredConserved(String counter) throws SQLException {
+    Balance.assertOf(TestDatabase.POSTGRES, counter);
   }
 }

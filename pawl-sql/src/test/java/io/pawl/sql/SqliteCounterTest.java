@@ -1,18 +1,23 @@
 package io.pawl.sql;
 
-import io.pawl.Stores;
 import io.pawl.spi.LockStore;
-import io.pawl.spi.StoreUrl;
 import io.pawl.tck.CounterContract;
-import java.nio.file.Path;
-import org.junit.jupiter.api.io.TempDir;
+import java.sql.SQLException;
 
 class SqliteCounterTest extends CounterContract {
 
-  @TempDir static Path folder;
-
   @Override
   protected LockStore openStore() {
-    return Stores.open(StoreUrl.parse("sqlite:" + folder.resolve("locks.db")));
+    return TestDatabase.SQLITE.open();
+  }
+
+  @Override
+  protected void assertStoredConserved(String counter) throws SQLException {
+    Balance.assertOf(TestDatabase.SQLITE, counter);
+  }
+
+  @Override
+  protected int takesOverALossyNetwork() {
+    return 15_000;
   }
 }

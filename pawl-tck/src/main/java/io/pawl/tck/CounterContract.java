@@ -8,6 +8,20 @@ import org.junit.jupiter.api.Nested;
  */
 public abstract class CounterContract extends StoreContract {
 
+  /**
+   * How many takes one case makes over a network that loses one message in four; 6,000 unless
+   * overridden.
+   */
+  protected int takesOverALossyNetwork() {
+    return 6_000;
+  }
+
+  /**
+   * Fails where what the service has stored of {@code counter} does not add up: by a query of the
+   * service's own, without Pawl. Nothing unless overridden.
+   */
+  protected void assertStoredConserved(String counter) throws Exception {}
+
   @Nested
   class Counting extends CountingCases {
     Counting() {
@@ -46,7 +60,7 @@ public abstract class CounterContract extends StoreContract {
   @Nested
   class Load extends CounterLoadCases {
     Load() {
-      super(CounterContract.this.bench);
+      super(CounterContract.this.bench, CounterContract.this);
     }
   }
 }

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +69,7 @@ public final class FaultyStore implements LockStore, CounterStore {
   private final Map<Verb, Integer> calls = new EnumMap<>(Verb.class);
   private final Map<Verb, Integer> answers = new EnumMap<>(Verb.class);
   private final Queue<Runnable> held = new ArrayDeque<>();
-  private final List<Object> lostReplies = new CopyOnWriteArrayList<>();
+  private final Queue<Object> lostReplies = new ConcurrentLinkedQueue<>();
   private final AtomicInteger grantsRung = new AtomicInteger();
   private boolean losesBells;
   private volatile long lastSignOfLifeNanos;

@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>{@code close}: {@code closed} or {@code lost}
  *   <li>{@code write <file>}: {@code written} or {@code refused}, by a {@link FencedRegister}
  *   <li>{@code loop <lock> <directory> <times>}: {@code looped}, or what went wrong
- *   <li>{@code take <counter> <threads>}: {@code taking}, and from each thread, for ever,
- *       {@code asks <id>} before a take of one and {@code taken <id>} after it
+ *   <li>{@code take <counter> <threads>}: {@code taking}, and from each thread, for ever, {@code
+ *       asks <id>} before a take of one and {@code taken <id>} after it
  *   <li>{@code exit}: ends the process by {@link System#exit}
  * </ul>
  */

@@ -10,4 +10,9 @@ class MemoryCounterTest extends CounterContract {
   protected LockStore openStore() {
     return service;
   }
+
+  @Override
+  protected int takesOverALossyNetwork() {
+    return 1_000_000;
+  }
 }
