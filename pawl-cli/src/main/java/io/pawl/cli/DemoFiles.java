@@ -40,14 +40,26 @@ final class DemoFiles {
     inFile(unfenced, channel -> write(channel, content));
   }
 
-  /** Writes unless a larger token has; answers the content that stands then. */
-  Content writeFenced(Content content) {
-    return inFile(
-        fenced,
-        channel -> {
-          Content present = read(channel);
-          return fence && content.token() < present.token() ? present : write(channel, content);
-        });
+  /**
+   * Writes unless a larger token has; answers whether it did.
+   *
+   * @param written runs before anybody else can write, so that what it notes is in the order of the
+   *     writes
+   */
+  boolean writeFenced(Content content, Runnable written) {
+    Content now =
+        inFile(
+            fenced,
+            channel -> {
+              Content present = read(channel);
+              if (fence && content.token() < present.token()) {
+                return present;
+              }
+              write(channel, content);
+              written.run();
+              return content;
+            });
+    return now.equals(content);
   }
 
   private interface Step {

@@ -75,8 +75,9 @@ final class DemoWorker implements Command {
     long validAt = lastValid(lease);
     history.add(Kind.VALID, token, validAt, 0);
     Content mine = new Content(token, fenced + 1);
-    boolean accepted = files.writeFenced(mine).equals(mine);
-    history.add(accepted ? Kind.ACCEPTED : Kind.REFUSED, token, mine.value(), 0);
+    if (!files.writeFenced(mine, () -> history.add(Kind.ACCEPTED, token, mine.value(), 0))) {
+      history.add(Kind.REFUSED, token, mine.value(), 0);
+    }
     files.writeUnfenced(new Content(token, unfenced + 1));
     history.add(Kind.UNFENCED, token, unfenced + 1, 0);
     history.add(Kind.DONE, token, 0, 0);
