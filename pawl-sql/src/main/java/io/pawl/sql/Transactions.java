@@ -72,7 +72,8 @@ final class Transactions implements AutoCloseable {
       } catch (RuntimeException e) {
         rollBack();
         throw e;
-      } catch (Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
+      } catch (
+          Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
         evict();
         throw new StoreException(database.describe() + ": the JVM failed: " + e, e);
       }
