@@ -204,6 +204,10 @@ final class Engine {
     return lines.computeIfAbsent(own, created -> new Line(this, created));
   }
 
+  boolean hasSeveralLines() {
+    return lines.size() > 1;
+  }
+
   /** The line that asked for {@code id}, while it has not ended. */
   @Nullable Line lineOf(ClaimId id) {
     LiveClaim claim = live.get(id);

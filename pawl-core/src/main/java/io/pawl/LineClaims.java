@@ -85,8 +85,9 @@ final class LineClaims {
     return key.options().maxPasses() + 1;
   }
 
+  /** Enough for followers, where this client has anyone else who might be one. */
   private int strictTokens(boolean queues) {
-    return queues && gathers() && key.mode() instanceof Mode.Exclusive
+    return queues && gathers() && key.mode() instanceof Mode.Exclusive && engine.hasSeveralLines()
         ? 1 + GrantRule.MAX_FOLLOWERS
         : 1;
   }

@@ -72,7 +72,7 @@ final class DemoWorker implements Command {
     long unfenced = files.readUnfenced().value();
     long fenced = files.readFenced().value();
     history.add(Kind.GRANT, token, askedAt, gotAt);
-    long validAt = lastValid(lease);
+    long validAt = lastValid(lease, askedAt);
     history.add(Kind.VALID, token, validAt, 0);
     Content mine = new Content(token, fenced + 1);
     if (!files.writeFenced(mine, () -> history.add(Kind.ACCEPTED, token, mine.value(), 0))) {
@@ -88,10 +88,14 @@ final class DemoWorker implements Command {
     }
   }
 
-  /** Works for a while; the clock is read before the question, so that a pause makes it early. */
-  private static long lastValid(Lease lease) throws InterruptedException {
+  /**
+   * Works for a while; the clock is read before the question, so that a pause makes it early. A
+   * lease that was never found valid, since the process was stopped before, counts from when it was
+   * asked for.
+   */
+  private static long lastValid(Lease lease, long askedAt) throws InterruptedException {
     long endsAt = System.nanoTime() + WORK_MILLIS * 1_000_000;
-    long validAt = System.nanoTime();
+    long validAt = askedAt;
     while (System.nanoTime() < endsAt) {
       Thread.sleep(2);
       long now = System.nanoTime();
