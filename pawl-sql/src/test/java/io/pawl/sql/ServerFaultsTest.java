@@ -70,7 +70,7 @@ class ServerFaultsTest {
     }
   }
 
-  private static ServerProcess start(TestDatabase database) {
+  static ServerProcess start(TestDatabase database) {
     return switch (database) {
       case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL);
       case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB);
@@ -78,7 +78,7 @@ class ServerFaultsTest {
     };
   }
 
-  private static String url(ServerProcess server) {
+  static String url(ServerProcess server) {
     return server instanceof MySqlServer mySql
         ? mySql.jdbcUrl()
         : ((PostgresServer) server).jdbcUrl();
