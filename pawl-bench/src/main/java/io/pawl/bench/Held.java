@@ -25,6 +25,9 @@ abstract class Held implements AutoCloseable {
   static final String PAWL = PawlRival.PASSING;
   static final String REDISSON = RedissonLocks.Kind.PLAIN.title;
 
+  /** What the names of all locks begin with. */
+  static final String NAMES = "held-";
+
   private static final int AT_ONCE = 256;
 
   static Held connect(String side, String address, int locks) {
@@ -80,7 +83,7 @@ abstract class Held implements AutoCloseable {
   }
 
   private static String name(int lock) {
-    return "held-" + lock;
+    return NAMES + lock;
   }
 
   private static final class OfPawl extends Held {
