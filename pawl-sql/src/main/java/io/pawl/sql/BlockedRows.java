@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  *
  * <p>For whoever is at work, except {@link #isEmpty}.
  */
-final class BlockedRows {
+final class BlockedRows<R extends Pending<?>> {
 
   /** How long a request is put off in all. */
   static final long PATIENCE_NANOS = 5_000_000_000L;
@@ -26,53 +26,65 @@ final class BlockedRows {
 
   private static final int MAX_SUSPECTS = 10_000;
 
+  private final Database database;
+  private final String what;
+  private final Table table;
   private final Set<String> suspects = new LinkedHashSet<>();
-  private final ConcurrentLinkedQueue<Request<?>> putOff = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<R> putOff = new ConcurrentLinkedQueue<>();
   private long lookedAt;
+
+  /**
+   * @param what the rows of {@code table} are
+   */
+  BlockedRows(Database database, String what, Table table) {
+    this.database = database;
+    this.what = what;
+    this.table = table;
+  }
 
   boolean isEmpty() {
     return putOff.isEmpty();
   }
 
   /** One of the rows of {@code batch} was waited for in vain. */
-  void suspect(List<Request<?>> batch) {
-    batch.forEach(request -> suspects.addAll(request.locks()));
+  void suspect(List<R> batch) {
+    batch.forEach(request -> suspects.addAll(request.names()));
     while (suspects.size() > MAX_SUSPECTS) {
       suspects.remove(suspects.iterator().next());
     }
   }
 
   /** Those of {@code locks} that were locked by others when last asked for. */
-  Set<String> suspectsAmong(Collection<String> locks) {
-    Set<String> found = new LinkedHashSet<>(locks);
+  Set<String> suspectsAmong(Collection<String> names) {
+    Set<String> found = new LinkedHashSet<>(names);
     found.retainAll(suspects);
     return found;
   }
 
-  boolean concern(Request<?> request) {
-    return !suspects.isEmpty() && request.locks().stream().anyMatch(suspects::contains);
+  boolean concern(R request) {
+    return !suspects.isEmpty() && request.names().stream().anyMatch(suspects::contains);
   }
 
-  void areFree(Collection<String> locks) {
-    suspects.removeAll(locks);
+  void areFree(Collection<String> names) {
+    suspects.removeAll(names);
   }
 
   /** What was put off, if it is time to look again. */
-  List<Request<?>> takeDue() {
+  List<R> takeDue() {
     boolean due = !putOff.isEmpty() && System.nanoTime() - lookedAt >= PAUSE_NANOS;
     return due ? takeAll() : new ArrayList<>();
   }
 
-  List<Request<?>> takeAll() {
-    List<Request<?>> all = new ArrayList<>();
-    for (Request<?> next = putOff.poll(); next != null; next = putOff.poll()) {
+  List<R> takeAll() {
+    List<R> all = new ArrayList<>();
+    for (R next = putOff.poll(); next != null; next = putOff.poll()) {
       all.add(next);
     }
     return all;
   }
 
   /** Puts {@code request} off, or fails it if it has been for too long. */
-  void putOff(Request<?> request, Database database) {
+  void putOff(R request) {
     lookedAt = System.nanoTime();
     if (request.putOffFor(lookedAt) < PATIENCE_NANOS) {
       putOff.add(request);
@@ -81,9 +93,13 @@ final class BlockedRows {
     request.failed(
         new StoreUnavailableException(
             database.describe()
-                + ": lock "
-                + request.locks()
-                + ": for 5 s another transaction has kept its row of pawl_lock locked; it is not"
+                + ": "
+                + what
+                + " "
+                + request.names()
+                + ": for 5 s another transaction has kept its row of "
+                + table.name()
+                + " locked; it is not"
                 + " Pawl's, or its process has stopped: find it on the server and end it"));
   }
 }

@@ -30,7 +30,7 @@ final class Combiner implements AutoCloseable {
   private final Waiters waiters;
   private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
   private final Shortcuts shortcuts = new Shortcuts();
-  private final BlockedRows blockedRows = new BlockedRows();
+  private final BlockedRows<Request<?>> blockedRows;
   private final Transactions transactions;
   private final Turns turns;
   private volatile boolean closed;
@@ -41,6 +41,7 @@ final class Combiner implements AutoCloseable {
   Combiner(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
+    this.blockedRows = new BlockedRows<>(database, "lock", Row.TABLE);
     this.transactions = new Transactions(database);
     this.turns =
         new Turns(this::hasWork, this::turn, this::pauseWhereOnlyBlockedRowsWait, threadName);
@@ -96,10 +97,10 @@ final class Combiner implements AutoCloseable {
     List<Request<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
     int rows = 0;
     for (Request<?> next = queue.peek();
-        next != null && (batch.isEmpty() || rows + next.locks().size() <= MAX_BATCH);
+        next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
         next = queue.peek()) {
       batch.add(queue.remove());
-      rows += next.locks().size();
+      rows += next.names().size();
     }
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
       batch.addAll(0, blockedRows.takeAll()); // in their order
@@ -117,7 +118,7 @@ final class Combiner implements AutoCloseable {
     }
     for (Request<?> request : batch) {
       if (request.isPutOff()) {
-        blockedRows.putOff(request, database);
+        blockedRows.putOff(request);
       } else {
         request.committed();
       }
@@ -154,7 +155,7 @@ final class Combiner implements AutoCloseable {
 
   private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
-    batch.forEach(request -> request.locks().forEach(lock -> before.put(lock, Row.unknown(lock))));
+    batch.forEach(request -> request.names().forEach(lock -> before.put(lock, Row.unknown(lock))));
     Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
     Session.Locked locked = session.lock(before.keySet(), suspects);
     before.keySet().removeAll(locked.counters());
@@ -166,7 +167,7 @@ final class Combiner implements AutoCloseable {
     TreeMap<String, LockState> states = new TreeMap<>();
     before.forEach((lock, row) -> states.put(lock, row.state(now)));
     for (Request<?> request : batch) {
-      if (!locked.blocked().isEmpty() && request.locks().stream().noneMatch(states::containsKey)) {
+      if (!locked.blocked().isEmpty() && request.names().stream().noneMatch(states::containsKey)) {
         request.putOff();
       } else {
         request.decideWithin(states, now, locked.counters());

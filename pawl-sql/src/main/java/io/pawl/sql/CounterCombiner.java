@@ -1,10 +1,18 @@
 package io.pawl.sql;
 
+import io.pawl.sql.CounterGuesses.Guess;
+import io.pawl.sql.CounterPage.Search;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns operations on counters that arrive together into one short transaction: it takes the
@@ -16,8 +24,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * that is done where it is free of trips, where the decision may write no line, and for a while
  * after an id was known.
  *
- * <p>Round trips: 2, {@code lock; look up} and {@code write; COMMIT}; 1 more for each counter that
- * has open reservations. Counters never seen before cost 3 more, once.
+ * <p>A counter that is hot needs no reading either ({@link CounterGuesses}): then a second
+ * transaction enters the next batch's lines while the first one still commits, and only its change
+ * of the row waits for that. On connections of our own only.
+ *
+ * <p>Round trips: 2, {@code lock; look up} and {@code write; COMMIT}, or {@code write} and {@code
+ * COMMIT} by a guess; 1 more for each counter that has open reservations. Counters never seen
+ * before cost 3 more, once.
  */
 final class CounterCombiner implements AutoCloseable {
 
@@ -27,108 +40,256 @@ final class CounterCombiner implements AutoCloseable {
   /** For how many batches the ids are looked up once one was known. */
   private static final int WARY_BATCHES = 64;
 
+  /** Operations to be done together, and what a guess makes of them. */
+  private record Batch(List<Posting<?>> postings, @Nullable Guess guess) {}
+
   private final Database database;
-  private final Transactions transactions;
   private final CounterTables tables;
-  private final ConcurrentLinkedQueue<Posting<?>> queue = new ConcurrentLinkedQueue<>();
-  private final Turns turns;
-  private int wary; // of whoever is at work
+  private final ConcurrentLinkedDeque<Posting<?>> queue = new ConcurrentLinkedDeque<>();
+  private final BlockedRows<Posting<?>> blockedRows; // of whoever is at work in the first lane
+  private final Lane first;
+  private final Lane second;
+  private volatile boolean closed;
+
+  /** Guards what follows, and the taking from the queue. */
+  private final ReentrantLock decisions = new ReentrantLock();
+
+  private final CounterGuesses guesses = new CounterGuesses();
+  private int wary;
+
+  /** A connection, and who is at work on it. */
+  private record Lane(Transactions transactions, Turns turns) {}
 
   CounterCombiner(Database database, String threadName) {
     this.database = database;
-    this.transactions = new Transactions(database);
     this.tables = new CounterTables(database.dialect());
-    this.turns = new Turns(() -> !queue.isEmpty(), this::turn, () -> {}, threadName);
+    this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
+    this.first =
+        new Lane(
+            new Transactions(database),
+            new Turns(this::hasWork, this::work, this::pauseWhereOnlyBlockedRowsWait, threadName));
+    this.second =
+        new Lane(
+            new Transactions(database),
+            new Turns(this::mayGuess, this::guess, () -> {}, threadName + "-2"));
   }
 
   /** Does {@code posting}, on this thread if nobody is at work. */
   <T> CompletableFuture<T> submit(Posting<T> posting) {
     queue.add(posting);
-    turns.take();
+    if (!first.turns.take() && mayGuess()) {
+      second.turns.take();
+    }
     return posting.answer();
   }
 
-  private void turn() {
-    List<Posting<?>> batch = nextBatch();
-    if (!batch.isEmpty()) {
-      work(batch);
+  private boolean hasWork() {
+    return !queue.isEmpty() || !blockedRows.isEmpty();
+  }
+
+  private void pauseWhereOnlyBlockedRowsWait() {
+    if (queue.isEmpty() && !closed) {
+      LockSupport.parkNanos(BlockedRows.PAUSE_NANOS);
+    }
+  }
+
+  /** Whether the second lane may have work. */
+  private boolean mayGuess() {
+    Posting<?> next = queue.peek();
+    return next != null
+        && database.connections().areOurs()
+        && decided(() -> guesses.mayServe(next));
+  }
+
+  /** A turn of the first lane, which does whatever there is. */
+  private void work() {
+    Batch batch = decided(() -> nextBatch(putOffBefore()));
+    if (!batch.postings.isEmpty() && !tryGuess(first, batch)) {
+      read(batch.postings);
     }
     if (queue.isEmpty()) {
-      transactions.rest();
+      first.transactions.rest();
     }
   }
 
-  private List<Posting<?>> nextBatch() {
-    List<Posting<?>> batch = new ArrayList<>();
-    int counters = 0;
-    for (Posting<?> next = queue.peek();
-        next != null && (batch.isEmpty() || counters + next.counters().size() <= MAX_BATCH);
-        next = queue.peek()) {
-      batch.add(queue.remove());
-      counters += next.counters().size();
+  /** A turn of the second lane, which leaves to the first what it cannot do by a guess. */
+  private void guess() {
+    Batch batch = decided(this::nextGuess);
+    if (batch != null && !tryGuess(second, batch)) {
+      decided(() -> putBack(batch));
+      first.turns.take();
     }
-    return batch;
   }
 
-  private void work(List<Posting<?>> batch) {
+  private <T extends @Nullable Object> T decided(Supplier<T> step) {
+    decisions.lock();
     try {
-      Attempt attempt = new Attempt(batch);
-      boolean done = false;
-      while (!done) {
-        done = transactions.run(attempt);
+      return step.get();
+    } finally {
+      decisions.unlock();
+    }
+  }
+
+  /** What was put off, if it is time to look again, or if more about the same rows has come. */
+  private List<Posting<?>> putOffBefore() {
+    boolean all =
+        closed || (!blockedRows.isEmpty() && queue.stream().anyMatch(blockedRows::concern));
+    return all ? blockedRows.takeAll() : blockedRows.takeDue();
+  }
+
+  private Batch nextBatch(List<Posting<?>> batch) {
+    int counters = 0;
+    for (Posting<?> next = queue.peek(); next != null; next = queue.peek()) {
+      counters += next.names().size();
+      if (counters > MAX_BATCH && !batch.isEmpty()) {
+        break;
       }
+      batch.add(queue.remove());
+    }
+    Guess guess =
+        database.dialect().hasShortcuts()
+            ? guesses.decide(batch, wary > 0, System.nanoTime())
+            : null;
+    if (guess == null) {
+      batch.forEach(posting -> guesses.forget(posting.names()));
+    }
+    return new Batch(batch, guess);
+  }
+
+  private @Nullable Batch nextGuess() {
+    Batch batch = nextBatch(new ArrayList<>());
+    return batch.guess == null ? putBack(batch) : batch;
+  }
+
+  private @Nullable Batch putBack(Batch batch) {
+    for (int i = batch.postings.size() - 1; i >= 0; i--) {
+      queue.addFirst(batch.postings.get(i));
+    }
+    return null;
+  }
+
+  /** Whether {@code batch} was done as it was guessed. */
+  private boolean tryGuess(Lane lane, Batch batch) {
+    Guess guess = batch.guess;
+    if (guess == null) {
+      return false;
+    }
+    boolean done;
+    try {
+      done = lane.transactions.run(new GuessedWork(guess));
+    } catch (RuntimeException e) {
+      decided(() -> guesses.forget(Set.of(guess.counter())));
+      batch.postings.forEach(posting -> posting.failed(e));
+      return true;
+    }
+    if (done) {
+      batch.postings.forEach(Posting::committed);
+    } else {
+      decided(() -> guesses.wasWrong(guess));
+    }
+    return done;
+  }
+
+  private void read(List<Posting<?>> batch) {
+    ReadWork work = new ReadWork(batch);
+    CounterPage page;
+    try {
+      do {
+        page = first.transactions.run(work);
+      } while (!page.isDecided());
     } catch (RuntimeException e) {
       batch.forEach(posting -> posting.failed(e));
       return;
     }
-    batch.forEach(Posting::committed);
+    CounterPage committed = page;
+    decided(() -> guesses.wasRead(committed));
+    for (Posting<?> posting : batch) {
+      if (posting.isPutOff()) {
+        blockedRows.putOff(posting);
+      } else {
+        posting.committed();
+      }
+    }
+  }
+
+  /** The transaction of a batch that was decided by a guess: one try. */
+  private final class GuessedWork implements Transactions.Work<Boolean> {
+
+    private final Guess guess;
+    private boolean tried;
+
+    GuessedWork(Guess guess) {
+      this.guess = guess;
+    }
+
+    @Override
+    public Boolean runAndCommit(Session session) throws SQLException {
+      boolean again = tried;
+      tried = true;
+      return !again
+          && session.commitIfLastChanges(
+              guess.changes().writesIfStill(guess.before(), tables, session));
+    }
   }
 
   /** The transaction of one batch, as often as it takes. */
-  private final class Attempt implements Transactions.Work<Boolean> {
+  private final class ReadWork implements Transactions.Work<CounterPage> {
 
     private final List<Posting<?>> batch;
-    private boolean first = true;
+    private boolean tried;
 
-    Attempt(List<Posting<?>> batch) {
+    ReadWork(List<Posting<?>> batch) {
       this.batch = batch;
     }
 
-    private CounterPage.Search search() {
-      if (!first) {
+    private Search search() {
+      if (tried) {
         wary = WARY_BATCHES;
-        return CounterPage.Search.ALL;
+        return Search.ALL;
       }
       if (wary > 0) {
         wary--;
-        return CounterPage.Search.LIKELY;
+        return Search.LIKELY;
       }
-      return database.dialect().hasShortcuts()
-          ? CounterPage.Search.NEEDED
-          : CounterPage.Search.LIKELY;
+      return database.dialect().hasShortcuts() ? Search.NEEDED : Search.LIKELY;
     }
 
-    /** Answers false where so many reservations were due that returning them was all it did. */
     @Override
-    public Boolean runAndCommit(Session session) throws SQLException {
-      CounterPage page = CounterPage.read(session, tables, batch, search());
-      first = false;
-      boolean settled = page.loadDue();
-      if (settled) {
-        for (Posting<?> posting : batch) {
-          page.decide(posting);
+    public CounterPage runAndCommit(Session session) throws SQLException {
+      Search search = decided(this::search);
+      tried = true;
+      CounterPage page = read(session, search);
+      page.loadDue(session, tables);
+      page.decide(batch);
+      session.commitAll(page.changes().writes(tables, session));
+      return page;
+    }
+
+    private CounterPage read(Session session, Search search) throws SQLException {
+      Set<String> names = new TreeSet<>();
+      batch.forEach(posting -> names.addAll(posting.names()));
+      Set<String> suspects = blockedRows.suspectsAmong(names);
+      try {
+        CounterPage read = CounterPage.read(session, tables, batch, search, suspects);
+        suspects.removeAll(read.blocked());
+        blockedRows.areFree(suspects);
+        return read;
+      } catch (SQLException e) {
+        if (database.classify(e) == Dialect.Failure.BLOCKED) {
+          blockedRows.suspect(batch);
         }
-      } else {
-        page.settle();
+        throw e;
       }
-      session.commitAll(page.writes());
-      return settled;
     }
   }
 
+  /** Lets the transactions under way finish, fails what is queued, closes the connections. */
   @Override
   public void close() {
-    transactions.refuseMore();
-    turns.close(transactions::close);
+    closed = true;
+    first.transactions.refuseMore();
+    second.transactions.refuseMore();
+    second.turns.close(second.transactions::close);
+    first.turns.close(first.transactions::close);
   }
 }

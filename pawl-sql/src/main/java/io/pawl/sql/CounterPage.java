@@ -6,8 +6,6 @@ import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,9 +13,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
-/** What one transaction has read of counters and their ledgers, and what it makes of them. */
+/** What is known of counters and their ledgers within one transaction, and what it makes of it. */
 final class CounterPage {
 
   /** How many reservations that are due one transaction returns, of one counter. */
@@ -41,19 +38,20 @@ final class CounterPage {
     }
   }
 
-  private final Session session;
-  private final CounterTables tables;
   private final long now;
+  private final long atNanos;
+  private final Set<String> blocked;
   private final Set<String> locks;
   private final TreeMap<String, CounterRow> rows = new TreeMap<>();
   private final TreeMap<String, CounterState> states = new TreeMap<>();
   private final Map<String, Map<String, LedgerLine>> lines = new HashMap<>();
+  private final Map<String, CounterRow> after = new HashMap<>();
+  private boolean settled = true;
 
-  private CounterPage(
-      Session session, CounterTables tables, CounterTables.Locked locked, Set<String> locks) {
-    this.session = session;
-    this.tables = tables;
-    this.now = locked.now();
+  private CounterPage(long now, Set<String> blocked, Set<String> locks) {
+    this.now = now;
+    this.atNanos = System.nanoTime();
+    this.blocked = blocked;
     this.locks = locks;
   }
 
@@ -62,47 +60,63 @@ final class CounterPage {
    * of the ids.
    *
    * @param search an id that is not looked for and known fails the writing as a conflict
+   * @param suspects those of the rows that are not waited for
    */
   static CounterPage read(
-      Session session, CounterTables tables, List<Posting<?>> batch, Search search)
+      Session session,
+      CounterTables tables,
+      List<Posting<?>> batch,
+      Search search,
+      Set<String> suspects)
       throws SQLException {
     TreeSet<String> names = new TreeSet<>();
     TreeSet<String> missing = new TreeSet<>();
     TreeMap<String, Set<String>> ids = new TreeMap<>();
     for (Posting<?> posting : batch) {
-      names.addAll(posting.counters());
+      names.addAll(posting.names());
       if (posting.creates()) {
-        missing.addAll(posting.counters());
+        missing.addAll(posting.names());
       }
       if (search.covers(posting)) {
         addIds(ids, posting);
       }
     }
-    CounterTables.Locked locked = tables.lock(session, names, ids);
+    CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
     if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
-      return read(session, tables, batch, Search.LIKELY);
+      return read(session, tables, batch, Search.LIKELY, suspects);
     }
     missing.removeAll(locked.rows().keySet());
+    missing.removeAll(locked.blocked());
     Set<String> locks = session.among("pawl_lock", missing);
     missing.removeAll(locks);
     if (!missing.isEmpty() && tables.insert(session, missing)) {
-      locked = tables.lock(session, names, ids);
+      locked = tables.lock(session, names, suspects, ids);
     }
-    CounterPage page = new CounterPage(session, tables, locked, locks);
+    CounterPage page = new CounterPage(locked.now(), locked.blocked(), locks);
     missing.forEach(name -> page.know(CounterRow.unknown(name)));
     locked.rows().values().forEach(page::know);
     locked.lines().forEach(page::know);
     for (Posting<?> posting : batch) {
       if (posting instanceof Posting.Prune prune) {
-        page.loadOld(prune);
+        List<LedgerLine> old = prune.read(session, tables);
+        old.forEach(page::know);
       }
     }
     return page;
   }
 
+  /**
+   * A page of one counter that was not read: its row may stand so, and none of its ids is known.
+   */
+  static CounterPage guess(CounterRow row, long now) {
+    CounterPage page = new CounterPage(now, Set.of(), Set.of());
+    page.know(row);
+    return page;
+  }
+
   private static boolean mayBeForgotten(List<Posting<?>> batch, Map<String, CounterRow> rows) {
     for (Posting<?> posting : batch) {
-      for (String name : posting.counters()) {
+      for (String name : posting.names()) {
         CounterRow row = rows.get(name);
         if (row != null && posting.mayBeForgottenBy(row.view())) {
           return true;
@@ -115,7 +129,7 @@ final class CounterPage {
   private static void addIds(Map<String, Set<String>> ids, Posting<?> posting) {
     String id = posting.id();
     if (id != null) {
-      for (String name : posting.counters()) {
+      for (String name : posting.names()) {
         ids.computeIfAbsent(name, key -> new TreeSet<>()).add(id);
       }
     }
@@ -138,35 +152,54 @@ final class CounterPage {
     return Objects.requireNonNull(lines.get(counter), counter);
   }
 
-  private void loadOld(Posting.Prune prune) throws SQLException {
-    List<LedgerLine> old =
-        tables.old(session, prune.counter(), prune.beforeMillis(), prune.afterId(), MAX_DUE);
-    old.forEach(this::know);
-    prune.read(old);
+  /** The store's time, at which the rows were locked. */
+  long now() {
+    return now;
   }
 
-  /** Reads the reservations that are due; answers whether those were all. */
-  boolean loadDue() throws SQLException {
-    boolean all = true;
+  /** When {@link #now} was known here. */
+  long atNanos() {
+    return atNanos;
+  }
+
+  /** The counters whose rows are somebody else's; nothing about them is decided. */
+  Set<String> blocked() {
+    return blocked;
+  }
+
+  /** Reads the reservations that are due, some of them where they are very many. */
+  void loadDue(Session session, CounterTables tables) throws SQLException {
     for (CounterRow row : rows.values()) {
       if (row.view().reserved() > 0) {
         List<LedgerLine> due = tables.due(session, row.view().name(), now, MAX_DUE);
         due.forEach(this::know);
-        all &= due.size() < MAX_DUE;
+        settled &= due.size() < MAX_DUE;
       }
     }
-    return all;
   }
 
-  /** Returns the reservations that were read and are due. */
-  void settle() {
-    states.values().forEach(state -> CounterRule.settle(state, now));
+  /** Decides {@code batch}; where reservations are left that are due, only returns those read. */
+  void decide(List<Posting<?>> batch) {
+    if (settled) {
+      batch.forEach(this::decide);
+    } else {
+      states.values().forEach(state -> CounterRule.settle(state, now));
+    }
   }
 
-  <T> void decide(Posting<T> posting) {
+  /** Whether {@link #decide} did decide. */
+  boolean isDecided() {
+    return settled;
+  }
+
+  private <T> void decide(Posting<T> posting) {
+    if (posting.names().stream().anyMatch(blocked::contains)) {
+      posting.putOff();
+      return;
+    }
     posting.decide(
         () -> {
-          for (String name : posting.counters()) {
+          for (String name : posting.names()) {
             if (posting.creates() && locks.contains(name)) {
               throw NameInUseException.byLock(name);
             }
@@ -175,61 +208,36 @@ final class CounterPage {
         });
   }
 
-  /** What has changed, table by table. */
-  List<Session.Write> writes() {
-    List<CounterRow> changedRows = new ArrayList<>();
-    List<LedgerLine> fresh = new ArrayList<>();
-    List<LedgerLine> changed = new ArrayList<>();
-    List<LedgerLine> removed = new ArrayList<>();
-    List<LedgerLine> opened = new ArrayList<>();
-    List<LedgerLine> closed = new ArrayList<>();
+  /** What was decided, to be asked for once. */
+  CounterChanges changes() {
+    CounterChanges changes = new CounterChanges();
     for (CounterRow row : rows.values()) {
-      CounterState state = Objects.requireNonNull(states.get(row.view().name()));
+      String name = row.view().name();
+      CounterState state = Objects.requireNonNull(states.get(name));
       long lastLine = row.lastLine();
       for (LedgerEntry entry : state.takeChanges()) {
-        LedgerLine before = lines(row.view().name()).get(entry.id());
+        LedgerLine before = lines(name).get(entry.id());
         long number = before == null ? ++lastLine : before.number();
-        LedgerLine after = new LedgerLine(row.view().name(), number, entry);
-        (before == null ? fresh : changed).add(after);
-        addTo(opened, closed, before, after);
+        changes.line(before, new LedgerLine(name, number, entry));
       }
       for (LedgerEntry entry : state.takeForgotten()) {
-        LedgerLine before = lines(row.view().name()).get(entry.id());
+        LedgerLine before = lines(name).get(entry.id());
         if (before != null) {
-          removed.add(before);
-          addTo(opened, closed, before, null);
+          changes.forgotten(before);
         }
       }
       CounterView view = state.view();
+      CounterRow then = new CounterRow(view, lastLine);
+      after.put(name, then);
       if (lastLine != row.lastLine() || !view.equals(row.view())) {
-        changedRows.add(new CounterRow(view, lastLine));
+        changes.row(then);
       }
     }
-    List<Session.Write> writes = new ArrayList<>();
-    chunks(fresh).forEach(some -> writes.add(tables.newLines(some)));
-    chunks(changed).forEach(some -> writes.add(tables.changedLines(some)));
-    chunks(opened).forEach(some -> writes.add(CounterTables.openReservations(some)));
-    chunks(closed).forEach(some -> writes.add(CounterTables.closeReservations(some)));
-    chunks(removed).forEach(some -> writes.add(CounterTables.deleteLines(some)));
-    chunks(changedRows).forEach(some -> writes.add(tables.writeRows(some)));
-    return writes;
+    return changes;
   }
 
-  private <T> List<List<T>> chunks(Collection<T> all) {
-    return session.chunks(List.copyOf(all));
-  }
-
-  private static void addTo(
-      List<LedgerLine> opened,
-      List<LedgerLine> closed,
-      @Nullable LedgerLine before,
-      @Nullable LedgerLine after) {
-    boolean wasOpen = before != null && before.isOpenReservation();
-    boolean isOpen = after != null && after.isOpenReservation();
-    if (isOpen && !wasOpen) {
-      opened.add(after);
-    } else if (wasOpen && !isOpen) {
-      closed.add(before);
-    }
+  /** The rows once {@link #changes} are made. */
+  Map<String, CounterRow> after() {
+    return after;
   }
 }

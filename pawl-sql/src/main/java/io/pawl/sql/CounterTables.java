@@ -12,6 +12,7 @@ import java.time.DateTimeException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -48,23 +49,48 @@ final class CounterTables {
     this.dialect = dialect;
   }
 
-  /** Counters' rows under lock, the lines that were asked for, and the time of both. */
-  record Locked(Map<String, CounterRow> rows, List<LedgerLine> lines, long now) {}
+  /**
+   * Counters' rows under lock, the lines that were asked for, and the time of both.
+   *
+   * @param blocked whose rows somebody else has locked
+   */
+  record Locked(
+      Map<String, CounterRow> rows, List<LedgerLine> lines, Set<String> blocked, long now) {}
 
   /**
    * Locks the rows of {@code names}, in order, and reads their lines of the given ids. One trip
-   * where the driver takes several statements at once.
+   * where the driver takes several statements at once, and two more where there are suspects.
+   *
+   * @param suspects those of them that are not waited for
    */
-  Locked lock(Session session, Collection<String> names, Map<String, Set<String>> ids)
+  Locked lock(
+      Session session, Collection<String> names, Set<String> suspects, Map<String, Set<String>> ids)
       throws SQLException {
     Map<String, CounterRow> rows = new HashMap<>();
     List<LedgerLine> lines = new ArrayList<>();
-    List<String> sorted = List.copyOf(names);
-    List<List<String>> chunks = session.chunks(sorted);
+    long newest = select(session, suspects, false, Map.of(), rows, lines);
+    Set<String> blocked = new HashSet<>(suspects);
+    blocked.removeAll(rows.keySet());
+    blocked.retainAll(session.among("pawl_counter", blocked));
+    List<String> others =
+        names.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
+    newest = Math.max(newest, select(session, others, true, ids, rows, lines));
+    return new Locked(rows, lines, blocked, dialect.now(newest));
+  }
+
+  private long select(
+      Session session,
+      Collection<String> names,
+      boolean waits,
+      Map<String, Set<String>> ids,
+      Map<String, CounterRow> rows,
+      List<LedgerLine> lines)
+      throws SQLException {
+    List<List<String>> chunks = session.chunks(List.copyOf(names));
     long newest = 0;
     boolean together = chunks.size() == 1 && dialect.takesSeveralStatements() && !ids.isEmpty();
     for (List<String> chunk : chunks) {
-      String lock = dialect.lockRows(COUNTER, chunk.size(), session.starts());
+      String lock = dialect.lockRows(COUNTER, chunk.size(), session.starts(), waits);
       String find = together ? find(ids) : "";
       PreparedStatement statement = session.prepare(together ? lock + "; " + find : lock);
       int parameter = 1;
@@ -91,7 +117,7 @@ final class CounterTables {
     if (!together) {
       find(session, ids, lines);
     }
-    return new Locked(rows, lines, dialect.now(newest));
+    return newest;
   }
 
   private void find(Session session, Map<String, Set<String>> ids, List<LedgerLine> lines)
@@ -211,6 +237,19 @@ final class CounterTables {
         });
   }
 
+  /** Makes {@code after} of a row if it stands as {@code before}, else changes none. */
+  static Session.Write replaceRow(CounterRow before, CounterRow after) {
+    String set = String.join(" = ?, ", COUNTER.others()) + " = ?";
+    String still = String.join(" = ? AND ", COUNTER.others()) + " = ?";
+    return new Session.Write(
+        "UPDATE pawl_counter SET " + set + " WHERE name = ? AND " + still,
+        (statement, first) -> {
+          int parameter = bindOthers(statement, first, after);
+          statement.setString(parameter++, before.view().name());
+          return bindOthers(statement, parameter, before);
+        });
+  }
+
   /** Lines that are new; it is an error if one exists. */
   Session.Write newLines(List<LedgerLine> lines) {
     return write(LEDGER.insert(lines.size()), lines);
@@ -295,9 +334,14 @@ final class CounterTables {
 
   private static int bind(PreparedStatement statement, int first, CounterRow row)
       throws SQLException {
+    statement.setString(first, row.view().name());
+    return bindOthers(statement, first + 1, row);
+  }
+
+  private static int bindOthers(PreparedStatement statement, int first, CounterRow row)
+      throws SQLException {
     int parameter = first;
     CounterView view = row.view();
-    statement.setString(parameter++, view.name());
     statement.setLong(parameter++, view.value());
     statement.setLong(parameter++, view.floor());
     statement.setLong(parameter++, view.ceiling());

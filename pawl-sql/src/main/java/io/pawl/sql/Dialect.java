@@ -50,6 +50,13 @@ interface Dialect {
     return false;
   }
 
+  /**
+   * What begins a transaction, in one text with the statements that follow; empty where JDBC does.
+   */
+  default String starts() {
+    return "";
+  }
+
   /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
   default @Nullable String begin() {
     return null;
@@ -62,31 +69,23 @@ interface Dialect {
   int rowsPerStatement();
 
   /**
-   * Locks and reads {@code n} rows by name, in the order of names: {@link Row#COLUMNS}, and the
-   * database's time in milliseconds since 1970, taken when the row's lock was held.
+   * Locks and reads {@code n} rows of a table with one key column by their keys, in the order of
+   * keys: all columns, and the database's time in milliseconds since 1970, taken when the row's
+   * lock was held.
    *
    * @param begins whether it is the first statement of its transaction
    * @param waits whether for rows that somebody else has locked; else they are left out
    */
-  String lockRows(int n, boolean begins, boolean waits);
+  String lockRows(Table table, int n, boolean begins, boolean waits);
 
   /**
-   * As {@link #lockRows(int, boolean, boolean)}, of any table with one key column; waits for rows
-   * that somebody else has locked.
+   * Inserts {@code n} rows unless they exist, waiting for whoever is inserting the same; null where
+   * the writer excludes all others.
    */
-  String lockRows(Table table, int n, boolean begins);
-
-  /** As {@link #insertMissing(int)}, into any table. */
   @Nullable String insertMissing(Table table, int n);
 
-  /** As {@link #upsert(int)}, of any table. */
-  String upsert(Table table, int n);
-
-  /** Inserts {@code n} rows unless they exist; null where the writer excludes all others. */
-  @Nullable String insertMissing(int n);
-
   /** Replaces {@code n} rows, inserting where {@link #insertMissing} did not. */
-  String upsert(int n);
+  String upsert(Table table, int n);
 
   /**
    * Whether {@link GuardedUpdate} is worth it: where a trip costs nothing it is not. The following

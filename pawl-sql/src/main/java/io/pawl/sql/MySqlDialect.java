@@ -72,6 +72,11 @@ final class MySqlDialect implements Dialect {
   }
 
   @Override
+  public String starts() {
+    return ours ? "START TRANSACTION; " : "";
+  }
+
+  @Override
   public String schema() {
     return words.schema;
   }
@@ -99,21 +104,10 @@ final class MySqlDialect implements Dialect {
 
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
   @Override
-  public String lockRows(int n, boolean begins, boolean waits) {
-    return (ours && begins ? "START TRANSACTION; SELECT " : "SELECT ")
-        + Row.COLUMNS
-        + ", "
-        + CLOCK
-        + " FROM pawl_lock FORCE INDEX (PRIMARY) WHERE name IN ("
-        + Row.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE"
-        + (waits ? "" : " SKIP LOCKED");
-  }
-
-  @Override
-  public String lockRows(Table table, int n, boolean begins) {
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
     String key = table.key().get(0);
-    return (ours && begins ? "START TRANSACTION; SELECT " : "SELECT ")
+    return (begins ? starts() : "")
+        + "SELECT "
         + table.columns()
         + ", "
         + CLOCK
@@ -125,7 +119,8 @@ final class MySqlDialect implements Dialect {
         + Row.repeated("?", n)
         + ") ORDER BY "
         + key
-        + " FOR UPDATE";
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED");
   }
 
   @Override
@@ -146,24 +141,6 @@ final class MySqlDialect implements Dialect {
     return sql.toString();
   }
 
-  /** Waits for whoever is inserting the same, and then finds nothing to do. */
-  @Override
-  public String insertMissing(int n) {
-    return insert(n) + " ON DUPLICATE KEY UPDATE last_token = pawl_lock.last_token";
-  }
-
-  @Override
-  public String upsert(int n) {
-    StringBuilder sql = new StringBuilder(insert(n)).append(words.alias);
-    String separator = " ON DUPLICATE KEY UPDATE ";
-    for (String column : List.of("kind", "last_token", "holders", "waiters", "withdrawn")) {
-      sql.append(separator).append(column).append(" = ");
-      sql.append(String.format(words.inserted, column));
-      separator = ", ";
-    }
-    return sql.toString();
-  }
-
   /** See {@link #lockRows}. */
   @Override
   public String updateByName() {
@@ -173,10 +150,6 @@ final class MySqlDialect implements Dialect {
   @Override
   public String textWithTimes(String last) {
     return "CONCAT(?, " + TIME + ", ?, " + TIME + ", " + last + ")";
-  }
-
-  private static String insert(int n) {
-    return "INSERT INTO pawl_lock (" + Row.COLUMNS + ") VALUES " + Row.values(n);
   }
 
   @Override

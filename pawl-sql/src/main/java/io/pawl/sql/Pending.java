@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +13,13 @@ import org.jspecify.annotations.Nullable;
 abstract class Pending<T> {
 
   private final CompletableFuture<T> answer = new CompletableFuture<>();
+  private boolean putOff;
+  private @Nullable Long firstPutOffAt;
   private @Nullable T result;
   private @Nullable RuntimeException refusal;
+
+  /** What it is about: the keys of the rows that it needs. */
+  abstract Collection<String> names();
 
   final CompletableFuture<T> answer() {
     return answer;
@@ -21,6 +27,7 @@ abstract class Pending<T> {
 
   /** What {@code decision} throws is this request's own; the others of its transaction go on. */
   final void decide(Supplier<@Nullable T> decision) {
+    putOff = false;
     result = null;
     refusal = null;
     try {
@@ -28,6 +35,23 @@ abstract class Pending<T> {
     } catch (RuntimeException e) {
       refusal = e;
     }
+  }
+
+  /** A row of its was somebody else's: it is not decided this time. */
+  final void putOff() {
+    putOff = true;
+  }
+
+  final boolean isPutOff() {
+    return putOff;
+  }
+
+  /** How long it has been put off by {@code now}, in nanoseconds. */
+  final long putOffFor(long now) {
+    if (firstPutOffAt == null) {
+      firstPutOffAt = now;
+    }
+    return now - firstPutOffAt;
   }
 
   final void committed() {

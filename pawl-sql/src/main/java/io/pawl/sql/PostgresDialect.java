@@ -55,6 +55,11 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public String starts() {
+    return BEGIN;
+  }
+
+  @Override
   public int jdbcIsolation() {
     return Connection.TRANSACTION_NONE;
   }
@@ -65,23 +70,9 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String lockRows(int n, boolean begins, boolean waits) {
-    return (begins ? BEGIN : "")
-        + "SELECT locked.*, "
-        + CLOCK
-        + " FROM ("
-        + Row.SELECT
-        + " WHERE name IN ("
-        + Row.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE"
-        + (waits ? "" : " SKIP LOCKED")
-        + ") AS locked";
-  }
-
-  @Override
-  public String lockRows(Table table, int n, boolean begins) {
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
     String key = table.key().get(0);
-    return (begins ? BEGIN : "")
+    return (begins ? starts() : "")
         + "SELECT locked.*, "
         + CLOCK
         + " FROM (SELECT "
@@ -94,7 +85,9 @@ final class PostgresDialect implements Dialect {
         + Row.repeated("?", n)
         + ") ORDER BY "
         + key
-        + " FOR UPDATE) AS locked";
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED")
+        + ") AS locked";
   }
 
   @Override
@@ -107,20 +100,6 @@ final class PostgresDialect implements Dialect {
     return table.insert(n) + table.onConflictReplace();
   }
 
-  /** Waits for whoever is inserting the same, and then finds nothing to do. */
-  @Override
-  public String insertMissing(int n) {
-    return insert(n) + " ON CONFLICT (name) DO NOTHING";
-  }
-
-  @Override
-  public String upsert(int n) {
-    return insert(n)
-        + " ON CONFLICT (name) DO UPDATE SET"
-        + " kind = excluded.kind, last_token = excluded.last_token, holders = excluded.holders,"
-        + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
-  }
-
   @Override
   public String textWithTimes(String last) {
     return "? || " + TIME + " || ? || " + TIME + " || " + last;
@@ -130,10 +109,6 @@ final class PostgresDialect implements Dialect {
   @Override
   public String alone(String update) {
     return BEGIN + update + "; COMMIT";
-  }
-
-  private static String insert(int n) {
-    return "INSERT INTO pawl_lock (" + Row.COLUMNS + ") VALUES " + Row.values(n);
   }
 
   @Override

@@ -6,7 +6,7 @@ import io.pawl.spi.CounterRule;
 import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Operation;
-import java.util.Collection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** What one caller wants done with counters. */
 abstract class Posting<T> extends Pending<T> {
 
-  /** The counters whose rows it needs, made if {@link #creates}. */
-  abstract Collection<String> counters();
-
+  /** Whether counters that it names are made where they are missing. */
   boolean creates() {
     return false;
   }
@@ -46,6 +44,14 @@ abstract class Posting<T> extends Pending<T> {
     return false;
   }
 
+  /**
+   * Whether it may be decided on a row that is only guessed, which is in no doubt once it was
+   * written: it enters its id, and concerns neither reservations nor several counters.
+   */
+  boolean mayBeGuessed() {
+    return false;
+  }
+
   /** What it is about, decided on states that may lack counters that are not made. */
   abstract T decide(Map<String, CounterState> states, long now);
 
@@ -59,11 +65,12 @@ abstract class Posting<T> extends Pending<T> {
     }
 
     @Override
-    Set<String> counters() {
+    Set<String> names() {
       return request.operations().keySet();
     }
 
     @Override
+    /** Whether counters that it names are made where they are missing. */
     boolean creates() {
       return true;
     }
@@ -81,6 +88,14 @@ abstract class Posting<T> extends Pending<T> {
     @Override
     boolean entersItsId() {
       return request.operations().values().stream().allMatch(Operation.Entering.class::isInstance);
+    }
+
+    @Override
+    boolean mayBeGuessed() {
+      return request.operations().size() == 1
+          && entersItsId()
+          && !(request.operations().get(request.operations().firstKey())
+              instanceof Operation.Reserve);
     }
 
     @Override
@@ -104,7 +119,7 @@ abstract class Posting<T> extends Pending<T> {
     }
 
     @Override
-    Set<String> counters() {
+    Set<String> names() {
       return Set.of(counter);
     }
 
@@ -138,24 +153,14 @@ abstract class Posting<T> extends Pending<T> {
       this.afterId = afterId;
     }
 
-    String counter() {
-      return counter;
-    }
-
-    long beforeMillis() {
-      return beforeMillis;
-    }
-
-    String afterId() {
-      return afterId;
-    }
-
-    void read(List<LedgerLine> lines) {
-      old = lines;
+    /** Reads the lines that may be forgotten. */
+    List<LedgerLine> read(Session session, CounterTables tables) throws SQLException {
+      old = tables.old(session, counter, beforeMillis, afterId, CounterPage.MAX_DUE);
+      return old;
     }
 
     @Override
-    Set<String> counters() {
+    Set<String> names() {
       return Set.of(counter);
     }
 

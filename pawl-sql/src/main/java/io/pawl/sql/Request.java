@@ -11,11 +11,9 @@ import org.jspecify.annotations.Nullable;
 /** What one caller wants decided, on the rows that it names. */
 abstract class Request<T> extends Pending<T> {
 
-  private boolean putOff;
-  private @Nullable Long firstPutOffAt;
-
   /** The locks whose rows it reads and changes. */
-  abstract List<String> locks();
+  @Override
+  abstract List<String> names();
 
   /**
    * The grant rule at work.
@@ -38,7 +36,6 @@ abstract class Request<T> extends Pending<T> {
   /** A shortcut has been taken, and this was its answer. */
   @SuppressWarnings("unchecked") // the request made the shortcut, answer and all
   final void decided(Shortcut shortcut) {
-    putOff = false;
     decide(() -> (T) shortcut.answer());
   }
 
@@ -46,32 +43,14 @@ abstract class Request<T> extends Pending<T> {
    * @param counters the names that cannot be locks
    */
   final void decideWithin(SortedMap<String, LockState> states, long now, Set<String> counters) {
-    putOff = false;
     decide(
         () -> {
-          for (String lock : locks()) {
+          for (String lock : names()) {
             if (counters.contains(lock)) {
               throw NameInUseException.byCounter(lock);
             }
           }
           return decide(states, now);
         });
-  }
-
-  /** None of its rows could be had: it is not decided this time. */
-  final void putOff() {
-    putOff = true;
-  }
-
-  final boolean isPutOff() {
-    return putOff;
-  }
-
-  /** How long it has been put off by {@code now}, in nanoseconds. */
-  final long putOffFor(long now) {
-    if (firstPutOffAt == null) {
-      firstPutOffAt = now;
-    }
-    return now - firstPutOffAt;
   }
 }

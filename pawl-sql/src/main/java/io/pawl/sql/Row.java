@@ -52,23 +52,21 @@ record Row(
   /** A time for {@link #state} that ends nothing. */
   static final long NO_CLOCK = Long.MAX_VALUE / 2;
 
-  /** Every column, for {@link #read}. */
-  static final String COLUMNS = "name, kind, last_token, holders, waiters, withdrawn";
+  static final Table TABLE =
+      new Table(
+          "pawl_lock",
+          List.of("name"),
+          List.of("kind", "last_token", "holders", "waiters", "withdrawn"));
 
   static final int COLUMN_COUNT = 6;
 
-  static final String SELECT = "SELECT " + COLUMNS + " FROM pawl_lock";
+  static final String SELECT = "SELECT " + TABLE.columns() + " FROM pawl_lock";
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
     return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
         + repeated("?", n)
         + ")";
-  }
-
-  /** {@code n} times the parameters of {@link #bind}, for VALUES. */
-  static String values(int n) {
-    return repeated("(?, ?, ?, ?, ?, ?)", n);
   }
 
   static String repeated(String what, int n) {

@@ -99,7 +99,8 @@ final class Session implements AutoCloseable {
       throws SQLException {
     long newest = 0;
     for (List<String> chunk : chunks(names)) {
-      PreparedStatement statement = prepare(dialect.lockRows(chunk.size(), !begun, waits));
+      PreparedStatement statement =
+          prepare(dialect.lockRows(Row.TABLE, chunk.size(), !begun, waits));
       begun = true;
       for (int i = 0; i < chunk.size(); i++) {
         statement.setString(i + 1, chunk.get(i));
@@ -148,7 +149,7 @@ final class Session implements AutoCloseable {
 
   private boolean insertMissing(Collection<String> names) throws SQLException {
     for (List<Row> chunk : chunks(names.stream().map(Row::unknown).toList())) {
-      String insert = dialect.insertMissing(chunk.size());
+      String insert = dialect.insertMissing(Row.TABLE, chunk.size());
       if (insert == null) {
         return false;
       }
@@ -199,7 +200,7 @@ final class Session implements AutoCloseable {
   void commit(List<Row> rows) throws SQLException {
     List<List<Row>> chunks = chunks(rows);
     for (int i = 0; i < chunks.size(); i++) {
-      String upsert = dialect.upsert(chunks.get(i).size());
+      String upsert = dialect.upsert(Row.TABLE, chunks.get(i).size());
       boolean last = i == chunks.size() - 1;
       written = true;
       if (last && commitsWithWrite) {
@@ -230,6 +231,30 @@ final class Session implements AutoCloseable {
     int bind(PreparedStatement statement, int first) throws SQLException;
   }
 
+  /**
+   * Runs {@code writes}, and commits if the last of them changed a row, else rolls back; says
+   * which. Two trips where the driver takes several statements.
+   */
+  boolean commitIfLastChanges(List<Write> writes) throws SQLException {
+    StringBuilder sql = new StringBuilder(starts() ? dialect.starts() : "");
+    int changed = 0;
+    if (commitsWithWrite) {
+      writes.forEach(write -> sql.append(write.sql).append("; "));
+      changed = run(sql.substring(0, sql.length() - 2), writes);
+    } else {
+      for (Write write : writes) {
+        changed = run(write.sql, List.of(write));
+      }
+    }
+    if (changed == 0) {
+      rollBack();
+      return false;
+    }
+    written = true;
+    commit();
+    return true;
+  }
+
   /** Runs {@code writes} and commits; one trip where the driver takes several statements. */
   void commitAll(List<Write> writes) throws SQLException {
     if (writes.isEmpty()) {
@@ -251,14 +276,15 @@ final class Session implements AutoCloseable {
     written = false;
   }
 
-  private void run(String sql, List<Write> writes) throws SQLException {
+  /** How many rows the last of {@code writes} changed. */
+  private int run(String sql, List<Write> writes) throws SQLException {
     PreparedStatement statement = prepare(sql);
     int parameter = 1;
     for (Write write : writes) {
       parameter = write.binding.bind(statement, parameter);
     }
     statement.execute();
-    drain(statement);
+    return drain(statement);
   }
 
   /** Commits whatever was done. */
@@ -300,12 +326,14 @@ final class Session implements AutoCloseable {
     drain(statement);
   }
 
-  /** Takes the answers to what follows the first {@code ;}. */
-  private static void drain(PreparedStatement statement) throws SQLException {
-    boolean more = true;
-    while (more) {
-      more = statement.getMoreResults() || statement.getUpdateCount() != -1;
+  /** Takes the answers to all statements; says how many rows the last one changed. */
+  private static int drain(PreparedStatement statement) throws SQLException {
+    int last = 0;
+    for (int count = statement.getUpdateCount(); count != -1; count = statement.getUpdateCount()) {
+      last = count;
+      statement.getMoreResults();
     }
+    return last;
   }
 
   PreparedStatement prepare(String sql) throws SQLException {

@@ -117,7 +117,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
         combiner.submit(
             new Request<Map<ClaimId, Standing>>() {
               @Override
-              List<String> locks() {
+              List<String> names() {
                 return locks;
               }
 
@@ -175,7 +175,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     return combiner.submit(
         new Request<Boolean>() {
           @Override
-          List<String> locks() {
+          List<String> names() {
             return locks;
           }
 
@@ -200,7 +200,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     return combiner.submit(
         new Request<T>() {
           @Override
-          List<String> locks() {
+          List<String> names() {
             return locks;
           }
 

@@ -29,17 +29,10 @@ class SqliteDialect implements Dialect, Connections {
 
   private static final PollPauses POLL_PAUSES = new PollPauses(1_000_000, 16_000_000);
 
-  private static final String LOCK_ROW =
-      "SELECT " + Row.COLUMNS + ", 0 FROM pawl_lock WHERE name = ?";
+  /** Those of locks, ready-made: a statement here costs so little that its text would show. */
+  private static final String LOCK_ROW = lockRow(Row.TABLE);
 
-  private static final String UPSERT =
-      "INSERT INTO pawl_lock ("
-          + Row.COLUMNS
-          + ") VALUES "
-          + Row.values(1)
-          + " ON CONFLICT (name) DO UPDATE SET"
-          + " kind = excluded.kind, last_token = excluded.last_token, holders = excluded.holders,"
-          + " waiters = excluded.waiters, withdrawn = excluded.withdrawn";
+  private static final String UPSERT_ROW = upsertRow(Row.TABLE);
 
   private final Path file;
   private final HostClock clock;
@@ -189,23 +182,21 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public String lockRows(int n, boolean begins, boolean waits) {
-    return LOCK_ROW;
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
+    return table == Row.TABLE ? LOCK_ROW : lockRow(table);
   }
 
-  @Override
-  public String lockRows(Table table, int n, boolean begins) {
+  private static String lockRow(Table table) {
     return "SELECT "
         + table.columns()
         + ", 0 FROM "
         + table.name()
         + " WHERE "
         + table.key().get(0)
-        + " IN ("
-        + Row.repeated("?", n)
-        + ")";
+        + " = ?";
   }
 
+  /** The write lock of the file has been taken: what is missing stays missing until we write. */
   @Override
   public @Nullable String insertMissing(Table table, int n) {
     return null;
@@ -213,23 +204,16 @@ class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String upsert(Table table, int n) {
-    return table.insert(n) + table.onConflictReplace();
+    return table == Row.TABLE ? UPSERT_ROW : upsertRow(table);
   }
 
-  /** The write lock of the file has been taken: what is missing stays missing until we write. */
-  @Override
-  public @Nullable String insertMissing(int n) {
-    return null;
+  private static String upsertRow(Table table) {
+    return table.insert(1) + table.onConflictReplace();
   }
 
   @Override
   public boolean hasShortcuts() {
     return false;
-  }
-
-  @Override
-  public String upsert(int n) {
-    return UPSERT;
   }
 
   @Override

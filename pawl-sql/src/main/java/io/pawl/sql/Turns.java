@@ -32,11 +32,13 @@ final class Turns implements AutoCloseable {
     this.ownThread = OwnThread.named(threadName);
   }
 
-  /** There is work: done on this thread if nobody is at it. */
-  void take() {
-    if (atWork.compareAndSet(false, true)) {
+  /** There is work: done on this thread if nobody is at it. Answers whether it was. */
+  boolean take() {
+    boolean mine = atWork.compareAndSet(false, true);
+    if (mine) {
       takeFirst();
     }
+    return mine;
   }
 
   /** As {@link #take}, of all the work that {@code calls} makes, in one turn. */
