@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns operations on counters that arrive together into one short transaction: it takes the
- * counters' rows in the order of names, applies the rule to all in the order of arrival, writes a
- * line for each, commits once. {@link Turns} says who does it.
+ * counters' rows in the order of names, applies the rule to all in turn, writes a line for each,
+ * commits once. {@link Turns} says who does it.
  *
  * <p>An id that is known has a line, and its key refuses a second one: then the transaction is
  * repeated and the ids are looked up in the ledgers. Looking first costs a quarter of a batch, so
@@ -77,7 +77,7 @@ final class CounterCombiner implements AutoCloseable {
   /** Does {@code posting}, on this thread if nobody is at work. */
   <T> CompletableFuture<T> submit(Posting<T> posting) {
     queue.add(posting);
-    if (!first.turns.take() && mayGuess()) {
+    if (!first.turns.take() && database.connections().areOurs()) {
       second.turns.take();
     }
     return posting.answer();
@@ -96,9 +96,7 @@ final class CounterCombiner implements AutoCloseable {
   /** Whether the second lane may have work. */
   private boolean mayGuess() {
     Posting<?> next = queue.peek();
-    return next != null
-        && database.connections().areOurs()
-        && decided(() -> guesses.mayServe(next));
+    return next != null && decided(() -> guesses.mayServe(next));
   }
 
   /** A turn of the first lane, which does whatever there is. */
@@ -114,10 +112,12 @@ final class CounterCombiner implements AutoCloseable {
 
   /** A turn of the second lane, which leaves to the first what it cannot do by a guess. */
   private void guess() {
-    Batch batch = decided(this::nextGuess);
-    if (batch != null && !tryGuess(second, batch)) {
-      decided(() -> putBack(batch));
-      first.turns.take();
+    if (mayGuess()) {
+      Batch batch = decided(() -> nextBatch(new ArrayList<>()));
+      if (!tryGuess(second, batch)) {
+        batch.postings.forEach(queue::addFirst);
+        first.turns.take();
+      }
     }
   }
 
@@ -156,38 +156,26 @@ final class CounterCombiner implements AutoCloseable {
     return new Batch(batch, guess);
   }
 
-  private @Nullable Batch nextGuess() {
-    Batch batch = nextBatch(new ArrayList<>());
-    return batch.guess == null ? putBack(batch) : batch;
-  }
-
-  private @Nullable Batch putBack(Batch batch) {
-    for (int i = batch.postings.size() - 1; i >= 0; i--) {
-      queue.addFirst(batch.postings.get(i));
-    }
-    return null;
-  }
-
-  /** Whether {@code batch} was done as it was guessed. */
+  /** Whether {@code batch} was done by its guess, or failed. */
   private boolean tryGuess(Lane lane, Batch batch) {
     Guess guess = batch.guess;
     if (guess == null) {
       return false;
     }
-    boolean done;
+    boolean right;
     try {
-      done = lane.transactions.run(new GuessedWork(guess));
+      right = lane.transactions.run(new GuessedWork(guess));
     } catch (RuntimeException e) {
-      decided(() -> guesses.forget(Set.of(guess.counter())));
+      decided(() -> guesses.wasWrong(guess));
       batch.postings.forEach(posting -> posting.failed(e));
       return true;
     }
-    if (done) {
+    if (right) {
       batch.postings.forEach(Posting::committed);
     } else {
       decided(() -> guesses.wasWrong(guess));
     }
-    return done;
+    return right;
   }
 
   private void read(List<Posting<?>> batch) {

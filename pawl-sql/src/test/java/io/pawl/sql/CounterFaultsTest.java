@@ -1,12 +1,14 @@
 package io.pawl.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Counter;
 import io.pawl.OperationId;
 import io.pawl.Outcome;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
+import io.pawl.StoreUnavailableException;
 import io.pawl.Take;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
@@ -14,6 +16,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -66,16 +69,43 @@ class CounterFaultsTest {
         Connection connection = database.connect()) {
       Counter counter = pawl.counter(name);
       counter.set(10);
-      connection.setAutoCommit(false);
-      try (PreparedStatement select =
-          connection.prepareStatement("SELECT name FROM pawl_counter WHERE name = ? FOR UPDATE")) {
-        select.setString(1, name);
-        select.executeQuery().close();
-      }
+      lock(connection, name);
       CompletableFuture<Take> take = counter.tryTakeAsync(3, OperationId.of("order"));
       connection.rollback();
 
       assertThat(take.get(60, TimeUnit.SECONDS)).isEqualTo(new Take.Taken(7));
+    }
+  }
+
+  /** All that is asserted of the others is so before the row is set free. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBlockedRowStallsNoOtherCounterOfTheClientAndSaysSo(TestDatabase database) throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url(), PawlOptions.defaults().patience(Duration.ZERO));
+        Connection somebody = database.connect()) {
+      pawl.counter(name).set(10);
+      lock(somebody, name);
+      CompletableFuture<Take> stuck = pawl.counter(name).tryTakeAsync(3, OperationId.of("order"));
+      CompletableFuture<?> basket =
+          CompletableFuture.supplyAsync(
+              () -> pawl.tryTakeAll(Map.of(name, 1L, name + "-1", 1L), OperationId.of("basket")),
+              OWN_THREAD);
+      for (int i = 0; i < 20; i++) {
+        Counter other = pawl.counter(name + "-" + i % 10);
+        other.add(2);
+        assertThat(other.get()).isPositive();
+      }
+      for (CompletableFuture<?> blocked : List.of(stuck, basket)) {
+        assertThatThrownBy(() -> blocked.get(60, TimeUnit.SECONDS))
+            .rootCause()
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining(name)
+            .hasMessageContaining("pawl_counter locked");
+      }
+
+      somebody.rollback();
+      assertThat(pawl.counter(name).tryTake(4)).isEqualTo(new Take.Taken(6));
+      assertThat(pawl.counter(name + "-1").get()).isEqualTo(4);
     }
   }
 
@@ -119,6 +149,15 @@ class CounterFaultsTest {
       throw new AssertionError(e);
     }
     return looks;
+  }
+
+  private static void lock(Connection connection, String counter) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT name FROM pawl_counter WHERE name = ? FOR UPDATE")) {
+      select.setString(1, counter);
+      select.executeQuery().close();
+    }
   }
 
   @ParameterizedTest
