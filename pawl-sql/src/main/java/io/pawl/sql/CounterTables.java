@@ -1,23 +1,15 @@
 package io.pawl.sql;
 
-import io.pawl.Outcome.Status;
-import io.pawl.StoreException;
-import io.pawl.spi.CounterView;
-import io.pawl.spi.LedgerEntry;
-import io.pawl.spi.Operation;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.DateTimeException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The tables of counters: what is asked of them within a transaction, as SQL. Times are text in ISO
@@ -102,7 +94,7 @@ final class CounterTables {
       }
       try (ResultSet result = Session.query(statement)) {
         while (result.next()) {
-          CounterRow row = readRow(result);
+          CounterRow row = CounterRow.read(result);
           rows.put(row.view().name(), row);
           newest = Math.max(newest, result.getLong(COUNTER.others().size() + 2));
         }
@@ -218,7 +210,7 @@ final class CounterTables {
       PreparedStatement statement = session.prepare(insert);
       int parameter = 1;
       for (String name : chunk) {
-        parameter = bind(statement, parameter, CounterRow.unknown(name));
+        parameter = CounterRow.unknown(name).bind(statement, parameter);
       }
       statement.executeUpdate();
     }
@@ -231,7 +223,7 @@ final class CounterTables {
         (statement, first) -> {
           int parameter = first;
           for (CounterRow row : rows) {
-            parameter = bind(statement, parameter, row);
+            parameter = row.bind(statement, parameter);
           }
           return parameter;
         });
@@ -244,9 +236,9 @@ final class CounterTables {
     return new Session.Write(
         "UPDATE pawl_counter SET " + set + " WHERE name = ? AND " + still,
         (statement, first) -> {
-          int parameter = bindOthers(statement, first, after);
+          int parameter = after.bindOthers(statement, first);
           statement.setString(parameter++, before.view().name());
-          return bindOthers(statement, parameter, before);
+          return before.bindOthers(statement, parameter);
         });
   }
 
@@ -265,7 +257,7 @@ final class CounterTables {
         (statement, first) -> {
           int parameter = first;
           for (LedgerLine line : lines) {
-            parameter = bind(statement, parameter, line);
+            parameter = line.bind(statement, parameter);
           }
           return parameter;
         });
@@ -317,97 +309,9 @@ final class CounterTables {
     return String.join(" OR ", java.util.Collections.nCopies(n, condition));
   }
 
-  private static CounterRow readRow(ResultSet row) throws SQLException {
-    String name = row.getString(1);
-    String keptFrom = row.getString(7);
-    CounterView view =
-        new CounterView(
-            name,
-            row.getLong(2),
-            row.getLong(3),
-            row.getLong(4),
-            row.getLong(5),
-            row.getLong(6),
-            time(keptFrom));
-    return new CounterRow(view, row.getLong(8));
-  }
-
-  private static int bind(PreparedStatement statement, int first, CounterRow row)
-      throws SQLException {
-    statement.setString(first, row.view().name());
-    return bindOthers(statement, first + 1, row);
-  }
-
-  private static int bindOthers(PreparedStatement statement, int first, CounterRow row)
-      throws SQLException {
-    int parameter = first;
-    CounterView view = row.view();
-    statement.setLong(parameter++, view.value());
-    statement.setLong(parameter++, view.floor());
-    statement.setLong(parameter++, view.ceiling());
-    statement.setLong(parameter++, view.reserved());
-    statement.setLong(parameter++, view.forgotten());
-    statement.setString(parameter++, text(view.keptFromMillis()));
-    statement.setLong(parameter++, row.lastLine());
-    return parameter;
-  }
-
   private static void readLines(ResultSet rows, List<LedgerLine> lines) throws SQLException {
     while (rows.next()) {
-      lines.add(readLine(rows));
+      lines.add(LedgerLine.read(rows));
     }
-  }
-
-  private static LedgerLine readLine(ResultSet row) throws SQLException {
-    String counter = row.getString(1);
-    String id = row.getString(2);
-    try {
-      LedgerEntry entry =
-          new LedgerEntry(
-              id,
-              Operation.parse(row.getString(4)),
-              Status.valueOf(row.getString(5).toUpperCase(Locale.ROOT)),
-              row.getLong(6),
-              row.getLong(7),
-              time(row.getString(8)),
-              time(row.getString(9)),
-              time(row.getString(10)));
-      return new LedgerLine(counter, row.getLong(3), entry);
-    } catch (IllegalArgumentException | DateTimeException e) {
-      throw new StoreException(
-          "counter '"
-              + counter
-              + "': line '"
-              + id
-              + "' of table pawl_ledger cannot be read ("
-              + e.getMessage()
-              + "); was it edited?",
-          e);
-    }
-  }
-
-  private static int bind(PreparedStatement statement, int first, LedgerLine line)
-      throws SQLException {
-    int parameter = first;
-    LedgerEntry entry = line.entry();
-    statement.setString(parameter++, line.counter());
-    statement.setString(parameter++, entry.id());
-    statement.setLong(parameter++, line.number());
-    statement.setString(parameter++, entry.operation().toString());
-    statement.setString(parameter++, entry.status().toString());
-    statement.setLong(parameter++, entry.change());
-    statement.setLong(parameter++, entry.value());
-    statement.setString(parameter++, text(entry.at()));
-    statement.setString(parameter++, text(entry.issuedMillis()));
-    statement.setString(parameter++, text(entry.until()));
-    return parameter;
-  }
-
-  private static String text(long millis) {
-    return millis == 0 ? "" : IsoMillis.sortable(millis);
-  }
-
-  private static long time(@Nullable String text) {
-    return text == null || text.isEmpty() ? 0 : IsoMillis.parse(text);
   }
 }

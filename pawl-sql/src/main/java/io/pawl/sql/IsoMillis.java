@@ -3,6 +3,7 @@ package io.pawl.sql;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Milliseconds since 1970 as {@link Instant} writes and reads them, without its formatter, which
@@ -37,6 +38,16 @@ final class IsoMillis {
   static String sortable(long millis) {
     String text = format(millis);
     return text.length() == WITH_SECONDS ? text.replace("Z", ".000Z") : text;
+  }
+
+  /** As {@link #sortable}; nothing where there is no time, which is 0. */
+  static String sortableOrEmpty(long millis) {
+    return millis == 0 ? "" : sortable(millis);
+  }
+
+  /** What {@link #sortableOrEmpty} wrote. */
+  static long parseOrZero(@Nullable String text) {
+    return text == null || text.isEmpty() ? 0 : parse(text);
   }
 
   private static StringBuilder twoDigits(StringBuilder text, int value) {
