@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -26,13 +27,14 @@ import picocli.CommandLine.Parameters;
       "  bench SUITE --forks 5 --seconds 10 --warm-up 5",
       "",
       "Exit codes: 0 measured, 1 a target was missed (with --strict), 64 usage, 70 failed,",
-      "  and above all: two had one lock at once."
+      "  and above all: two had one lock at once, or a counter was not conserved."
     })
 public final class Bench implements Callable<Integer> {
 
   private static final int MISSED = 1;
   private static final int USAGE = 64;
   private static final int FAILED = 70;
+  private static final long MOST_TAKES = 1_000_000_000;
 
   @Parameters(paramLabel = "SUITE", description = "What to measure; none lists the suites.")
   private List<String> suites = new ArrayList<>();
@@ -66,6 +68,17 @@ public final class Bench implements Callable<Integer> {
       defaultValue = "",
       description = "Only contests whose title contains this.")
   private String only = "";
+
+  @Option(
+      names = "--takes",
+      defaultValue = "10000000",
+      description = "Takes of the suite counters-soak (default ${DEFAULT-VALUE}).")
+  private long takes;
+
+  @Option(
+      names = "--seed",
+      description = "From which its faults follow (default a new one, which it says).")
+  private @Nullable Long seed;
 
   @Option(names = "--jvm", paramLabel = "ARG", description = "An argument for the forks' JVM.")
   private List<String> jvmArguments = new ArrayList<>();
@@ -135,8 +148,13 @@ public final class Bench implements Callable<Integer> {
     if (forks < 1 || seconds < 0 || warmUpSeconds < 0 || threads < 0) {
       throw new IllegalArgumentException("--forks, --seconds, --warm-up, --threads: too small");
     }
+    if (takes < 1 || takes > MOST_TAKES) {
+      throw new IllegalArgumentException("--takes: " + takes + " is not from 1 to " + MOST_TAKES);
+    }
+    long sown = seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed;
     Path files = folder == null ? Path.of(System.getProperty("java.io.tmpdir")) : folder;
-    return new Settings(forks, seconds, warmUpSeconds, threads, only, jvmArguments, files, pawl);
+    return new Settings(
+        forks, seconds, warmUpSeconds, threads, only, jvmArguments, files, pawl, takes, sown);
   }
 
   private static boolean missed(List<Section> sections) {

@@ -16,6 +16,8 @@ import java.util.concurrent.TimeoutException;
 /** A JVM of its own that answers in lines; what it complains of goes to our standard error. */
 final class Child implements AutoCloseable {
 
+  private static final long DEATH_SECONDS = 60;
+
   private final String title;
   private final Process process;
   private final BufferedReader said;
@@ -117,6 +119,23 @@ final class Child implements AutoCloseable {
     }
     if (process.exitValue() != 0) {
       throw new BenchException(title + " ended with " + process.exitValue());
+    }
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Returns once it is dead. */
+  void kill() {
+    close();
+    try {
+      if (!process.waitFor(DEATH_SECONDS, TimeUnit.SECONDS)) {
+        throw new BenchException(title + " outlived SIGKILL for " + DEATH_SECONDS + " s");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
     }
   }
 

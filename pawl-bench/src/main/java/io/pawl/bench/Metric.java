@@ -32,6 +32,14 @@ public enum Metric {
   FIRST_LEASE("first lease ms", Sum.MEDIAN),
   JARS("jars", Sum.MEDIAN),
   MEGABYTES("jars MB", Sum.MEDIAN),
+  TAKES("takes", Sum.MEDIAN),
+  TOLD_TAKEN("told taken", Sum.MEDIAN),
+  TOLD_REFUSED("told refused", Sum.MEDIAN),
+  TOLD_UNCHANGED("told not made", Sum.MEDIAN),
+  FOUND_OUT("unknown, found out", Sum.MEDIAN),
+  FAULTS("times", Sum.MEDIAN),
+  SECONDS("s", Sum.MEDIAN),
+  TOLD_PER_SECOND("takes/s", Sum.MEDIAN),
   TAKE_OVER("take-over median ms", Sum.MEDIAN),
   TAKE_OVER_MAX("take-over max ms", Sum.LARGEST);
 

@@ -13,6 +13,8 @@ import java.util.List;
  * @param jvmArguments for the forks
  * @param folder where stores with files put them
  * @param pawl the command that {@code startup} measures
+ * @param takes of a soak
+ * @param seed from which a soak's faults follow
  */
 public record Settings(
     int forks,
@@ -22,7 +24,22 @@ public record Settings(
     String only,
     List<String> jvmArguments,
     Path folder,
-    String pawl) {
+    String pawl,
+    long takes,
+    long seed) {
+
+  /** Without a soak. */
+  public Settings(
+      int forks,
+      double seconds,
+      double warmUpSeconds,
+      int threads,
+      String only,
+      List<String> jvmArguments,
+      Path folder,
+      String pawl) {
+    this(forks, seconds, warmUpSeconds, threads, only, jvmArguments, folder, pawl, 0, 0);
+  }
 
   /** What contests and single operations take. */
   static final double USUAL_SECONDS = 2;
