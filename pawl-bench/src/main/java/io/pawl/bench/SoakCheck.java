@@ -85,8 +85,8 @@ final class SoakCheck {
     Note note = told.get(take);
     if (!isUnsound(note) && !line.equals(lineOf(take, note))) {
       report(
-          "%s: take %s of %d was told as %s, but the ledger has %s",
-          counter, take.text(), take.amount(), note, line);
+          "%s: take %s of %d was told as %s, but the ledger has it as %s, %+d",
+          counter, take.text(), take.amount(), note, line.status(), line.change());
     }
   }
 

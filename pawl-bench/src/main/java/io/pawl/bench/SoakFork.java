@@ -18,10 +18,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -40,18 +40,27 @@ final class SoakFork {
   private static final int REPEATED_ONE_IN = 64;
   private static final int PAUSE_MILLIS = 20;
   private static final int PATIENCE_SECONDS = 60;
-  private static final Executor LATER =
-      CompletableFuture.delayedExecutor(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 
-  private final Pawl pawl;
   private final SoakNotes notes;
+  private final boolean pausesWhenRefused;
   private final List<Counter> counters;
   private final CountDownLatch buyers;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "soak-timer");
+            thread.setDaemon(true);
+            return thread;
+          });
   private volatile boolean ending;
 
-  private SoakFork(Pawl pawl, SoakNotes notes, int buyers) {
-    this.pawl = pawl;
+  /**
+   * @param pausesWhenRefused so that refusals that cost next to nothing are not most of what is
+   *     done
+   */
+  private SoakFork(Pawl pawl, SoakNotes notes, boolean pausesWhenRefused, int buyers) {
     this.notes = notes;
+    this.pausesWhenRefused = pausesWhenRefused;
     this.counters = SoakTake.COUNTERS.stream().map(pawl::counter).toList();
     this.buyers = new CountDownLatch(buyers);
   }
@@ -92,7 +101,8 @@ final class SoakFork {
     Deque<LockStore> stores = new ArrayDeque<>();
     try (Pawl pawl = connect(order, stores)) {
       SoakNotes notes = SoakNotes.of(order.folder(), order.jvm(), order.most());
-      new SoakFork(pawl, notes, order.buyers()).run(order.buyers());
+      boolean gate = order.address().startsWith(GATE);
+      new SoakFork(pawl, notes, gate, order.buyers()).run(order.buyers());
     } catch (IOException | InterruptedException | RuntimeException e) {
       e.printStackTrace();
       status = 1;
@@ -153,6 +163,10 @@ final class SoakFork {
     }
   }
 
+  private void later(Runnable task) {
+    timer.schedule(task, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
   private interface Hearing {
     /** Either of them. */
     void told(@Nullable Take answer, @Nullable Throwable error);
@@ -178,19 +192,21 @@ final class SoakFork {
       note(take, answer);
       if (take.number() % REPEATED_ONE_IN == 0) {
         ask(take, (again, failed) -> repeated(take, answer, again, failed));
+      } else if (pausesWhenRefused && !answer.isTaken()) {
+        later(this::buyNext);
       } else {
         buyNext();
       }
     } else if (error instanceof OutcomeUnknownException) {
       notes.put(take, Note.UNKNOWN);
       if (take.number() % 2 == 0) {
-        LATER.execute(() -> ask(take, (again, failed) -> second(take, again, failed)));
+        later(() -> ask(take, (again, failed) -> second(take, again, failed)));
       } else {
         buyNext();
       }
     } else if (error instanceof StoreException) {
       notes.put(take, Note.UNCHANGED);
-      LATER.execute(this::buyNext);
+      later(this::buyNext);
     } else {
       fail(take, error);
     }
@@ -217,7 +233,7 @@ final class SoakFork {
       fail(take, error);
       return;
     }
-    LATER.execute(this::buyNext);
+    later(this::buyNext);
   }
 
   private void note(SoakTake take, Take answer) {
