@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The hashes of a Redis server; counter.lua says what their fields hold. */
 final class RedisSoakLedger implements SoakLedger {
@@ -43,11 +44,17 @@ final class RedisSoakLedger implements SoakLedger {
         }
         List<String> ids = new ArrayList<>();
         for (String entered : get(connection, counter, fields)) {
-          ids.add(entered.substring(entered.indexOf(' ') + 1));
+          if (entered != null) {
+            ids.add(entered.substring(entered.indexOf(' ') + 1));
+          }
         }
-        List<String> entries = get(connection, counter, ids.stream().map(id -> "e:" + id).toList());
+        List<@Nullable String> entries =
+            get(connection, counter, ids.stream().map(id -> "e:" + id).toList());
         for (int i = 0; i < ids.size(); i++) {
-          to.accept(line(ids.get(i), entries.get(i)));
+          String entry = entries.get(i);
+          if (entry != null) {
+            to.accept(line(ids.get(i), entry));
+          }
         }
       }
     } catch (IOException e) {
@@ -64,17 +71,17 @@ final class RedisSoakLedger implements SoakLedger {
     return new Line(id, status.toString(), Long.parseLong(words[1]));
   }
 
-  private static List<String> get(RespConnection connection, String counter, List<String> fields) {
+  /** Null for each field that is not there. */
+  private static List<@Nullable String> get(
+      RespConnection connection, String counter, List<String> fields) {
     List<String> command = new ArrayList<>(List.of("HMGET", key(counter)));
     command.addAll(fields);
-    List<String> values = new ArrayList<>();
-    List<?> reply = (List<?>) connection.call(command.toArray(String[]::new));
-    for (int i = 0; i < fields.size(); i++) {
-      Object value = reply == null ? null : reply.get(i);
-      if (value == null) {
-        throw new BenchException(key(counter) + " has no field " + fields.get(i));
-      }
-      values.add(value.toString());
+    List<@Nullable String> values = new ArrayList<>();
+    if (connection.call(command.toArray(String[]::new)) instanceof List<?> reply) {
+      reply.forEach(value -> values.add(value == null ? null : value.toString()));
+    }
+    if (values.size() != fields.size()) {
+      throw new BenchException(key(counter) + " cannot be read");
     }
     return values;
   }

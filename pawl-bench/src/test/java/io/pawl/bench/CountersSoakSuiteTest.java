@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.SoakNotes.Note;
 import io.pawl.bench.SoakPlan.Kind;
+import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
@@ -18,62 +18,88 @@ import org.junit.jupiter.api.io.TempDir;
 /** A soak plays every fault, keeps its account right, and finds what was tampered with. */
 class CountersSoakSuiteTest {
 
-  private static final long SEED = 7;
-  private static final long TAKES = 60_000;
-
   @TempDir Path folder;
 
-  private Settings settings(String only) {
+  private Settings settings(String only, SoakPlan plan) {
     List<String> jvm =
         List.of("-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
-    return new Settings(1, 0, 0, 0, only, jvm, folder, "", TAKES, SEED);
+    return new Settings(1, 0, 0, 0, only, jvm, folder, "", plan.takes(), plan.seed());
   }
 
   @Test
-  void p7_conservation_takesOutliveEveryFaultAndALineThatIsMissingIsSeen() throws Exception {
+  void p7_conservation_aMillionTakesOnADatabaseOutliveEveryFault() throws Exception {
     try (SoakGround ground = SoakGround.of(SqlFlavour.POSTGRESQL)) {
-      SoakPlan plan = SoakPlan.of(SEED, TAKES, 1);
-      SoakRun run = new SoakRun(ground, plan, settings(""), folder, said -> {});
-
-      SoakRun.Result result = run.run();
-
-      assertThat(result.violations()).isEmpty();
-      assertThat(result.played()).containsOnlyKeys(Kind.values());
-      assertThat(result.count(Note.TAKEN, Note.REFUSED)).isGreaterThanOrEqualTo(TAKES);
-      assertThat(result.count(Note.TAKEN)).isPositive();
-      assertThat(result.count(Note.REFUSED)).isPositive();
-      CountersSoakSuite suite = new CountersSoakSuite();
-      assertThat(suite.report("soak", plan, result)).hasSize(2);
-
-      String id = taken(folder).text();
-      change(ground, "DELETE FROM pawl_ledger WHERE id = '" + id + "'");
-      List<String> violations = run.violations();
-      assertThat(violations).hasSize(2);
-      assertThat(violations.get(0)).contains("but the ledger has takes of");
-      assertThat(violations.get(1)).contains("take " + id).endsWith("is not in the ledger");
-      SoakRun.Result tampered =
-          new SoakRun.Result(Map.of(), Map.of(), result.jvms(), result.seconds(), violations);
-      assertThatThrownBy(() -> suite.report("soak", plan, tampered))
-          .isInstanceOf(ExclusionViolation.class)
-          .hasMessageContaining("--seed " + SEED)
-          .hasMessageContaining(id);
+      soak(
+          ground,
+          SoakPlan.of(14, 1_000_000, 1),
+          take -> {
+            try (Connection connection = DriverManager.getConnection(ground.ownAddress());
+                Statement statement = connection.createStatement()) {
+              String sql = "DELETE FROM pawl_ledger WHERE id = '" + take.text() + "'";
+              assertThat(statement.executeUpdate(sql)).isEqualTo(1);
+            }
+          });
     }
   }
 
-  private static SoakTake taken(Path folder) {
-    SoakNotes notes = SoakNotes.of(folder, 0, 1_000);
-    int number = 0;
-    while (notes.get(notes.take(number)) != Note.TAKEN) {
-      number++;
+  @Test
+  void p7_conservation_takesOnRedisOutliveEveryFault() throws Exception {
+    try (SoakGround ground = SoakGround.redis()) {
+      RedisServer server = (RedisServer) ground.parts().get(0).server();
+      soak(
+          ground,
+          SoakPlan.of(71, 50_000, 1),
+          take -> {
+            String key = "pawl:counter:" + take.counter();
+            assertThat(server.call("HDEL", key, "e:" + take.text())).isEqualTo(1L);
+          });
     }
-    return notes.take(number);
   }
 
-  private static void change(SoakGround ground, String sql) throws SQLException {
-    try (Connection connection = DriverManager.getConnection(ground.ownAddress());
-        Statement statement = connection.createStatement()) {
-      assertThat(statement.executeUpdate(sql)).isEqualTo(1);
+  private interface Deletion {
+    void of(SoakTake take) throws Exception;
+  }
+
+  /** All is as told, until a line is deleted. */
+  private void soak(SoakGround ground, SoakPlan plan, Deletion deletion) throws Exception {
+    SoakRun run = new SoakRun(ground, plan, settings("", plan), folder, said -> {});
+
+    SoakRun.Result result = run.run();
+
+    assertThat(result.violations()).as("seed %s", plan.seed()).isEmpty();
+    assertThat(result.played()).containsOnlyKeys(Kind.values());
+    assertThat(result.count(Note.TAKEN, Note.REFUSED)).isGreaterThanOrEqualTo(plan.takes());
+    assertThat(result.count(Note.TAKEN)).isPositive();
+    assertThat(result.count(Note.REFUSED)).isPositive();
+    CountersSoakSuite suite = new CountersSoakSuite();
+    assertThat(suite.report("soak", plan, result)).hasSize(2);
+
+    SoakTake deleted = taken(result.jvms());
+    deletion.of(deleted);
+    List<String> violations = run.violations();
+    assertThat(violations).hasSize(2);
+    assertThat(violations.get(0)).contains("but the ledger has takes of");
+    assertThat(violations.get(1))
+        .contains("take " + deleted.text())
+        .endsWith("is not in the ledger");
+    SoakRun.Result tampered =
+        new SoakRun.Result(Map.of(), Map.of(), result.jvms(), result.seconds(), violations);
+    assertThatThrownBy(() -> suite.report("soak", plan, tampered))
+        .isInstanceOf(ExclusionViolation.class)
+        .hasMessageContaining("--seed " + plan.seed())
+        .hasMessageContaining(deleted.text());
+  }
+
+  private SoakTake taken(int jvms) {
+    for (int jvm = jvms - 1; jvm >= 0; jvm--) {
+      SoakNotes notes = SoakNotes.of(folder, jvm, 100_000);
+      for (int number = 0; number < Math.min(notes.asked(), 100_000); number++) {
+        if (notes.get(notes.take(number)) == Note.TAKEN) {
+          return notes.take(number);
+        }
+      }
     }
+    throw new AssertionError("nothing was taken");
   }
 
   @Test
@@ -83,15 +109,18 @@ class CountersSoakSuiteTest {
 
   @Test
   void aServiceThatIsLeftOutStartsNothing() {
-    assertThat(new CountersSoakSuite().measure(settings("no such service"), said -> {})).isEmpty();
+    assertThat(
+            new CountersSoakSuite()
+                .measure(settings("no such service", SoakPlan.of(1, 1, 1)), said -> {}))
+        .isEmpty();
     assertThat(folder).isEmptyDirectory();
   }
 
   @Test
   void oneSeedIsOnePlan() {
-    SoakPlan plan = SoakPlan.of(SEED, 1_000_000, 2);
-    assertThat(SoakPlan.of(SEED, 1_000_000, 2)).isEqualTo(plan);
-    assertThat(SoakPlan.of(SEED + 1, 1_000_000, 2)).isNotEqualTo(plan);
+    SoakPlan plan = SoakPlan.of(7, 1_000_000, 2);
+    assertThat(SoakPlan.of(7, 1_000_000, 2)).isEqualTo(plan);
+    assertThat(SoakPlan.of(8, 1_000_000, 2)).isNotEqualTo(plan);
     assertThat(plan.faults())
         .hasSize(3 * 13)
         .isSortedAccordingTo((a, b) -> Long.compare(a.at(), b.at()));
