@@ -109,7 +109,9 @@ public final class CountersSoakSuite implements Suite {
             result.count(Note.FOUND_APPLIED),
             result.count(Note.FOUND_REFUSED),
             result.count(Note.FOUND_NEVER)));
-    notes.add("every take was found in the ledger as it was told, and every line was asked for");
+    notes.add(
+        "every take is in the ledger as it was told (what a gate refused need not be), and every"
+            + " line was asked for");
     List<Side> faults = new ArrayList<>();
     for (Kind kind : Kind.values()) {
       double times = result.played().getOrDefault(kind, 0);

@@ -3,9 +3,7 @@ package io.pawl.bench;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.ServerProcess;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 
 /**
  * The servers of a soak, each behind a proxy of its own. They lose nothing that they acknowledged
@@ -30,62 +28,34 @@ record SoakGround(List<Part> parts, String address, String ownAddress, SoakLedge
   }
 
   static SoakGround of(SqlFlavour flavour) {
-    return begun(
-        new ArrayList<>(),
-        parts -> {
-          ServerProcess server = flavour.start();
-          Part part = part(parts, flavour.title, server, FaultProxy.before(server));
-          String own = flavour.plainUrl(server, server.port());
-          String through = flavour.plainUrl(server, part.proxy().port());
-          return new SoakGround(parts, through, own, new SqlSoakLedger(own));
-        });
+    ServerProcess server = flavour.start();
+    Part part = new Part(flavour.title, server, FaultProxy.before(server));
+    String own = flavour.plainUrl(server, server.port());
+    String through = flavour.plainUrl(server, part.proxy().port());
+    return new SoakGround(List.of(part), through, own, new SqlSoakLedger(own));
   }
 
   static SoakGround redis() {
-    return begun(
-        new ArrayList<>(),
-        parts -> {
-          RedisServer server = RedisServer.setup().persistent().start();
-          Part part = redis(parts, server);
-          return new SoakGround(parts, url(part), server.url(), new RedisSoakLedger(server));
-        });
+    return redis(RedisServer.setup().persistent().start());
+  }
+
+  private static SoakGround redis(RedisServer server) {
+    Part part = new Part("Redis", server, FaultProxy.before(server));
+    String through = "redis://" + part.proxy().host() + ":" + part.proxy().port();
+    return new SoakGround(List.of(part), through, server.url(), new RedisSoakLedger(server));
   }
 
   static SoakGround gate(SqlFlavour flavour) {
-    return begun(
-        new ArrayList<>(),
-        parts -> {
-          Part gate = redis(parts, RedisServer.start());
-          SoakGround truth = of(flavour);
-          parts.addAll(truth.parts());
-          return new SoakGround(
-              parts,
-              SoakFork.GATE + url(gate) + "|" + truth.address(),
-              truth.ownAddress(),
-              truth.ledger());
-        });
-  }
-
-  private static Part redis(List<Part> parts, RedisServer server) {
-    return part(parts, "Redis", server, FaultProxy.before(server));
-  }
-
-  private static Part part(List<Part> parts, String name, ServerProcess server, FaultProxy proxy) {
-    Part part = new Part(name, server, proxy);
-    parts.add(part);
-    return part;
-  }
-
-  private static String url(Part redis) {
-    return "redis://" + redis.proxy().host() + ":" + redis.proxy().port();
-  }
-
-  /** What was started ends where the rest cannot be. */
-  private static SoakGround begun(List<Part> parts, Function<List<Part>, SoakGround> beginning) {
+    SoakGround gate = redis(RedisServer.start());
     try {
-      return beginning.apply(parts);
+      SoakGround truth = of(flavour);
+      return new SoakGround(
+          List.of(gate.parts().get(0), truth.parts().get(0)),
+          SoakFork.GATE + gate.address() + "|" + truth.address(),
+          truth.ownAddress(),
+          truth.ledger());
     } catch (RuntimeException e) {
-      parts.forEach(Part::close);
+      gate.close();
       throw e;
     }
   }
