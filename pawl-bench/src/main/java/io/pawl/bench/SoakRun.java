@@ -10,6 +10,7 @@ import io.pawl.bench.SoakNotes.Note;
 import io.pawl.bench.SoakPlan.Fault;
 import io.pawl.bench.SoakPlan.Kind;
 import io.pawl.servers.AfterDrop;
+import io.pawl.servers.FaultProxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -218,8 +219,9 @@ final class SoakRun {
       }
       case CONNECTIONS_RESET -> part.proxy().reset();
       case REPLIES_DROPPED -> {
+        int before = part.proxy().droppedReplies();
         part.proxy().dropReplies(fault.replies(), AfterDrop.RESET);
-        Settings.pause(fault.millis());
+        awaitDropped(part.proxy(), before + fault.replies(), fault.millis());
         part.proxy().heal();
       }
       case REPLIES_SILENCED -> {
@@ -233,6 +235,15 @@ final class SoakRun {
         part.proxy().heal();
       }
       case CLIENT_KILLED -> throw new IllegalArgumentException(fault.toString());
+    }
+  }
+
+  /** Returns when they were dropped, or the fault has lasted long enough. */
+  private static void awaitDropped(FaultProxy proxy, int replies, long millis) {
+    long from = System.nanoTime();
+    while (proxy.droppedReplies() < replies
+        && System.nanoTime() - from < TimeUnit.MILLISECONDS.toNanos(millis)) {
+      Settings.pause(LOOK_MILLIS);
     }
   }
 
