@@ -133,6 +133,7 @@ final class Arena {
     Histogram waits = newHistogram();
     Histogram writerWaits = newHistogram();
     Histogram handOffs = newHistogram();
+    Histogram jvmHandOffs = newHistogram();
     long[] grants = new long[load.threads()];
     long cycles = 0;
     for (Runner runner : runners) {
@@ -141,12 +142,13 @@ final class Arena {
         writerWaits.add(runner.writerWaits);
       }
       if (runner.handOffs != null) {
-        handOffs.add(runner.handOffs);
+        handOffs.add(runner.handOffs.all);
+        jvmHandOffs.add(runner.handOffs.betweenJvms);
       }
       grants[runner.number] = runner.grants;
       cycles += runner.cycles;
     }
-    return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs);
+    return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs, jvmHandOffs);
   }
 
   /** Two digits keep it at 30 kB, small enough beside the caches with 64 threads. */
@@ -158,12 +160,30 @@ final class Arena {
     return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
   }
 
+  /** How long it took from one holder's release to the next holder's grant. */
+  private final class HandOffs {
+
+    final Histogram all = newHistogram();
+    final Histogram betweenJvms = newHistogram();
+
+    void note(int lock, long got, Phase now) {
+      long nanos = Math.min(board.nanosSinceLeft(lock, got), LONGEST_WAIT_NANOS);
+      if (nanos >= 0 && now == Phase.MEASURE) {
+        all.recordValue(nanos);
+        if (board.wasLeftByOther(lock, jvm)) {
+          betweenJvms.recordValue(nanos);
+        }
+      }
+      board.leaving(lock, jvm, System.nanoTime());
+    }
+  }
+
   private final class Runner extends Thread {
 
     final int number;
     final Histogram waits = newHistogram();
     final @Nullable Histogram writerWaits = load.readPercent() > 0 ? newHistogram() : null;
-    final @Nullable Histogram handOffs = load.jvms() > 1 ? newHistogram() : null;
+    final @Nullable HandOffs handOffs = load.handOffs() || load.jvms() > 1 ? new HandOffs() : null;
     long grants;
     long cycles;
 
@@ -240,7 +260,7 @@ final class Arena {
         board.enter(lock, signature, token);
         resource.modify(lock);
         if (handOffs != null) {
-          noteHandOff(handOffs, lock, got, now);
+          handOffs.note(lock, got, now);
         }
         board.leave(lock, signature);
       }
@@ -256,14 +276,6 @@ final class Arena {
       if (now == Phase.MEASURE) {
         grants++;
       }
-    }
-
-    private void noteHandOff(Histogram histogram, int lock, long got, Phase now) {
-      long nanos = board.handOffNanos(lock, jvm, got);
-      if (nanos >= 0 && now == Phase.MEASURE) {
-        histogram.recordValue(Math.min(nanos, LONGEST_WAIT_NANOS));
-      }
-      board.leaving(lock, jvm, System.nanoTime());
     }
   }
 }

@@ -119,13 +119,18 @@ final class Board {
   }
 
   /**
-   * How long ago another process began to give the lock back, negative where it was this one or
-   * nobody. Only the holder may ask. {@link System#nanoTime} is one clock for all processes.
+   * How long ago the holder before began to give the lock back, negative where there was none. Only
+   * the holder may ask. {@link System#nanoTime} is one clock for all processes.
    */
-  long handOffNanos(int lock, int jvm, long now) {
+  long nanosSinceLeft(int lock, long now) {
     int slot = lock * SLOT_BYTES;
     long by = (long) WORD.get(words, slot + LEFT_BY);
-    return by == 0 || by == jvm + 1 ? -1 : now - (long) WORD.get(words, slot + LEFT_AT);
+    return by == 0 ? -1 : now - (long) WORD.get(words, slot + LEFT_AT);
+  }
+
+  /** Whether that was another process than {@code jvm}, or nobody. */
+  boolean wasLeftByOther(int lock, int jvm) {
+    return (long) WORD.get(words, lock * SLOT_BYTES + LEFT_BY) != jvm + 1;
   }
 
   /** The holder notes that it is about to release. */

@@ -59,7 +59,7 @@ final class ContestRunner {
     for (int fork = 0; fork < settings.forks(); fork++) {
       for (int turn = 0; turn < present.size(); turn++) {
         String name = present.get((fork + turn) % present.size());
-        Sample sample = fork(name, load(contest), ground);
+        Sample sample = fork(name, load(contest, name), ground);
         samples.computeIfAbsent(name, n -> new ArrayList<>()).add(sample);
         progress.accept(
             suite.name()
@@ -80,10 +80,9 @@ final class ContestRunner {
         suite.name(), contest.title(), Metric.CYCLES, sides, contest.targets(), notes);
   }
 
-  private Load load(Contest contest) {
-    return settings.threads() == 0
-        ? contest.load()
-        : contest.load().withThreads(settings.threads());
+  private Load load(Contest contest, String rival) {
+    Load load = contest.ownLoads().getOrDefault(rival, contest.load());
+    return settings.threads() == 0 ? load : load.withThreads(settings.threads());
   }
 
   private Sample fork(String rival, Load load, ContestSuite.Ground ground) {

@@ -52,6 +52,7 @@ final class Fork {
         Boolean.toString(load.writes()),
         Integer.toString(load.permits()),
         Integer.toString(load.readPercent()),
+        Boolean.toString(load.handOffs()),
         Long.toString(warmUpMillis),
         Long.toString(millis)
       };
@@ -67,7 +68,8 @@ final class Fork {
               Integer.parseInt(words[10]),
               Boolean.parseBoolean(words[11]),
               Integer.parseInt(words[12]),
-              Integer.parseInt(words[13]));
+              Integer.parseInt(words[13]),
+              Boolean.parseBoolean(words[14]));
       return new Order(
           words[0],
           words[1],
@@ -76,8 +78,8 @@ final class Fork {
           Path.of(words[4]),
           Integer.parseInt(words[5]),
           load,
-          Long.parseLong(words[14]),
-          Long.parseLong(words[15]));
+          Long.parseLong(words[15]),
+          Long.parseLong(words[16]));
     }
   }
 

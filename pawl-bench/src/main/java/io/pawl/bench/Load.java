@@ -14,6 +14,8 @@ import java.util.concurrent.ThreadLocalRandom;
  *     ContestSuite#resource}
  * @param permits how many may be inside at once: 1 for a lock
  * @param readPercent how many of 100 cycles read, in any number at once; the others write, alone
+ * @param handOffs whether the time from each holder to the next is measured, not only from one
+ *     process's to another's
  */
 public record Load(
     int jvms,
@@ -23,7 +25,8 @@ public record Load(
     int cycles,
     boolean writes,
     int permits,
-    int readPercent) {
+    int readPercent,
+    boolean handOffs) {
 
   /** How a thread chooses a lock. */
   public enum Pick {
@@ -45,37 +48,42 @@ public record Load(
 
   /** Threads of one JVM with one lock each, as far as the locks go. */
   public static Load of(int threads, int locks) {
-    return new Load(1, threads, locks, Pick.OWN, 0, false, 1, 0);
+    return new Load(1, threads, locks, Pick.OWN, 0, false, 1, 0, false);
   }
 
   /** The same with another way to choose. */
   public Load picking(Pick choice) {
-    return new Load(jvms, threads, locks, choice, cycles, writes, permits, readPercent);
+    return new Load(jvms, threads, locks, choice, cycles, writes, permits, readPercent, handOffs);
   }
 
   /** Each thread runs {@code count} cycles, however long that takes. */
   public Load cycles(int count) {
-    return new Load(jvms, threads, locks, pick, count, writes, permits, readPercent);
+    return new Load(jvms, threads, locks, pick, count, writes, permits, readPercent, handOffs);
   }
 
   /** Each holder reads and writes a row. */
   public Load writing() {
-    return new Load(jvms, threads, locks, pick, cycles, true, permits, readPercent);
+    return new Load(jvms, threads, locks, pick, cycles, true, permits, readPercent, handOffs);
   }
 
   /** The same number of threads in each of {@code count} processes. */
   public Load inEachOf(int count) {
-    return new Load(count, threads, locks, pick, cycles, writes, permits, readPercent);
+    return new Load(count, threads, locks, pick, cycles, writes, permits, readPercent, handOffs);
   }
 
   /** Up to {@code count} threads are inside at once. */
   public Load permits(int count) {
-    return new Load(jvms, threads, locks, pick, cycles, writes, count, readPercent);
+    return new Load(jvms, threads, locks, pick, cycles, writes, count, readPercent, handOffs);
   }
 
   /** So many of 100 cycles read. */
   public Load reading(int percent) {
-    return new Load(jvms, threads, locks, pick, cycles, writes, permits, percent);
+    return new Load(jvms, threads, locks, pick, cycles, writes, permits, percent, handOffs);
+  }
+
+  /** The time from each holder to the next is measured. */
+  public Load handingOff() {
+    return new Load(jvms, threads, locks, pick, cycles, writes, permits, readPercent, true);
   }
 
   /** Whether the next cycle reads. */
@@ -89,7 +97,15 @@ public record Load(
       return this;
     }
     return new Load(
-        jvms, count, locks == threads ? count : locks, pick, cycles, writes, permits, readPercent);
+        jvms,
+        count,
+        locks == threads ? count : locks,
+        pick,
+        cycles,
+        writes,
+        permits,
+        readPercent,
+        handOffs);
   }
 
   /** The locks that thread {@code thread} of process {@code jvm} may ask for. */

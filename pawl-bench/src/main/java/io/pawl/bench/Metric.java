@@ -5,11 +5,14 @@ import java.util.Locale;
 /** What is measured of a side. */
 public enum Metric {
   CYCLES("cycles/s", Sum.MEDIAN),
+  ITEMS("items/s", Sum.MEDIAN),
+  REACHED("truth asked/item", Sum.LARGEST),
   P50("p50 µs", Sum.MEDIAN),
   P99("p99 µs", Sum.MEDIAN),
   MAX("max ms", Sum.LARGEST),
   WRITER_MAX("longest writer wait ms", Sum.LARGEST),
   ALL_MILLIS("all done ms", Sum.MEDIAN),
+  ANY_HAND_OFF_P50("hand-off p50 ms", Sum.MEDIAN),
   HAND_OFF_P50("JVM to JVM p50 ms", Sum.MEDIAN),
   HAND_OFF_P99("JVM to JVM p99 ms", Sum.MEDIAN),
   THREAD_SPREAD("threads max/min", Sum.LARGEST),

@@ -31,6 +31,7 @@ public record Sample(Map<Metric, Double> figures) {
     Histogram waits = new Histogram(processes.get(0).waits());
     waits.reset();
     Histogram handOffs = new Histogram(waits);
+    Histogram jvmHandOffs = new Histogram(waits);
     long longestWriterWait = 0;
     double longest = 0;
     long[] perJvm = new long[processes.size()];
@@ -47,6 +48,7 @@ public record Sample(Map<Metric, Double> figures) {
       cycles += tally.cycles();
       waits.add(tally.waits());
       handOffs.add(tally.handOffs());
+      jvmHandOffs.add(tally.jvmHandOffs());
       longestWriterWait = Math.max(longestWriterWait, tally.writerWaits().getMaxValue());
       longest = Math.max(longest, tally.nanos());
     }
@@ -64,9 +66,12 @@ public record Sample(Map<Metric, Double> figures) {
     if (perJvm.length > 1) {
       figures.put(Metric.JVM_SPREAD, Numbers.spread(perJvm));
     }
-    if (handOffs.getTotalCount() > 0) {
-      figures.put(Metric.HAND_OFF_P50, handOffs.getValueAtPercentile(50) / 1e6);
-      figures.put(Metric.HAND_OFF_P99, handOffs.getValueAtPercentile(99) / 1e6);
+    if (load.handOffs() && handOffs.getTotalCount() > 0) {
+      figures.put(Metric.ANY_HAND_OFF_P50, handOffs.getValueAtPercentile(50) / 1e6);
+    }
+    if (jvmHandOffs.getTotalCount() > 0) {
+      figures.put(Metric.HAND_OFF_P50, jvmHandOffs.getValueAtPercentile(50) / 1e6);
+      figures.put(Metric.HAND_OFF_P99, jvmHandOffs.getValueAtPercentile(99) / 1e6);
     }
     if (load.cycles() > 0) {
       figures.put(Metric.ALL_MILLIS, longest / 1e6);

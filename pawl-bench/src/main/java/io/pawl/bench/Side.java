@@ -18,11 +18,11 @@ public record Side(String name, List<Sample> forks) {
   }
 
   /** The median over forks of ours divided by theirs, each pair taken in one round. */
-  double ratio(Metric metric, Side beside) {
+  double ratio(Metric metric, Side beside, Metric theirs) {
     int pairs = Math.min(forks.size(), beside.forks.size());
     double[] ratios = new double[pairs];
     for (int fork = 0; fork < pairs; fork++) {
-      ratios[fork] = forks.get(fork).of(metric) / beside.forks.get(fork).of(metric);
+      ratios[fork] = forks.get(fork).of(metric) / beside.forks.get(fork).of(theirs);
     }
     return Numbers.median(ratios);
   }

@@ -16,7 +16,8 @@ import org.HdrHistogram.Histogram;
  * @param grants those within it, by thread
  * @param waits in nanoseconds
  * @param writerWaits those of them that were for a lock alone beside readers, in nanoseconds
- * @param handOffs from the moment at which another process began to release, in nanoseconds
+ * @param handOffs from the moment at which the holder before began to release, in nanoseconds
+ * @param jvmHandOffs those of them that came from another process
  */
 record Tally(
     long nanos,
@@ -25,7 +26,8 @@ record Tally(
     long[] grants,
     Histogram waits,
     Histogram writerWaits,
-    Histogram handOffs) {
+    Histogram handOffs,
+    Histogram jvmHandOffs) {
 
   void write(DataOutputStream out) throws IOException {
     out.writeLong(nanos);
@@ -38,6 +40,7 @@ record Tally(
     write(waits, out);
     write(writerWaits, out);
     write(handOffs, out);
+    write(jvmHandOffs, out);
   }
 
   private static void write(Histogram histogram, DataOutputStream out) throws IOException {
@@ -56,7 +59,14 @@ record Tally(
       grants[thread] = in.readLong();
     }
     return new Tally(
-        nanos, cpuNanos, cycles, grants, readHistogram(in), readHistogram(in), readHistogram(in));
+        nanos,
+        cpuNanos,
+        cycles,
+        grants,
+        readHistogram(in),
+        readHistogram(in),
+        readHistogram(in),
+        readHistogram(in));
   }
 
   private static Histogram readHistogram(DataInputStream in) throws IOException {

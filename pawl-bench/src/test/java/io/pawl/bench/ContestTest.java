@@ -68,14 +68,15 @@ class ContestTest {
   }
 
   @Test
-  void aHandOffCountsFromTheOtherProcessesReleaseOnly() {
+  void aHandOffCountsFromTheReleaseBeforeAndItsProcessIsKnown() {
     Board board = Board.at(folder.resolve("board"), 2);
-    assertThat(board.handOffNanos(1, 0, 100)).isNegative();
+    assertThat(board.nanosSinceLeft(1, 100)).isNegative();
     board.leaving(1, 0, 100);
 
-    assertThat(board.handOffNanos(1, 0, 150)).isNegative();
-    assertThat(board.handOffNanos(1, 1, 150)).isEqualTo(50);
-    assertThat(board.handOffNanos(0, 1, 150)).isNegative();
+    assertThat(board.nanosSinceLeft(1, 150)).isEqualTo(50);
+    assertThat(board.wasLeftByOther(1, 0)).isFalse();
+    assertThat(board.wasLeftByOther(1, 1)).isTrue();
+    assertThat(board.nanosSinceLeft(0, 150)).isNegative();
   }
 
   @Test
@@ -83,8 +84,8 @@ class ContestTest {
     Board board = Board.at(folder.resolve("board"), 1);
     board.enter(0, Board.signature(0, 0), 0);
     board.leave(0, Board.signature(0, 0));
-    Tally two =
-        new Tally(1, 1, 2, new long[] {2}, new Histogram(2), new Histogram(2), new Histogram(2));
+    Histogram none = new Histogram(2);
+    Tally two = new Tally(1, 1, 2, new long[] {2}, none, none, none, none);
 
     assertThatThrownBy(() -> ContestRunner.checkSum("x", List.of(two), board))
         .isInstanceOf(ExclusionViolation.class)

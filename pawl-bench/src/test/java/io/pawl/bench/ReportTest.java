@@ -39,7 +39,7 @@ class ReportTest {
   void aRatioPairsTheForksOfOneRound() {
     Side ours = side("a", 10, 200, 3000);
 
-    assertThat(ours.ratio(Metric.CYCLES, side("b", 10, 100, 1000))).isEqualTo(2);
+    assertThat(ours.ratio(Metric.CYCLES, side("b", 10, 100, 1000), Metric.CYCLES)).isEqualTo(2);
   }
 
   @Test
@@ -61,27 +61,26 @@ class ReportTest {
   }
 
   @Test
+  void aTargetMayBeBesideAnotherFigureOfTheOtherSide() {
+    Side ours = new Side("a", List.of(new Sample(Map.of(Metric.HAND_OFF_P50, 3.0))));
+    Side theirs = new Side("b", List.of(new Sample(Map.of(Metric.ANY_HAND_OFF_P50, 2.0))));
+    Target target =
+        Target.timesAtMost(1.5, "a", Metric.HAND_OFF_P50, "b").besideIts(Metric.ANY_HAND_OFF_P50);
+
+    assertThat(target.measured(List.of(ours, theirs))).isEqualTo(1.5);
+    assertThat(target.verdict(List.of(ours, theirs))).isEqualTo(Target.Verdict.MET);
+    assertThat(target.words()).endsWith("× b: " + Metric.ANY_HAND_OFF_P50.title());
+  }
+
+  @Test
   void processesOfOneRunAddUp() {
     Histogram waits = new Histogram(2);
     waits.recordValue(4_000_000);
+    Histogram none = new Histogram(2);
     Tally one =
-        new Tally(
-            1_000_000_000,
-            500_000_000,
-            9,
-            new long[] {4, 2},
-            waits,
-            new Histogram(2),
-            new Histogram(2));
+        new Tally(1_000_000_000, 500_000_000, 9, new long[] {4, 2}, waits, none, none, none);
     Tally two =
-        new Tally(
-            2_000_000_000,
-            100_000_000,
-            3,
-            new long[] {1, 1},
-            waits,
-            new Histogram(2),
-            new Histogram(2));
+        new Tally(2_000_000_000, 100_000_000, 3, new long[] {1, 1}, waits, none, none, none);
 
     Sample sample = Sample.of(Load.of(2, 1).inEachOf(2), List.of(one, two), OptionalLong.of(24));
 
