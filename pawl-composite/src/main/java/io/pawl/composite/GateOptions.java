@@ -31,16 +31,17 @@ public record GateOptions(
           false);
 
   public GateOptions {
-    check("gatePatience", gatePatience, Duration.ofMillis(1), Duration.ofSeconds(10));
-    check("gatePause", gatePause, Duration.ofMillis(10), Duration.ofMinutes(1));
-    check("soldOutKept", soldOutKept, Duration.ofMillis(1), Duration.ofSeconds(1));
-    check("settle", settle, Duration.ofMillis(10), Duration.ofMinutes(1));
+    check("gatePatience", gatePatience, 1, 10);
+    check("gatePause", gatePause, 10, 60);
+    check("soldOutKept", soldOutKept, 1, 1);
+    check("settle", settle, 10, 60);
   }
 
-  private static void check(String what, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+  private static void check(String what, Duration value, int leastMillis, int mostSeconds) {
+    if (value.compareTo(Duration.ofMillis(leastMillis)) < 0
+        || value.compareTo(Duration.ofSeconds(mostSeconds)) > 0) {
       throw new IllegalArgumentException(
-          what + ": " + value + " is not between " + least + " and " + most);
+          what + ": " + value + " is not between " + leastMillis + " ms and " + mostSeconds + " s");
     }
   }
 

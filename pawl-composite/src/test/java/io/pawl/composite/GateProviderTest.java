@@ -10,6 +10,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GateProviderTest {
@@ -28,6 +29,9 @@ class GateProviderTest {
         "gate:redis://h|unknown://h",
         "gate:nothing|sqlite:/tmp/x",
         "gate:gate:redis://h|sqlite:/a|sqlite:/b",
+        "gate:?settle=1s",
+        "gate:?settle=1s|redis://h",
+        "gate:?|redis://h",
       })
   void urlsThatCannotBeRightAreRefused(String url) {
     assertThatThrownBy(() -> Pawl.connect(url))
@@ -56,9 +60,60 @@ class GateProviderTest {
           "gate:redis://u:" + SECRET + "@h|unknown://u:" + SECRET + "@h",
           "gate:unknown://u:" + SECRET + "@h|sqlite:/nowhere/x.db",
           "gate:redis://u:" + SECRET + "@h",
+          "gate:?settle=1s&redis://u:" + SECRET + "@h|sqlite:/nowhere/x.db",
+          "gate:?settle=redis://u:" + SECRET + "@h|sqlite:/nowhere/x.db",
+          "gate:?redis://u:" + SECRET.replace('|', ' ') + "@h",
         }) {
       assertThatThrownBy(() -> Pawl.connect(url)).hasMessageNotContaining("7c1e");
     }
+  }
+
+  @Test
+  void optionsStandBeforeTheGate() {
+    StoreUrl url =
+        StoreUrl.parse(
+            "gate:?gatePatience=300ms&gatePause=2s&soldOutKept=100ms&settle=1m&refusesCallersIds=true"
+                + "|redis://h|sqlite:/x?y=1|redis://z");
+
+    GateUrl parsed = GateUrl.parse(url);
+
+    assertThat(parsed.options())
+        .isEqualTo(
+            new GateOptions(
+                Duration.ofMillis(300),
+                Duration.ofSeconds(2),
+                Duration.ofMillis(100),
+                Duration.ofMinutes(1),
+                true));
+    assertThat(parsed.gate()).hasToString("redis://h");
+    assertThat(parsed.truth()).hasToString("sqlite:/x?y=1|redis://z");
+    assertThat(GateUrl.parse(StoreUrl.parse("gate:?settle=500ms|redis://h|sqlite:/x")).options())
+        .isEqualTo(GateOptions.defaults().settle(Duration.ofMillis(500)));
+    assertThat(GateUrl.parse(StoreUrl.parse("gate:redis://h?timeout=1s|sqlite:/x")).options())
+        .isEqualTo(GateOptions.defaults());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "settle=2m;settle: PT2M is not between 10 ms and 60 s",
+        "gatePatience=0ms;gatePatience: PT0S is not between 1 ms and 10 s",
+        "gatePause=61s;gatePause: PT1M1S is not between 10 ms and 60 s",
+        "soldOutKept=2s;soldOutKept: PT2S is not between 1 ms and 1 s",
+        "settle=soon;settle 'soon' is not a duration such as 500ms, 2s or 24h",
+        "settle=-1s;settle '-1s' is not a duration",
+        "refusesCallersIds=yes;refusesCallersIds 'yes' is neither true nor false",
+        "patience=1s;parameter 'patience' is none of [gatePatience, gatePause,",
+        "settle=1s&settle=1s;parameter 'settle' has no value, or two",
+        "settle;parameter 'settle' has no value, or two",
+        "settle=%;has a % that encodes nothing",
+      })
+  void anOptionThatCannotBeRightIsNamedWithItsValueAndRange(String options, String message) {
+    assertThatThrownBy(() -> Pawl.connect("gate:?" + options + "|redis://h|sqlite:/nowhere/x.db"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("store URL 'gate:?" + options)
+        .hasMessageContaining(message);
   }
 
   @Test

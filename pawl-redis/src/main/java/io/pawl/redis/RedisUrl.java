@@ -1,12 +1,9 @@
 package io.pawl.redis;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.pawl.spi.StoreUrl;
-import java.net.URLDecoder;
+import io.pawl.spi.UrlParameters;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -72,7 +69,6 @@ record RedisUrl(
       Pattern.compile("//(?:([^@/?#]*)@)?([^@/?#]*)(?:/([^?#]*))?(?:\\?([^#]*))?", Pattern.DOTALL);
   private static final Pattern HOST =
       Pattern.compile("(\\[[0-9A-Fa-f:.%]+\\]|[A-Za-z0-9_.-]+)(?::(\\d{1,5}))?");
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m|h|d)");
 
   /**
    * @throws IllegalArgumentException naming the part that cannot be right, never the password
@@ -164,77 +160,43 @@ record RedisUrl(
   }
 
   private static Map<String, String> parameters(String scheme, @Nullable String query) {
-    Map<String, String> parameters = new HashMap<>();
-    if (query == null || query.isEmpty()) {
-      return parameters;
+    try {
+      return UrlParameters.parse(query == null ? "" : query, PARAMETERS);
+    } catch (IllegalArgumentException e) {
+      throw wrong(scheme, String.valueOf(e.getMessage()));
     }
-    for (String each : query.split("&", -1)) {
-      int equals = each.indexOf('=');
-      String name = equals < 0 ? each : each.substring(0, equals);
-      if (!PARAMETERS.contains(name)) {
-        throw wrong(
-            scheme, "parameter '" + name + "' is none of " + PARAMETERS.stream().sorted().toList());
-      }
-      if (equals < 0 || parameters.put(name, decoded(scheme, each.substring(equals + 1))) != null) {
-        throw wrong(scheme, "parameter '" + name + "' has no value, or two");
-      }
-    }
-    return parameters;
   }
 
   private static RedisOptions options(String shown, Map<String, String> parameters) {
     RedisOptions options = RedisOptions.defaults();
     try {
-      if (parameters.containsKey("timeout")) {
-        options = options.timeout(duration(shown, "timeout", parameters.get("timeout")));
-      }
-      if (parameters.containsKey("keepIds")) {
-        options = options.keepIds(duration(shown, "keepIds", parameters.get("keepIds")));
-      }
-      Duration wait = options.waitTimeout();
-      if (parameters.containsKey("waitTimeout")) {
-        wait = duration(shown, "waitTimeout", parameters.get("waitTimeout"));
-      }
+      options = options.timeout(UrlParameters.duration(parameters, "timeout", options.timeout()));
+      options = options.keepIds(UrlParameters.duration(parameters, "keepIds", options.keepIds()));
+      Duration wait = UrlParameters.duration(parameters, "waitTimeout", options.waitTimeout());
       String replicas = parameters.getOrDefault("waitReplicas", "0");
       if (!replicas.matches("\\d{1,3}")) {
-        throw wrong(shown, "waitReplicas '" + replicas + "' is not a number");
+        throw new IllegalArgumentException("waitReplicas '" + replicas + "' is not a number");
       }
       int count = Integer.parseInt(replicas);
       return count == 0 ? options : options.waitReplicas(count, wait);
     } catch (IllegalArgumentException e) {
-      String what = String.valueOf(e.getMessage());
-      throw what.startsWith("store URL") ? e : wrong(shown, what);
+      throw wrong(shown, String.valueOf(e.getMessage()));
     }
-  }
-
-  private static Duration duration(String shown, String name, @Nullable String text) {
-    Matcher duration = DURATION.matcher(String.valueOf(text));
-    if (!duration.matches()) {
-      throw wrong(shown, name + " '" + text + "' is not a duration such as 500ms, 2s or 24h");
-    }
-    long number = Long.parseLong(duration.group(1));
-    return switch (duration.group(2)) {
-      case "d" -> Duration.ofDays(number);
-      case "h" -> Duration.ofHours(number);
-      case "m" -> Duration.ofMinutes(number);
-      case "s" -> Duration.ofSeconds(number);
-      default -> Duration.ofMillis(number);
-    };
   }
 
   private static boolean flag(String scheme, Map<String, String> parameters, String name) {
-    String value = parameters.getOrDefault(name, "false");
-    if (!value.equals("true") && !value.equals("false")) {
-      throw wrong(scheme, name + " is neither true nor false");
+    try {
+      return UrlParameters.flag(parameters, name);
+    } catch (IllegalArgumentException e) {
+      throw wrong(scheme, String.valueOf(e.getMessage()));
     }
-    return value.equals("true");
   }
 
   private static String decoded(String scheme, String text) {
     try {
-      return URLDecoder.decode(text.replace("+", "%2B"), UTF_8);
+      return UrlParameters.decoded(text);
     } catch (IllegalArgumentException e) {
-      throw wrong(scheme, "has a % that encodes nothing; write %25 for one");
+      throw wrong(scheme, String.valueOf(e.getMessage()));
     }
   }
 

@@ -1,0 +1,98 @@
+package io.pawl.spi;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.net.URLDecoder;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The parameters of a store's URL: {@code name=value}, joined by {@code &}, each name at most once,
+ * values percent-encoded. All methods throw {@link IllegalArgumentException} for what cannot be
+ * right; the caller adds which URL it is.
+ */
+public final class UrlParameters {
+
+  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m|h|d)");
+
+  private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9 .,_+-]{0,40}");
+
+  private UrlParameters() {}
+
+  /**
+   * By their names, with decoded values.
+   *
+   * @param query without question mark; may be empty
+   * @param names that are known
+   */
+  public static Map<String, String> parse(String query, Set<String> names) {
+    Map<String, String> parameters = new HashMap<>();
+    if (query.isEmpty()) {
+      return parameters;
+    }
+    for (String each : query.split("&", -1)) {
+      int equals = each.indexOf('=');
+      String name = equals < 0 ? each : each.substring(0, equals);
+      if (!names.contains(name)) {
+        throw new IllegalArgumentException(
+            "parameter " + shown(name) + " is none of " + names.stream().sorted().toList());
+      }
+      if (equals < 0 || parameters.put(name, decoded(each.substring(equals + 1))) != null) {
+        throw new IllegalArgumentException("parameter '" + name + "' has no value, or two");
+      }
+    }
+    return parameters;
+  }
+
+  /**
+   * The value of {@code name}, such as {@code 500ms}, {@code 2s}, {@code 5m}, {@code 24h} or {@code
+   * 7d}; {@code otherwise} where it is not given.
+   */
+  public static Duration duration(Map<String, String> parameters, String name, Duration otherwise) {
+    String value = parameters.get(name);
+    if (value == null) {
+      return otherwise;
+    }
+    Matcher duration = DURATION.matcher(value);
+    if (!duration.matches()) {
+      throw new IllegalArgumentException(
+          name + " " + shown(value) + " is not a duration such as 500ms, 2s or 24h");
+    }
+    long number = Long.parseLong(duration.group(1));
+    return switch (duration.group(2)) {
+      case "d" -> Duration.ofDays(number);
+      case "h" -> Duration.ofHours(number);
+      case "m" -> Duration.ofMinutes(number);
+      case "s" -> Duration.ofSeconds(number);
+      default -> Duration.ofMillis(number);
+    };
+  }
+
+  /** Whether {@code name} is {@code true} rather than {@code false}, or not given. */
+  public static boolean flag(Map<String, String> parameters, String name) {
+    String value = parameters.getOrDefault(name, "false");
+    if (!value.equals("true") && !value.equals("false")) {
+      throw new IllegalArgumentException(name + " " + shown(value) + " is neither true nor false");
+    }
+    return value.equals("true");
+  }
+
+  /** Whatever looks like a part of an address may be a password that went astray. */
+  private static String shown(String text) {
+    return HARMLESS.matcher(text).matches() ? "'" + text + "'" : "(not shown)";
+  }
+
+  /** {@code text} without percent-encoding; a {@code +} means itself. */
+  public static String decoded(String text) {
+    try {
+      return URLDecoder.decode(text.replace("+", "%2B"), UTF_8);
+    } catch (IllegalArgumentException e) {
+      // its message quotes what may be a password
+      throw new IllegalArgumentException("has a % that encodes nothing; write %25 for one");
+    }
+  }
+}
