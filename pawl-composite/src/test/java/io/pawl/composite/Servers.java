@@ -16,7 +16,7 @@ final class Servers {
   };
 
   /** What the contracts let run out; commits of the tests beside this one may take a while. */
-  static final Duration SHORT_LEASE = Duration.ofMillis(800);
+  static final Duration SHORT_LEASE = Duration.ofMillis(600);
 
   /** The gate's hiccups on a busy machine are no faults. */
   static final GateOptions PATIENT = GateOptions.defaults().gatePatience(Duration.ofSeconds(10));

@@ -5,6 +5,7 @@ import io.pawl.tck.CounterContract;
 import io.pawl.tck.CounterCrashContract;
 import io.pawl.tck.CrashContract;
 import io.pawl.tck.InspectableContract;
+import io.pawl.tck.LockContract;
 import io.pawl.tck.LockStoreContract;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -25,6 +26,19 @@ class ServersContractsTest {
 
   @Nested
   class Store extends LockStoreContract {
+    @Override
+    protected LockStore openStore() {
+      return open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class Lock extends LockContract {
     @Override
     protected LockStore openStore() {
       return open();
