@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li><b>attempt</b>: the gate first. Waiting there, or busy there: that is the answer. Let
  *       through, at once or by bell: an attempt at the truth. Gate away: an attempt at the truth.
- *   <li><b>renew</b>: both, for claims that are at both; the truth decides where it was asked.
+ *   <li><b>renew</b>: both, for claims that are at both; the truth decides where it was asked. A
+ *       claim is sent to it once, unless the engine repeats its attempt.
  *   <li><b>withdraw</b>: the truth first, so that the next whom the gate lets through finds it
  *       free.
  * </ul>
@@ -122,7 +123,7 @@ final class GateLocks {
   }
 
   private void letThrough(Passage passage) {
-    if (!passage.isSent()) {
+    if (passage.startsForTruth()) {
       askTruth(passage)
           .whenComplete(
               (standing, error) -> {
@@ -221,22 +222,20 @@ final class GateLocks {
     for (Claim claim : claims) {
       Passage passage = passages.get(claim.id());
       if (passage == null) {
-        renewal.known.add(claim);
+        renewal.sent.add(claim);
         continue;
       }
       boolean inTime = passage.heard(null, now);
       if (passage.mayBeAtGate()) {
         gateClaims.add(forGate(claim));
       }
-      if (passage.isKnown()) {
-        renewal.known.add(claim);
-      } else if (passage.isSent()) {
-        renewal.asks.add(passage);
+      if (passage.isSent()) {
+        renewal.sent.add(claim);
       } else {
         waiting.put(passage, inTime);
       }
     }
-    renewal.renewKnown(); // what is held does not wait for the gate
+    renewal.renewSent(); // what is held does not wait for the gate
     Map<ClaimId, Standing> atGate =
         gateClaims.isEmpty() ? Map.of() : gate.ask(store -> store.renew(gateClaims));
     waiting.forEach(
@@ -249,7 +248,7 @@ final class GateLocks {
           if (standing instanceof Standing.Waiting) {
             renewal.told.put(id, standing);
           } else if (standing == null || standing instanceof Standing.Held) {
-            renewal.asks.add(passage);
+            renewal.letThrough(passage);
           } else {
             passages.remove(id, passage);
             renewal.told.put(id, Standing.GONE);
@@ -260,15 +259,24 @@ final class GateLocks {
 
   /** What of a renewal goes to the truth, and what is known already. */
   private final class Renewal {
-    private final List<Claim> known = new ArrayList<>();
+    private final List<Claim> sent = new ArrayList<>();
     private final List<Passage> asks = new ArrayList<>();
     private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
     private final List<CompletableFuture<?>> answers = new ArrayList<>();
     private volatile @Nullable Throwable failure;
 
-    void renewKnown() {
-      if (!known.isEmpty()) {
+    void renewSent() {
+      if (!sent.isEmpty()) {
         answers.add(noting(renewAtTruth().thenAccept(this::tell)));
+      }
+    }
+
+    /** Unless its bell has just done so: then the truth's answer is on its way. */
+    void letThrough(Passage passage) {
+      if (passage.startsForTruth()) {
+        asks.add(passage);
+      } else {
+        told.put(passage.claim.id(), new Standing.Waiting(passage.claim.lease()));
       }
     }
 
@@ -296,7 +304,7 @@ final class GateLocks {
 
     private CompletionStage<Map<ClaimId, Standing>> renewAtTruth() {
       try {
-        return truth.renew(known);
+        return truth.renew(sent);
       } catch (RuntimeException e) {
         return CompletableFuture.failedFuture(e);
       }
@@ -313,15 +321,22 @@ final class GateLocks {
                           standing instanceof Standing.OtherKind ? Standing.GONE : standing)));
     }
 
+    /**
+     * What the truth does not know though an attempt was sent to it is left out: the engine repeats
+     * the attempt, and takes no bell of one that it has repeated for a grant. To repeat it here,
+     * behind its back, could hand out a grant that ran out before its reply came.
+     */
     private void tell(Map<ClaimId, Standing> standings) {
       standings.forEach(
           (id, standing) -> {
+            Passage passage = passages.get(id);
+            if (passage != null && !passage.isKnownAs(standing)) {
+              return;
+            }
             told.put(id, plain(standing));
-            if (standing instanceof Standing.Gone) {
-              Passage passage = passages.remove(id);
-              if (passage != null) {
-                threads.execute(() -> leaveGate(passage, passage.claim));
-              }
+            if (passage != null && standing instanceof Standing.Gone) {
+              passages.remove(id, passage);
+              threads.execute(() -> leaveGate(passage, passage.claim));
             }
           });
     }

@@ -72,6 +72,13 @@ final class Passage {
     return gateDoubtful;
   }
 
+  /** The gate has let it through: answers true to one caller, who sends it to the truth. */
+  synchronized boolean startsForTruth() {
+    boolean starts = !sent && !ended;
+    sent |= starts;
+    return starts;
+  }
+
   /** It is about to be sent to the truth; false where it has ended. */
   synchronized boolean toTruth() {
     if (ended) {
@@ -97,8 +104,9 @@ final class Passage {
     return sent;
   }
 
-  /** The truth has said how it stands. */
-  synchronized boolean isKnown() {
+  /** A renewal at the truth has found it so. Answers false where the truth never knew it yet. */
+  synchronized boolean isKnownAs(Standing standing) {
+    known |= !(standing instanceof Standing.Gone);
     return known;
   }
 

@@ -164,6 +164,7 @@ class LockFaultsTest {
       Claim claim = Seam.claim("late");
       int tried = part.calls(Verb.ATTEMPT);
       part.next(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+      client.toGate.on(Verb.RENEW, Fault.LOSE_REQUEST);
       Thread asking = new Thread(() -> client.store.attempt(claim, rung -> {}));
       asking.start();
       int calls = tried + 1;
@@ -171,6 +172,7 @@ class LockFaultsTest {
       await().until(() -> part == client.toTruth || client.store.isGateAway());
       Seam.answer(client.store.withdraw(claim.asUnsettled()));
 
+      client.toGate.heal();
       part.resume();
 
       LockView view = Seam.answer(truth.show("late")).orElse(null);
@@ -180,6 +182,47 @@ class LockFaultsTest {
           .until(
               () -> Seam.answer(gate.show("late")).map(at -> at.holders().isEmpty()).orElse(true));
     }
+  }
+
+  /** By the time of the reply the hold has run out, and another has it. */
+  @Test
+  void p1_oneHolder_aGrantOfWhichTheReplyIsLateIsNotHandedOut() throws Exception {
+    FaultyStore requests = keep(new FaultyStore(truth));
+    FaultyStore replies = keep(new FaultyStore(requests));
+    Pawl pawl = keep(Pawl.over(keep(GateStore.over(gate, replies, BRISK))));
+    LockOptions strict = LockOptions.defaults().strictOrder();
+    Lease first = new Client().acquire("lock");
+    CompletableFuture<Optional<Lease>> late =
+        pawl.lock("lock", strict.lease(Duration.ofMillis(300)))
+            .tryAcquireAsync(Duration.ofMinutes(1));
+    await().until(() -> waiters() == 1);
+    replies.next(Verb.ATTEMPT, Fault.HOLD_REPLY);
+    requests.next(Verb.ATTEMPT, Fault.NONE, Fault.HOLD_REQUEST);
+    requests.next(Verb.RENEW, Fault.HOLD_REQUEST);
+
+    first.close();
+    await().until(() -> requests.answers(Verb.ATTEMPT) == 1);
+    Lease second =
+        keep(Pawl.over(truth))
+            .lock("lock", strict)
+            .tryAcquire(Duration.ofSeconds(20))
+            .orElseThrow();
+    requests.heal();
+    requests.resume();
+    await().until(() -> !Seam.answer(truth.show("lock")).orElseThrow().waiters().isEmpty());
+    awaitRenewals(requests);
+    replies.resume();
+    awaitRenewals(requests);
+    assertThat(late).isNotDone();
+    second.close();
+
+    assertThat(late.get(20, TimeUnit.SECONDS).orElseThrow().token()).isGreaterThan(second.token());
+  }
+
+  /** When the second is sent, the client has heard the answer to the first. */
+  private static void awaitRenewals(FaultyStore store) {
+    int renewed = store.calls(Verb.RENEW);
+    await().until(() -> store.calls(Verb.RENEW) > renewed + 1);
   }
 
   /** Three clients, of which each sees the gate come and go by itself. */
