@@ -93,6 +93,12 @@ final class Gate implements AutoCloseable {
     return away.get();
   }
 
+  /** How many claims one renewal may carry. */
+  int renewBatch() {
+    LockStore open = store;
+    return open == null ? Integer.MAX_VALUE : open.renewBatch();
+  }
+
   /** The store as {@code type}; null where it is not open, or of another type. */
   <S> @Nullable S as(Class<S> type) {
     LockStore open = store;
@@ -107,7 +113,7 @@ final class Gate implements AutoCloseable {
   /** As {@link #ask(Function)}, null also where the store is not of {@code type}. */
   <S, T> @Nullable T ask(Class<S> type, Function<S, CompletionStage<T>> verb) {
     S open = as(type);
-    if (open == null || away.get()) {
+    if (open == null || closed || away.get()) {
       return null;
     }
     try {
@@ -185,9 +191,14 @@ final class Gate implements AutoCloseable {
     return open;
   }
 
+  /** From now on it is not asked. */
+  void leave() {
+    closed = true;
+  }
+
   @Override
   public void close() {
-    closed = true;
+    leave();
     LockStore open = store;
     if (open != null) {
       open.close();

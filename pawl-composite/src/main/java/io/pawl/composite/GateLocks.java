@@ -118,7 +118,7 @@ final class GateLocks {
 
   private void gateRang(Passage passage, Standing standing) {
     if (standing instanceof Standing.Held) {
-      threads.execute(() -> letThrough(passage));
+      threads.soon(() -> letThrough(passage));
     }
   }
 
@@ -287,7 +287,7 @@ final class GateLocks {
       } else {
         for (Passage passage : asks) {
           answers.add(
-              CompletableFuture.supplyAsync(() -> ask(passage), threads)
+              CompletableFuture.supplyAsync(() -> ask(passage), threads.awaited())
                   .thenCompose(answer -> answer));
         }
       }
@@ -336,7 +336,7 @@ final class GateLocks {
             told.put(id, plain(standing));
             if (passage != null && standing instanceof Standing.Gone) {
               passages.remove(id, passage);
-              threads.execute(() -> leaveGate(passage, passage.claim));
+              threads.soon(() -> leaveGate(passage, passage.claim));
             }
           });
     }

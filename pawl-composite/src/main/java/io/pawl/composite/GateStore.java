@@ -107,7 +107,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
   }
 
   private void sweepLater() {
-    threads.after(
+    threads.inBackgroundAfter(
         SWEEP_NANOS,
         () -> {
           locks.sweep();
@@ -139,9 +139,10 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     truth.together(calls);
   }
 
+  /** What both parts take in one trip. */
   @Override
   public int renewBatch() {
-    return truth.renewBatch();
+    return Math.min(gate.renewBatch(), truth.renewBatch());
   }
 
   /** Verbs wait for the gate on the calling thread. */
@@ -226,10 +227,14 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
 
   @Override
   public void close() {
+    gate.leave();
     threads.close();
     if (ownsParts) {
-      gate.close();
-      truth.close();
+      try {
+        gate.close();
+      } finally {
+        truth.close();
+      }
     }
   }
 }

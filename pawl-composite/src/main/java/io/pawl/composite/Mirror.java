@@ -55,7 +55,7 @@ final class Mirror {
 
   private void passLater(Stock stock) {
     double jitter = 0.8 + 0.2 * random.nextDouble();
-    threads.after((long) (options.settle().toNanos() * jitter), () -> pass(stock));
+    threads.inBackgroundAfter((long) (options.settle().toNanos() * jitter), () -> pass(stock));
   }
 
   private void pass(Stock stock) {

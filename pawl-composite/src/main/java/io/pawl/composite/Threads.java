@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -11,34 +12,42 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * One timer, which never blocks, and the workers that it and the stores' own threads hand over to.
- * Their queue is bounded by the claims and counters in use.
+ * One timer, which never blocks, and two pools that it and the stores' own threads hand over to:
+ * workers go on with what callers wait for; a few threads in the background compare counters, for
+ * which nobody waits, and may stand still for as long as a store does. Their queues are bounded by
+ * the claims and counters in use.
  */
-final class Threads implements Executor, AutoCloseable {
+final class Threads implements AutoCloseable {
 
+  static final int BACKGROUND = 4;
   private static final int WORKERS = 16;
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final ScheduledThreadPoolExecutor timer;
   private final ThreadPoolExecutor workers;
+  private final ThreadPoolExecutor background;
 
   Threads() {
     String prefix = "pawl-gate-" + stores.incrementAndGet();
-    AtomicInteger numbers = new AtomicInteger();
     timer = new ScheduledThreadPoolExecutor(1, task -> daemon(task, prefix + "-timer"));
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    timer.setKeepAliveTime(5, TimeUnit.SECONDS);
-    workers =
+    timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+    workers = pool(WORKERS, prefix + "-worker-");
+    background = pool(BACKGROUND, prefix + "-background-");
+  }
+
+  private static ThreadPoolExecutor pool(int size, String prefix) {
+    AtomicInteger numbers = new AtomicInteger();
+    ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
-            WORKERS,
-            WORKERS,
+            size,
+            size,
             5,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            task -> daemon(task, prefix + "-worker-" + numbers.incrementAndGet()),
-            new ThreadPoolExecutor.DiscardPolicy()); // once it is shut down
-    workers.allowCoreThreadTimeOut(true);
-    timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+            task -> daemon(task, prefix + numbers.incrementAndGet()));
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   private static Thread daemon(Runnable task, String name) {
@@ -47,26 +56,50 @@ final class Threads implements Executor, AutoCloseable {
     return thread;
   }
 
-  /** Runs {@code task}, which may block, on a worker. */
-  @Override
-  public void execute(Runnable task) {
-    workers.execute(task);
+  /** Runs {@code task} on a worker; not at all once this is closed. */
+  void soon(Runnable task) {
+    tryOn(workers, task);
   }
 
-  /** Runs {@code task} on a worker {@code nanos} from now. */
+  /** As {@link #soon}, {@code nanos} from now. */
   void after(long nanos, Runnable task) {
-    timer.schedule(() -> workers.execute(task), nanos, TimeUnit.NANOSECONDS);
+    timer.schedule(() -> tryOn(workers, task), nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** As {@link #after}, in the background. */
+  void inBackgroundAfter(long nanos, Runnable task) {
+    timer.schedule(() -> tryOn(background, task), nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Runs what somebody waits for on a worker; once this is closed, right here. */
+  Executor awaited() {
+    return task -> {
+      if (!tryOn(workers, task)) {
+        task.run();
+      }
+    };
   }
 
   /** {@code next} may block: it runs here where the answer is there, else on a worker. */
   <T, R> CompletionStage<R> then(CompletionStage<T> answer, Function<T, R> next) {
     CompletableFuture<T> future = answer.toCompletableFuture();
-    return future.isDone() ? future.thenApply(next) : future.thenApplyAsync(next, this);
+    return future.isDone() ? future.thenApply(next) : future.thenApplyAsync(next, awaited());
   }
 
+  private static boolean tryOn(Executor pool, Runnable task) {
+    try {
+      pool.execute(task);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false; // it is closed
+    }
+  }
+
+  /** What was begun ends, on daemon threads; nothing new begins. */
   @Override
   public void close() {
     timer.shutdownNow();
-    workers.shutdownNow();
+    background.shutdown();
+    workers.shutdown();
   }
 }

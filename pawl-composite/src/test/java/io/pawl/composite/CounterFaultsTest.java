@@ -4,16 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Counter;
+import io.pawl.OperationId;
 import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.memory.MemoryStore;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.Operation;
 import io.pawl.tck.FaultyStore;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -138,6 +143,19 @@ class CounterFaultsTest {
 
     assertThat(other.counter("stock").get()).isZero();
     agree(0);
+  }
+
+  @Test
+  void aChangeUnderWayIsAnsweredThoughTheStoreIsClosedMeanwhile() {
+    toTruth.next(Verb.APPLY, Fault.HOLD_REPLY);
+    CounterRequest request =
+        CounterRequest.of("stock", OperationId.of("late"), new Operation.SetTo(5), true);
+    CompletionStage<CounterAnswer> answer = store.apply(request);
+
+    store.close();
+    toTruth.resume();
+
+    assertThat(Seam.answer(answer)).isInstanceOf(CounterAnswer.Applied.class);
   }
 
   @Test

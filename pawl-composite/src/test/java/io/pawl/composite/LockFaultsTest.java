@@ -184,6 +184,37 @@ class LockFaultsTest {
     }
   }
 
+  /** Without bells each hand-off would wait for the next time that the client asks, 2 s. */
+  @Test
+  void aTruthThatAnswersNothingAboutCountersHoldsUpNoBell() throws Exception {
+    Client client = new Client();
+    for (int i = 0; i < 20; i++) {
+      client.pawl.counter("counter" + i).set(1);
+    }
+    client.toTruth.on(Verb.READ, Fault.HOLD_REQUEST);
+    int before = client.toTruth.calls(Verb.READ);
+    for (int i = 0; i < 20; i++) {
+      client.pawl.counter("counter" + i).tryTake(1);
+    }
+    await().until(() -> client.toTruth.calls(Verb.READ) >= before + Threads.BACKGROUND);
+    Lease lease = client.acquire("lock");
+    List<CompletableFuture<?>> waiting = new ArrayList<>();
+    LockOptions strict = LockOptions.defaults().strictOrder();
+    for (int i = 0; i < 20; i++) {
+      waiting.add(
+          client
+              .pawl
+              .lock("lock", strict)
+              .tryAcquireAsync(Duration.ofMinutes(1))
+              .thenAccept(next -> next.orElseThrow().close()));
+    }
+    await().until(() -> waiters() == 20);
+
+    lease.close();
+
+    CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+  }
+
   /** By the time of the reply the hold has run out, and another has it. */
   @Test
   void p1_oneHolder_aGrantOfWhichTheReplyIsLateIsNotHandedOut() throws Exception {
