@@ -73,6 +73,9 @@ final class GateCounters {
     long taken = mayBeRefused(counter, request);
     Stock stock = taken > 0 ? stock(counter) : null;
     if (stock == null) {
+      if (taken > 0) {
+        noteSent(counter, request);
+      }
       return threads.then(truth.apply(request), answer -> changed(request, answer));
     }
     Long refusedAt = refuses(stock, taken);
@@ -80,9 +83,7 @@ final class GateCounters {
     if (refusedAt != null) {
       return CompletableFuture.completedFuture(refusal(counter, request, refusedAt));
     }
-    if (request.recordsRefusal()) {
-      sent.add(counter, request.id().text());
-    }
+    noteSent(counter, request);
     int raises = stock.raises();
     return truth
         .apply(request)
@@ -91,6 +92,13 @@ final class GateCounters {
               learn(stock, taken, answer, raises);
               return answer;
             });
+  }
+
+  /** From now on the truth alone knows what becomes of the caller's id. */
+  private void noteSent(String counter, CounterRequest request) {
+    if (request.recordsRefusal()) {
+      sent.add(counter, request.id().text());
+    }
   }
 
   /** The amount of a lone take that was never sent to the truth, else 0. */

@@ -17,8 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,22 +39,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class GateLocks {
 
-  /** Withdrawals that the gate has missed; others run out there. */
-  private static final int MAX_OWED = 10_000;
-
   private final Gate gate;
   private final LockStore truth;
   private final Threads threads;
   private final LongSupplier nanos;
   private final ConcurrentHashMap<ClaimId, Passage> passages = new ConcurrentHashMap<>();
-  private final ConcurrentLinkedQueue<Claim> owed = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger owing = new AtomicInteger();
+  private final Debts debts;
 
   GateLocks(Gate gate, LockStore truth, Threads threads, LongSupplier nanos) {
     this.gate = gate;
     this.truth = truth;
     this.threads = threads;
     this.nanos = nanos;
+    this.debts = new Debts(gate, threads);
   }
 
   CompletionStage<Standing> attempt(Claim claim, Bell bell) {
@@ -379,28 +374,13 @@ final class GateLocks {
   private Void leaveGate(@Nullable Passage passage, Claim claim) {
     if (passage == null || passage.mayBeAtGate()) {
       boolean doubtful = passage != null && passage.isDoubtfulAtGate();
-      withdrawFromGate(forGate(doubtful ? claim.asUnsettled() : claim));
+      debts.withdraw(forGate(doubtful ? claim.asUnsettled() : claim));
     }
     return null;
   }
 
-  private void withdrawFromGate(Claim claim) {
-    Boolean done = gate.ask(store -> store.withdraw(claim).thenApply(nothing -> true));
-    if (done == null && owing.get() < MAX_OWED) {
-      owing.incrementAndGet();
-      owed.add(claim.asUnsettled());
-    }
-  }
-
-  /** The gate answers again: tells it what it has missed. */
   void gateIsBack() {
-    for (int left = owing.get(); left > 0 && !gate.isAway(); left--) {
-      Claim claim = owed.poll();
-      if (claim != null) {
-        owing.decrementAndGet();
-        withdrawFromGate(claim);
-      }
-    }
+    debts.pay();
   }
 
   /** Forgets claims whose client has. */

@@ -2,10 +2,12 @@ package io.pawl.composite;
 
 import io.pawl.OperationId;
 import io.pawl.spi.Amounts;
+import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Operation;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -19,6 +21,11 @@ import org.slf4j.LoggerFactory;
  * is compared once every {@link GateOptions#settle}, and once more after that, or after a
  * difference; hence both agree within two periods of the last operation, whoever crashed, as long
  * as one client that used it lives.
+ *
+ * <p>Nobody needs the gate's own ledger of its copy, which would grow with each write. Hence writes
+ * are made in <em>generations</em>, which take the place of the times at which ids are first used:
+ * whoever has written begins the next one, and has the gate forget those before it. No clock is
+ * involved.
  */
 final class Mirror {
 
@@ -81,30 +88,44 @@ final class Mirror {
   }
 
   /**
-   * Makes the gate equal to the truth, in two to five trips. Answers whether it was not, or may not
-   * be now.
+   * Makes the gate equal to the truth, in two to eight trips. Answers whether it was not, or may
+   * not be now.
    */
   boolean settle(Stock stock) {
     if (gate.isAway()) {
       return false; // when it is back, all counters in use are compared
     }
+    boolean differed = compare(stock);
+    if (differed) {
+      compare(stock); // a restock in the middle may have been overwritten by what was before it
+    }
+    forget(stock);
+    return differed;
+  }
+
+  /**
+   * The gate is read first: whatever is written to it from then on makes the exchange fail, unless
+   * it is what was there before. Answers whether they differed.
+   */
+  private boolean compare(Stock stock) {
+    Optional<CounterView> mirrored =
+        gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
     int raises = stock.raises();
     CounterView view = join(truth.read(stock.counter)).orElse(CounterView.unknown(stock.counter));
     stock.seen(view, raises, nanos.getAsLong());
-    Optional<CounterView> mirrored =
-        gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
     if (mirrored == null) {
       return false;
     }
     CounterView there = mirrored.orElse(CounterView.unknown(stock.counter));
+    stock.inGeneration(there.keptFromMillis());
     if (there.floor() != view.floor()) {
-      write(stock.counter, new Operation.SetBounds(-Amounts.MAX, Amounts.MAX));
-      write(stock.counter, new Operation.SetTo(view.value()));
-      write(stock.counter, new Operation.SetBounds(view.floor(), Amounts.MAX));
+      write(stock, new Operation.SetBounds(-Amounts.MAX, Amounts.MAX));
+      write(stock, new Operation.SetTo(view.value()));
+      write(stock, new Operation.SetBounds(view.floor(), Amounts.MAX));
       return true;
     }
     if (mirrored.isEmpty() || there.value() != view.value()) {
-      write(stock.counter, new Operation.CompareAndSet(there.value(), view.value()));
+      write(stock, new Operation.CompareAndSet(there.value(), view.value()));
       return true;
     }
     return false;
@@ -112,12 +133,31 @@ final class Mirror {
 
   /** The truth has just said that the counter stands at {@code value}. */
   void publish(Stock stock, long value) {
-    write(stock.counter, new Operation.SetTo(value));
+    write(stock, new Operation.SetTo(value));
   }
 
-  private void write(String counter, Operation operation) {
-    CounterRequest request = CounterRequest.of(counter, OperationId.random(), operation, false);
-    gate.ask(CounterStore.class, counters -> counters.apply(request));
+  /** Once more where another client has begun a generation in the meantime. */
+  private void write(Stock stock, Operation operation) {
+    for (int tries = 0; tries < 2; tries++) {
+      OperationId id =
+          OperationId.of(OperationId.random().text(), Instant.ofEpochMilli(stock.generation()));
+      CounterRequest request = CounterRequest.of(stock.counter, id, operation, false);
+      stock.wrote();
+      CounterAnswer answer = gate.ask(CounterStore.class, counters -> counters.apply(request));
+      if (!(answer instanceof CounterAnswer.TooOld old)) {
+        return;
+      }
+      stock.inGeneration(old.keptFromMillis());
+    }
+  }
+
+  private void forget(Stock stock) {
+    if (stock.takeWrote()) {
+      long next = stock.generation() + 1;
+      Instant before = Instant.ofEpochMilli(next);
+      gate.ask(CounterStore.class, counters -> counters.prune(stock.counter, before));
+      stock.inGeneration(next);
+    }
   }
 
   static <T> T join(CompletionStage<T> answer) {

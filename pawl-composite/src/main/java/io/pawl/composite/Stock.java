@@ -38,6 +38,8 @@ final class Stock {
   private volatile boolean used;
   private volatile boolean watched;
   private volatile long usedNanos;
+  private long generation;
+  private boolean wrote;
 
   Stock(String counter) {
     this.counter = counter;
@@ -139,6 +141,27 @@ final class Stock {
   synchronized boolean endWatch() {
     watched = used;
     return !watched;
+  }
+
+  /** In which the gate's copy is written, see {@link Mirror}; it only grows. */
+  synchronized long generation() {
+    return generation;
+  }
+
+  synchronized void inGeneration(long latest) {
+    generation = Math.max(generation, latest);
+  }
+
+  /** This client is about to write to the gate's copy. */
+  synchronized void wrote() {
+    wrote = true;
+  }
+
+  /** Whether it wrote since this was last asked. */
+  synchronized boolean takeWrote() {
+    boolean was = wrote;
+    wrote = false;
+    return was;
   }
 
   boolean isIdle(long nowNanos, long idleNanos) {

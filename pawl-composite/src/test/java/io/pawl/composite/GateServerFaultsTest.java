@@ -127,6 +127,7 @@ class GateServerFaultsTest {
     assertThat(stock - sold.get()).isEqualTo(left);
     assertThat(sold.get()).isPositive();
     agree(left);
+    await().until(() -> Seam.answer(((CounterStore) gate).history("stock", 1_000)).size() < 10);
   }
 
   private void agree(long value) {

@@ -1,0 +1,93 @@
+package io.pawl.composite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Pawl;
+import io.pawl.memory.MemoryStore;
+import io.pawl.tck.FaultyStore;
+import io.pawl.tck.FaultyStore.Fault;
+import io.pawl.tck.FaultyStore.Verb;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One comparison of gate and truth at a time, and what others do in the middle of it. */
+class MirrorTest {
+
+  private final MemoryStore gateStore = new MemoryStore();
+  private final MemoryStore truth = new MemoryStore();
+  private final FaultyStore toGate = new FaultyStore(gateStore);
+  private final FaultyStore toTruth = new FaultyStore(truth);
+  private final Threads threads = new Threads();
+  private final GateOptions options = GateOptions.defaults();
+  private final Gate gate = new Gate("gate", toGate, () -> toGate, options, threads, () -> {});
+  private final Mirror mirror =
+      new Mirror(gate, toTruth, options, threads, System::nanoTime, new Random());
+  private final Stock stock = new Stock("stock");
+
+  @BeforeEach
+  void open() {
+    Seam.set(gateStore, "stock", 1);
+    Seam.set(truth, "stock", 0);
+  }
+
+  @AfterEach
+  void close() {
+    toGate.close();
+    toTruth.close();
+    threads.close();
+  }
+
+  /** Someone restocks, and tells the gate, while the reply to either question is on its way. */
+  @ParameterizedTest
+  @CsvSource({"false,1", "false,5", "true,1", "true,5"})
+  void aRestockInTheMiddleIsNotTakenFromTheGate(boolean truthIsSlow, long restocked)
+      throws Exception {
+    FaultyStore slow = truthIsSlow ? toTruth : toGate;
+    slow.next(Verb.READ, Fault.HOLD_REPLY);
+    CompletableFuture<Boolean> settled = new CompletableFuture<>();
+    new Thread(() -> settled.complete(mirror.settle(stock))).start();
+    await().until(() -> slow.calls(Verb.READ) == 1);
+
+    Seam.set(truth, "stock", restocked);
+    Seam.set(gateStore, "stock", restocked);
+    slow.resume();
+
+    settled.get(20, TimeUnit.SECONDS);
+    assertThat(Seam.value(gateStore, "stock")).isEqualTo(restocked);
+  }
+
+  /** The gate's ledger of its copy is nobody's. */
+  @Test
+  void theGateRemembersNoOldChangesOfItsCopy() {
+    for (int i = 0; i < 500; i++) {
+      mirror.publish(stock, i);
+    }
+    Seam.set(truth, "stock", 499);
+    mirror.settle(stock);
+    assertThat(Seam.value(gateStore, "stock")).isEqualTo(499);
+    assertThat(Seam.answer(gateStore.history("stock", 1_000))).hasSizeLessThan(3);
+  }
+
+  /** Each prunes what the other has written, and neither's later writes are too old for that. */
+  @Test
+  void clientsThatForgetForEachOtherStillWrite() {
+    Stock other = new Stock("stock");
+    for (int i = 2; i < 20; i++) {
+      Seam.set(truth, "stock", i);
+      Stock writer = i % 3 == 0 ? other : stock;
+      mirror.publish(writer, 100 + i);
+      mirror.settle(i % 2 == 0 ? stock : other);
+      assertThat(Seam.value(gateStore, "stock")).isEqualTo(i);
+    }
+    try (Pawl user = Pawl.over(GateStore.over(gateStore, truth))) {
+      assertThat(user.counter("stock").tryTake(19).isTaken()).isTrue();
+    }
+  }
+}
