@@ -3,7 +3,6 @@ package io.pawl.composite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.Lease;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
@@ -15,12 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,33 +93,13 @@ class GateServerFaultsTest {
   void p7_conservation_whateverHappensToTheGate() throws Exception {
     long stock = 1_000_000;
     one.counter("stock").set(stock);
-    AtomicBoolean over = new AtomicBoolean();
-    AtomicLong sold = new AtomicLong();
-    ExecutorService threads = Executors.newCachedThreadPool();
-    List<Future<?>> trading = new ArrayList<>();
-    for (Pawl pawl : List.of(one, two)) {
-      for (int t = 0; t < 2; t++) {
-        trading.add(
-            threads.submit(
-                () -> {
-                  while (!over.get()) {
-                    sold.addAndGet(pawl.counter("stock").tryTake(3).isTaken() ? 3 : 0);
-                    sold.addAndGet(pawl.counter("stock").giveBack(1).isApplied() ? -1 : 0);
-                  }
-                  return null;
-                }));
-      }
-    }
+    Crowd trade = Crowd.trading("stock", one, one, two, two);
     torment();
-    over.set(true);
-    for (Future<?> one : trading) {
-      one.get(60, TimeUnit.SECONDS);
-    }
-    threads.shutdown();
+    long sold = trade.end();
 
     long left = Seam.value((CounterStore) truth, "stock");
-    assertThat(stock - sold.get()).isEqualTo(left);
-    assertThat(sold.get()).isPositive();
+    assertThat(stock - sold).isEqualTo(left);
+    assertThat(sold).isPositive();
     agree(left);
     await().until(() -> Seam.answer(((CounterStore) gate).history("stock", 1_000)).size() < 10);
   }
@@ -153,36 +127,11 @@ class GateServerFaultsTest {
 
   @Test
   void p1_oneHolder_whateverHappensToTheGate() throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    AtomicLong inside = new AtomicLong();
-    AtomicLong last = new AtomicLong();
-    AtomicLong visits = new AtomicLong();
     LockOptions strict = LockOptions.defaults().strictOrder().lease(Duration.ofSeconds(5));
-    ExecutorService threads = Executors.newCachedThreadPool();
-    List<Future<?>> running = new ArrayList<>();
-    for (Pawl pawl : List.of(one, two, one, two)) {
-      running.add(
-          threads.submit(
-              () -> {
-                while (!over.get()) {
-                  try (Lease lease = pawl.lock("lock", strict).acquire()) {
-                    assertThat(inside.compareAndSet(0, lease.token())).isTrue();
-                    assertThat(last.getAndSet(lease.token())).isLessThan(lease.token());
-                    visits.incrementAndGet();
-                    inside.set(0);
-                  }
-                }
-                return null;
-              }));
-    }
+    Crowd visits = Crowd.visiting("lock", strict, one, two, one, two);
     torment();
-    long before = visits.get();
-    await().until(() -> visits.get() > before + 10);
-    over.set(true);
-    for (Future<?> each : running) {
-      each.get(60, TimeUnit.SECONDS);
-    }
-    threads.shutdown();
+    visits.awaitTurns(3);
+    visits.end();
   }
 
   @Test

@@ -7,10 +7,6 @@ import io.pawl.tck.CrashContract;
 import io.pawl.tck.InspectableContract;
 import io.pawl.tck.LockContract;
 import io.pawl.tck.LockStoreContract;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
@@ -19,8 +15,12 @@ import org.junit.jupiter.api.Nested;
 class ServersContractsTest {
 
   private static LockStore open() {
+    return open(Servers.mySqlUrl());
+  }
+
+  private static LockStore open(String truthUrl) {
     LockStore gate = Servers.open(Servers.redisUrl());
-    LockStore truth = Servers.open(Servers.mySqlUrl());
+    LockStore truth = Servers.open(truthUrl);
     return GateStore.owning(gate.describe(), gate, () -> gate, truth, Servers.PATIENT);
   }
 
@@ -98,15 +98,22 @@ class ServersContractsTest {
 
     @Override
     protected long storedValue(String counter) throws SQLException {
-      try (Connection connection = DriverManager.getConnection(Servers.mySqlUrl());
-          PreparedStatement select =
-              connection.prepareStatement("SELECT value FROM pawl_counter WHERE name = ?")) {
-        select.setString(1, counter);
-        try (ResultSet row = select.executeQuery()) {
-          row.next();
-          return row.getLong(1);
-        }
-      }
+      String sql = "SELECT value FROM pawl_counter WHERE name = '" + counter + "'";
+      return Servers.number(Servers.mySqlUrl(), sql);
+    }
+  }
+
+  /** Before PostgreSQL, as far as counters go. */
+  @Nested
+  class CountersOnPostgres extends CounterContract {
+    @Override
+    protected LockStore openStore() {
+      return open(Servers.postgresUrl());
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return Servers.SHORT_LEASE;
     }
   }
 }

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -31,6 +32,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>{@code loop <lock> <directory> <times>}: {@code looped}, or what went wrong
  *   <li>{@code take <counter> <threads>}: {@code taking}, and from each thread, for ever, {@code
  *       asks <id>} before a take of one and {@code taken <id>} after it
+ *   <li>{@code give <counter> <amount> <id>}: {@code given} or {@code refused}
+ *   <li>{@code apart <order>}: {@code apart}, and later what the order says, which runs on a thread
+ *       of its own
  *   <li>{@code exit}: ends the process by {@link System#exit}
  * </ul>
  */
@@ -80,6 +84,11 @@ final class Puppet {
       case "take":
         take(words[1], Integer.parseInt(words[2]));
         return "taking";
+      case "give":
+        return give(words[1], Long.parseLong(words[2]), words[3]);
+      case "apart":
+        apart(Arrays.copyOfRange(words, 1, words.length));
+        return "apart";
       case "exit":
         System.exit(0);
         return "";
@@ -131,6 +140,24 @@ final class Puppet {
       }
     }
     return "looped";
+  }
+
+  private String give(String name, long amount, String id) {
+    return pawl.counter(name).giveBack(amount, id).isApplied() ? "given" : "refused";
+  }
+
+  private void apart(String[] order) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                reply(obey(order));
+              } catch (Exception e) {
+                reply(e.toString());
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
   }
 
   private void take(String name, int threads) {
