@@ -93,7 +93,7 @@ class GateKillTest {
 
       @Override
       boolean isReached(GateKillTest test, String name) {
-        return test.toGate.droppedReplies() == 1 && value(test.truth, name) == 5;
+        return test.toGate.droppedReplies() == 1 && value(test.gate, name) == 5;
       }
     };
 
@@ -151,6 +151,7 @@ class GateKillTest {
       stock.set(1);
       assertThat(stock.tryTake(1).isTaken()).isTrue();
       await().until(() -> value(gate, name) == 0);
+      assertThat(stock.tryTake(1).isTaken()).isFalse();
       long token = visit(other, name + "-taken");
       long returned =
           SecondProcess.token(process.order("acquire", name + "-returned", LEASE_MILLIS));
