@@ -6,6 +6,7 @@ import io.pawl.bench.SoakNotes.Note;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Holds what clients were told against what the ledger has, line by line. */
@@ -15,13 +16,13 @@ final class SoakCheck {
 
   private static final int MOST_TOLD = 20;
 
-  private final List<SoakNotes> notes;
+  private final Map<Integer, SoakNotes> notes;
   private final boolean refusalsHaveLines;
   private final List<String> violations = new ArrayList<>();
   private long more;
   private long taken;
 
-  private SoakCheck(List<SoakNotes> notes, boolean refusalsHaveLines) {
+  private SoakCheck(Map<Integer, SoakNotes> notes, boolean refusalsHaveLines) {
     this.notes = notes;
     this.refusalsHaveLines = refusalsHaveLines;
   }
@@ -29,12 +30,12 @@ final class SoakCheck {
   /**
    * What does not agree, the first of it in words; empty where all does.
    *
-   * @param notes of all JVMs, by their numbers, with nothing left to find out
+   * @param notes of all JVMs by their numbers, with nothing left to find out
    * @param takes for which the stock was meant, see {@link SoakTake#stock}
    * @param refusalsHaveLines whether a take that was refused has a line; a gate refuses without
    */
   static List<String> violations(
-      SoakLedger ledger, List<SoakNotes> notes, long takes, boolean refusalsHaveLines) {
+      SoakLedger ledger, Map<Integer, SoakNotes> notes, long takes, boolean refusalsHaveLines) {
     SoakCheck check = new SoakCheck(notes, refusalsHaveLines);
     for (int counter = 0; counter < SoakTake.COUNTERS.size(); counter++) {
       check.counter(ledger, SoakTake.COUNTERS.get(counter), SoakTake.stock(counter, takes));
@@ -72,13 +73,11 @@ final class SoakCheck {
       report("%s: the ledger has %s, which nobody asked for", counter, line);
       return;
     }
-    if (take.jvm() >= notes.size()
-        || take.number() >= notes.get(take.jvm()).asked()
-        || !take.counter().equals(counter)) {
+    SoakNotes told = notes.get(take.jvm());
+    if (told == null || take.number() >= told.asked() || !take.counter().equals(counter)) {
       report("%s: the ledger has %s, which nobody asked for", counter, line);
       return;
     }
-    SoakNotes told = notes.get(take.jvm());
     if (told.see(take)) {
       report("%s: the ledger has a second %s", counter, line);
     }
@@ -111,7 +110,7 @@ final class SoakCheck {
 
   /** What should have a line and has none, and what was wrong when it was told. */
   private void missing() {
-    for (SoakNotes told : notes) {
+    for (SoakNotes told : notes.values()) {
       for (int number = 0; number < told.asked(); number++) {
         SoakTake take = told.take(number);
         Note note = told.get(take);

@@ -31,13 +31,16 @@ import org.jspecify.annotations.Nullable;
  * its last take.
  *
  * <p>Half of the buyers that were told nothing ask again under the same id, as people do; the other
- * half leave it to {@link Counter#outcome}. One take in 64 is repeated though it was answered.
+ * half leave it to {@link Counter#outcome}. One take in 64 is repeated though it was answered, now
+ * and then for a while, since stores do better where no id comes twice.
  */
 final class SoakFork {
 
   static final String GATE = "gate:";
 
   private static final int REPEATED_ONE_IN = 64;
+  private static final int REPEATING = 4_096;
+  private static final int REPEATING_ONE_IN = 16;
   private static final int PAUSE_MILLIS = 20;
   private static final int PATIENCE_SECONDS = 60;
 
@@ -190,7 +193,7 @@ final class SoakFork {
   private void first(SoakTake take, @Nullable Take answer, @Nullable Throwable error) {
     if (answer != null) {
       note(take, answer);
-      if (take.number() % REPEATED_ONE_IN == 0) {
+      if (isRepeated(take)) {
         ask(take, (again, failed) -> repeated(take, answer, again, failed));
       } else if (pausesWhenRefused && !answer.isTaken()) {
         later(this::buyNext);
@@ -210,6 +213,11 @@ final class SoakFork {
     } else {
       fail(take, error);
     }
+  }
+
+  private static boolean isRepeated(SoakTake take) {
+    return take.number() % REPEATED_ONE_IN == 0
+        && take.number() / REPEATING % REPEATING_ONE_IN == 0;
   }
 
   /** After an answer: it must be the same again, or fail. */

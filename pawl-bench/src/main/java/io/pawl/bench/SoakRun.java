@@ -18,6 +18,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,7 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SoakRun {
 
-  private static final int JVMS = 3;
   private static final int USUAL_BUYERS = 200;
   private static final long LOOK_MILLIS = 10;
   private static final long PATIENCE_MILLIS = 90_000;
@@ -48,7 +48,7 @@ final class SoakRun {
   private final Path folder;
   private final Consumer<String> progress;
   private final int mostTakes;
-  private final List<SoakNotes> notes = new ArrayList<>();
+  private final Map<Integer, SoakNotes> notes = new TreeMap<>();
   private final List<Client> clients = new ArrayList<>();
   private final Map<Kind, Integer> played = new EnumMap<>(Kind.class);
 
@@ -94,8 +94,8 @@ final class SoakRun {
     fillStock();
     long from = System.nanoTime();
     try {
-      for (int jvm = 0; jvm < JVMS; jvm++) {
-        clients.add(start());
+      for (int jvm = 0; jvm < SoakTake.CLIENTS; jvm++) {
+        clients.add(start(jvm));
       }
       for (Fault fault : plan.faults()) {
         awaitTold(fault.at());
@@ -119,7 +119,9 @@ final class SoakRun {
     progress.accept("checking the ledger");
     List<String> violations = violations();
     Map<Note, Long> counts = new EnumMap<>(Note.class);
-    notes.forEach(told -> told.counts().forEach((note, n) -> counts.merge(note, n, Long::sum)));
+    notes
+        .values()
+        .forEach(told -> told.counts().forEach((note, n) -> counts.merge(note, n, Long::sum)));
     return new Result(counts, played, notes.size(), seconds, violations);
   }
 
@@ -141,9 +143,8 @@ final class SoakRun {
     }
   }
 
-  private Client start() {
-    int jvm = notes.size();
-    notes.add(SoakNotes.of(folder, jvm, mostTakes));
+  private Client start(int jvm) {
+    notes.put(jvm, SoakNotes.of(folder, jvm, mostTakes));
     SoakFork.Order order =
         new SoakFork.Order(
             ground.address(),
@@ -165,7 +166,7 @@ final class SoakRun {
   }
 
   private long told() {
-    return notes.stream().mapToLong(SoakNotes::told).sum();
+    return notes.values().stream().mapToLong(SoakNotes::told).sum();
   }
 
   private void awaitTold(long takes) {
@@ -201,8 +202,9 @@ final class SoakRun {
   private void play(Fault fault) {
     if (fault.kind().ofClient) {
       int killed = fault.part() % clients.size();
-      clients.get(killed).process().kill();
-      clients.set(killed, start());
+      Client client = clients.get(killed);
+      client.process().kill();
+      clients.set(killed, start(client.jvm() + SoakTake.CLIENTS));
       return;
     }
     SoakGround.Part part = ground.parts().get(fault.part());
@@ -254,7 +256,7 @@ final class SoakRun {
     Semaphore atOnce = new Semaphore(OUTCOMES_AT_ONCE);
     try (Pawl pawl = Pawl.connect(ground.ownAddress(), patient)) {
       List<Counter> counters = SoakTake.COUNTERS.stream().map(pawl::counter).toList();
-      for (SoakNotes told : notes) {
+      for (SoakNotes told : notes.values()) {
         for (int number = 0; number < told.asked(); number++) {
           SoakTake take = told.take(number);
           if (told.get(take).isOpen()) {

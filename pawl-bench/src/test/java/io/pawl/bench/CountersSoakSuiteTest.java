@@ -74,7 +74,7 @@ class CountersSoakSuiteTest {
     CountersSoakSuite suite = new CountersSoakSuite();
     assertThat(suite.report("soak", plan, result)).hasSize(2);
 
-    SoakTake deleted = taken(result.jvms());
+    SoakTake deleted = taken();
     deletion.of(deleted);
     List<String> violations = run.violations();
     assertThat(violations).hasSize(2);
@@ -90,8 +90,8 @@ class CountersSoakSuiteTest {
         .hasMessageContaining(deleted.text());
   }
 
-  private SoakTake taken(int jvms) {
-    for (int jvm = jvms - 1; jvm >= 0; jvm--) {
+  private SoakTake taken() {
+    for (int jvm = 0; jvm < SoakTake.CLIENTS; jvm++) {
       SoakNotes notes = SoakNotes.of(folder, jvm, 100_000);
       for (int number = 0; number < Math.min(notes.asked(), 100_000); number++) {
         if (notes.get(notes.take(number)) == Note.TAKEN) {

@@ -84,7 +84,7 @@ class SoakCheckTest {
   }
 
   private List<String> violations() {
-    return SoakCheck.violations(book, List.of(notes), TAKES, true);
+    return SoakCheck.violations(book, Map.of(0, notes), TAKES, true);
   }
 
   @Test
@@ -142,7 +142,7 @@ class SoakCheckTest {
     notes.put(notes.next(), Note.REFUSED);
 
     assertThat(violations()).hasSize(1);
-    assertThat(SoakCheck.violations(book, List.of(notes), TAKES, false)).isEmpty();
+    assertThat(SoakCheck.violations(book, Map.of(0, notes), TAKES, false)).isEmpty();
   }
 
   @Test
