@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -57,6 +58,12 @@ final class CounterCombiner implements AutoCloseable {
   private final CounterGuesses guesses = new CounterGuesses();
   private int wary;
 
+  /**
+   * Which lane writes: from taking a batch to the change of its rows, so that guesses reach the
+   * database in the order of their decisions; while it commits, the other may write.
+   */
+  private final Semaphore writing = new Semaphore(1);
+
   /** A connection, and who is at work on it. */
   private record Lane(Transactions transactions, Turns turns) {}
 
@@ -96,14 +103,20 @@ final class CounterCombiner implements AutoCloseable {
   /** Whether the second lane may have work. */
   private boolean mayGuess() {
     Posting<?> next = queue.peek();
-    return next != null && decided(() -> guesses.mayServe(next));
+    return next != null && writing.availablePermits() > 0 && decided(() -> guesses.mayServe(next));
   }
 
   /** A turn of the first lane, which does whatever there is. */
   private void work() {
-    Batch batch = decided(() -> nextBatch(putOffBefore()));
-    if (!batch.postings.isEmpty() && !tryGuess(first, batch)) {
-      read(batch.postings);
+    writing.acquireUninterruptibly();
+    WritersTurn turn = new WritersTurn();
+    try {
+      Batch batch = decided(() -> nextBatch(putOffBefore()));
+      if (!batch.postings.isEmpty() && !tryGuess(first, batch, turn)) {
+        read(batch.postings);
+      }
+    } finally {
+      turn.end();
     }
     if (queue.isEmpty()) {
       first.transactions.rest();
@@ -112,11 +125,44 @@ final class CounterCombiner implements AutoCloseable {
 
   /** A turn of the second lane, which leaves to the first what it cannot do by a guess. */
   private void guess() {
-    if (mayGuess()) {
+    if (!mayGuess() || !writing.tryAcquire()) {
+      return;
+    }
+    WritersTurn turn = new WritersTurn();
+    boolean done;
+    try {
       Batch batch = decided(() -> nextBatch(new ArrayList<>()));
-      if (!tryGuess(second, batch)) {
-        batch.postings.forEach(queue::addFirst);
-        first.turns.take();
+      done = tryGuess(second, batch, turn);
+      if (!done) {
+        for (int i = batch.postings.size() - 1; i >= 0; i--) {
+          queue.addFirst(batch.postings.get(i));
+        }
+      }
+    } finally {
+      turn.end();
+    }
+    if (!done) {
+      first.turns.take();
+    }
+  }
+
+  /** The right to write, given up once. */
+  private final class WritersTurn {
+
+    private boolean ended;
+
+    void end() {
+      if (!ended) {
+        ended = true;
+        writing.release();
+      }
+    }
+
+    /** Our rows are changed, and whoever changes them next waits for our commit. */
+    void endAtCommit() {
+      end();
+      if (database.connections().areOurs()) {
+        second.turns.wake();
       }
     }
   }
@@ -157,14 +203,14 @@ final class CounterCombiner implements AutoCloseable {
   }
 
   /** Whether {@code batch} was done by its guess, or failed. */
-  private boolean tryGuess(Lane lane, Batch batch) {
+  private boolean tryGuess(Lane lane, Batch batch, WritersTurn turn) {
     Guess guess = batch.guess;
     if (guess == null) {
       return false;
     }
     boolean right;
     try {
-      right = lane.transactions.run(new GuessedWork(guess));
+      right = lane.transactions.run(new GuessedWork(guess, turn));
     } catch (RuntimeException e) {
       decided(() -> guesses.wasWrong(guess));
       batch.postings.forEach(posting -> posting.failed(e));
@@ -204,10 +250,12 @@ final class CounterCombiner implements AutoCloseable {
   private final class GuessedWork implements Transactions.Work<Boolean> {
 
     private final Guess guess;
+    private final WritersTurn turn;
     private boolean tried;
 
-    GuessedWork(Guess guess) {
+    GuessedWork(Guess guess, WritersTurn turn) {
       this.guess = guess;
+      this.turn = turn;
     }
 
     @Override
@@ -216,7 +264,7 @@ final class CounterCombiner implements AutoCloseable {
       tried = true;
       return !again
           && session.commitIfLastChanges(
-              guess.changes().writesIfStill(guess.before(), tables, session));
+              guess.changes().writesIfStill(guess.before(), tables, session), turn::endAtCommit);
     }
   }
 

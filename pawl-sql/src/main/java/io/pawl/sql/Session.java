@@ -234,8 +234,10 @@ final class Session implements AutoCloseable {
   /**
    * Runs {@code writes}, and commits if the last of them changed a row, else rolls back; says
    * which. Two trips where the driver takes several statements.
+   *
+   * @param atCommit run once it changed a row, before the commit
    */
-  boolean commitIfLastChanges(List<Write> writes) throws SQLException {
+  boolean commitIfLastChanges(List<Write> writes, Runnable atCommit) throws SQLException {
     StringBuilder sql = new StringBuilder(starts() ? dialect.starts() : "");
     int changed = 0;
     if (commitsWithWrite) {
@@ -250,6 +252,7 @@ final class Session implements AutoCloseable {
       rollBack();
       return false;
     }
+    atCommit.run();
     written = true;
     commit();
     return true;
@@ -328,10 +331,9 @@ final class Session implements AutoCloseable {
 
   /** Takes the answers to all statements; says how many rows the last one changed. */
   private static int drain(PreparedStatement statement) throws SQLException {
-    int last = 0;
-    for (int count = statement.getUpdateCount(); count != -1; count = statement.getUpdateCount()) {
-      last = count;
-      statement.getMoreResults();
+    int last = statement.getUpdateCount();
+    while (statement.getMoreResults() || statement.getUpdateCount() != -1) {
+      last = statement.getUpdateCount();
     }
     return last;
   }

@@ -41,6 +41,13 @@ final class Turns implements AutoCloseable {
     return mine;
   }
 
+  /** There may be work by now: done by the thread of its own. */
+  void wake() {
+    if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
+      ownThread.execute(this::takeUntilDone);
+    }
+  }
+
   /** As {@link #take}, of all the work that {@code calls} makes, in one turn. */
   void together(Runnable calls) {
     if (!atWork.compareAndSet(false, true)) {
@@ -57,9 +64,7 @@ final class Turns implements AutoCloseable {
   /** This thread is at work: takes one turn, and has the rest done. */
   private void takeFirst() {
     takeUninterrupted();
-    if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
-      ownThread.execute(this::takeUntilDone);
-    }
+    wake();
   }
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
