@@ -3,10 +3,10 @@ package io.pawl.composite;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -97,7 +97,7 @@ final class GateLocks {
     return standing;
   }
 
-  /** One token is enough where none is used; the gate's are not the truth's. */
+  /** No more tokens than followers could use; the gate's are not the truth's. */
   private static Claim forGate(Claim claim) {
     return new Claim(
         claim.lock(),
@@ -105,25 +105,26 @@ final class GateLocks {
         claim.mode(),
         claim.lease(),
         claim.queues(),
-        1,
+        Math.min(claim.tokens(), 1 + GrantRule.MAX_FOLLOWERS),
         0,
         claim.unsettled(),
         claim.holder());
   }
 
   private void gateRang(Passage passage, Standing standing) {
-    if (standing instanceof Standing.Held) {
+    if (standing instanceof Standing.Held held) {
+      passage.followedBy(held.followers());
       threads.soon(() -> letThrough(passage));
     }
   }
 
   private void letThrough(Passage passage) {
-    if (passage.startsForTruth()) {
+    if (passage.startsForTruth(nanos.getAsLong())) {
       askTruth(passage)
           .whenComplete(
               (standing, error) -> {
-                if (standing instanceof Standing.Held) {
-                  passage.ring(standing);
+                if (standing instanceof Standing.Held held) {
+                  passage.ring(passage.leading(held));
                 }
               });
     }
@@ -139,7 +140,7 @@ final class GateLocks {
             .then(
                 send(passage, passage.claim),
                 standing -> {
-                  Claim fitted = fitted(passage.claim, standing);
+                  Claim fitted = passage.fitted(standing);
                   return fitted == null
                       ? CompletableFuture.completedFuture(standing)
                       : send(passage, fitted);
@@ -148,24 +149,12 @@ final class GateLocks {
     return threads.then(answer, standing -> conclude(passage, standing, false));
   }
 
-  private static @Nullable Claim fitted(Claim claim, Standing standing) {
-    boolean fits =
-        standing instanceof Standing.OtherKind other
-            && claim.mode() instanceof Mode.Permits permits
-            && permits.wanted() <= other.kind().capacity();
-    if (!fits) {
-      return null;
-    }
-    int capacity = ((Standing.OtherKind) standing).kind().capacity();
-    return claim.as(new Mode.Permits(((Mode.Permits) claim.mode()).wanted(), capacity));
-  }
-
   private CompletionStage<Standing> askTruth(Passage passage, Claim claim, boolean mendKind) {
     return threads.then(send(passage, claim), standing -> conclude(passage, standing, mendKind));
   }
 
   private CompletionStage<Standing> send(Passage passage, Claim claim) {
-    if (!passage.toTruth()) {
+    if (!passage.toTruth(nanos.getAsLong())) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
     CompletionStage<Standing> answer;
@@ -198,7 +187,7 @@ final class GateLocks {
     return plain(standing);
   }
 
-  /** Without followers: those of the truth's line have not passed the gate. */
+  /** Without followers: those of the truth's line did not come through the gate. */
   private static Standing plain(Standing standing) {
     return standing instanceof Standing.Held held && !held.followers().isEmpty()
         ? new Standing.Held(held.token(), held.lastToken())
@@ -268,7 +257,7 @@ final class GateLocks {
 
     /** Unless its bell has just done so: then the truth's answer is on its way. */
     void letThrough(Passage passage) {
-      if (passage.startsForTruth()) {
+      if (passage.startsForTruth(nanos.getAsLong())) {
         asks.add(passage);
       } else {
         told.put(passage.claim.id(), new Standing.Waiting(passage.claim.lease()));
@@ -322,10 +311,12 @@ final class GateLocks {
      * behind its back, could hand out a grant that ran out before its reply came.
      */
     private void tell(Map<ClaimId, Standing> standings) {
+      long now = nanos.getAsLong();
       standings.forEach(
-          (id, standing) -> {
+          (id, found) -> {
             Passage passage = passages.get(id);
-            if (passage != null && !passage.isKnownAs(standing)) {
+            Standing standing = passage == null ? found : passage.renewed(found, now);
+            if (standing == null) {
               return;
             }
             told.put(id, plain(standing));

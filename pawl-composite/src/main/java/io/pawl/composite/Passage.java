@@ -2,7 +2,10 @@ package io.pawl.composite;
 
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How far a claim of this client has come: to the gate, and through it to the truth. */
@@ -15,11 +18,13 @@ final class Passage {
   private boolean atGate;
   private boolean gateDoubtful;
   private boolean sent;
+  private long sentNanos;
   private int unanswered;
   private boolean known;
   private boolean doubtful;
   private boolean ended;
   private long heardNanos;
+  private List<ClaimId> followers = List.of();
 
   Passage(Claim claim, Bell bell, long nowNanos) {
     this.claim = claim;
@@ -73,17 +78,42 @@ final class Passage {
   }
 
   /** The gate has let it through: answers true to one caller, who sends it to the truth. */
-  synchronized boolean startsForTruth() {
+  synchronized boolean startsForTruth(long nowNanos) {
     boolean starts = !sent && !ended;
-    sent |= starts;
+    if (starts) {
+      sent = true;
+      sentNanos = nowNanos;
+    }
     return starts;
   }
 
+  /** At the gate these stood directly behind it when it was let through. */
+  synchronized void followedBy(List<ClaimId> claims) {
+    followers = claims;
+  }
+
+  /** What the truth granted, with its followers at the gate, as far as the tokens go. */
+  synchronized Standing.Held leading(Standing.Held granted) {
+    int most = (int) Math.min(followers.size(), granted.lastToken() - granted.token());
+    return new Standing.Held(granted.token(), granted.lastToken(), followers.subList(0, most));
+  }
+
+  /** The claim for as many permits as the truth says that there are; null where it fits anyway. */
+  @Nullable Claim fitted(Standing standing) {
+    if (standing instanceof Standing.OtherKind other
+        && claim.mode() instanceof Mode.Permits permits
+        && permits.wanted() <= other.kind().capacity()) {
+      return claim.as(new Mode.Permits(permits.wanted(), other.kind().capacity()));
+    }
+    return null;
+  }
+
   /** It is about to be sent to the truth; false where it has ended. */
-  synchronized boolean toTruth() {
+  synchronized boolean toTruth(long nowNanos) {
     if (ended) {
       return false;
     }
+    sentNanos = sent ? sentNanos : nowNanos;
     sent = true;
     unanswered++;
     return true;
@@ -104,10 +134,17 @@ final class Passage {
     return sent;
   }
 
-  /** A renewal at the truth has found it so. Answers false where the truth never knew it yet. */
-  synchronized boolean isKnownAs(Standing standing) {
+  /**
+   * What to tell of it now that a renewal at the truth has found it so; null where that is not
+   * known: an attempt may have been lost, or applied so long ago that the claim has run out since.
+   */
+  synchronized @Nullable Standing renewed(Standing standing, long nowNanos) {
     known |= !(standing instanceof Standing.Gone);
-    return known;
+    if (known) {
+      return standing;
+    }
+    boolean underWay = !doubtful && nowNanos - sentNanos < claim.lease().toNanos() / 2;
+    return underWay ? new Standing.Waiting(claim.lease()) : null;
   }
 
   /** No attempt goes to the truth from now on, except those that are on their way. */

@@ -19,7 +19,7 @@ import java.util.function.Function;
  */
 final class Threads implements AutoCloseable {
 
-  static final int BACKGROUND = 4;
+  static final int BACKGROUND = 16;
   private static final int WORKERS = 16;
   private static final AtomicInteger stores = new AtomicInteger();
 

@@ -14,6 +14,7 @@ import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -81,6 +82,41 @@ class LockFaultsTest {
     assertThat(client.toTruth.calls(Verb.ATTEMPT)).isEqualTo(1);
     lease.close();
     assertThat(client.toTruth.calls(Verb.WITHDRAW)).isEqualTo(1);
+  }
+
+  @Test
+  void thoseWhoStandDirectlyBehindAtTheGateShareOneHoldOfTheTruthInTheirOrder() throws Exception {
+    Client holder = new Client();
+    Client client = new Client();
+    Lease lease = holder.acquire("lock");
+    List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    List<CompletableFuture<?>> waiting = new ArrayList<>();
+    LockOptions strict = LockOptions.defaults().strictOrder();
+    for (int i = 0; i < 20; i++) {
+      int number = i;
+      waiting.add(
+          client
+              .pawl
+              .lock("lock", strict)
+              .tryAcquireAsync(Duration.ofMinutes(1))
+              .thenAccept(
+                  next -> {
+                    order.add(number);
+                    tokens.add(next.orElseThrow().token());
+                    next.orElseThrow().close();
+                  }));
+      await().until(() -> waiters() == number + 1);
+    }
+
+    lease.close();
+
+    CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    assertThat(order).isSorted();
+    assertThat(tokens).isSorted().doesNotHaveDuplicates();
+    assertThat(tokens.get(0)).isGreaterThan(lease.token());
+    assertThat(client.toTruth.calls(Verb.ATTEMPT)).isLessThan(10);
+    await().until(() -> waiters() == 0);
   }
 
   private int waiters() {
