@@ -5,12 +5,10 @@ import static io.pawl.ScriptedStore.held;
 import static io.pawl.ScriptedStore.unavailable;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.SimulatedProcess.Context;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -21,10 +19,6 @@ class AcquisitionTest {
   private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Duration LONG = Duration.ofDays(1);
 
-  private final EventQueue queue = new EventQueue(new Random(1));
-  private final SimulatedProcess process = new SimulatedProcess(queue);
-  private final SimulatedTime time = new SimulatedTime(queue, process, 0, 1);
-  private final ScriptedStore store = new ScriptedStore();
   private final AtomicInteger losses = new AtomicInteger();
   private final LockObserver broken =
       new LockObserver() {
@@ -43,14 +37,10 @@ class AcquisitionTest {
           throw new AssertionError("a bug in the observer");
         }
       };
-  private final Engine engine =
-      new Engine(
-          store,
-          PawlOptions.defaults().observer(broken).patience(Duration.ofMinutes(1)),
-          time,
-          Workers.on(task -> process.run(0, Context.WORKER, task)),
-          new Random(2),
-          "client");
+  private final ScriptedClient client =
+      new ScriptedClient(PawlOptions.defaults().observer(broken).patience(Duration.ofMinutes(1)));
+  private final ScriptedStore store = client.store();
+  private final Engine engine = client.engine();
   private final DistributedLock lock =
       new DistributedLock(engine, "lock", LockOptions.defaults().lease(LEASE));
 
@@ -257,9 +247,6 @@ class AcquisitionTest {
   }
 
   private void pass(Duration length) {
-    long until = queue.now() + length.toNanos();
-    while (queue.step(until)) {
-      assertThat(queue.executed()).isLessThan(10_000);
-    }
+    client.pass(length);
   }
 }

@@ -72,6 +72,17 @@ class GrantRuleTest {
   }
 
   @Test
+  void aGrantNamesNoMoreFollowersThanTheBoundHoweverManyTokensItHas() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 1_000, 0), 0);
+    for (int i = 0; i < GrantRule.MAX_FOLLOWERS + 1; i++) {
+      GrantRule.attempt(lock, exclusive(5 * i + 6), 0);
+    }
+    GrantRule.withdraw(lock, exclusive(1), 10);
+    assertThat(lock.takeGrants().get(0).held().followers()).hasSize(GrantRule.MAX_FOLLOWERS);
+  }
+
+  @Test
   void readersDoNotFollowAWriter() {
     GrantRule.attempt(lock, exclusive(1), 0);
     GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 10, 0), 1);

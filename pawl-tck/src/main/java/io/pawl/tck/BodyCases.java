@@ -189,10 +189,11 @@ abstract class BodyCases extends LockCases {
     DistributedLock slow =
         here.lock(lock, bench.shortLived().strictOrder().minHold(shortest).note("slow"));
     Lease busy = lockThere(lock).acquire();
+    Lease another = lockHere(bench.lock("minHoldBeside")).acquire();
     var first = slow.tryAcquireAsync(PATIENT);
-    eventually(() -> network.answers(Verb.ATTEMPT) >= 1);
-    var second = slow.tryAcquireAsync(PATIENT);
     eventually(() -> network.answers(Verb.ATTEMPT) >= 2);
+    var second = slow.tryAcquireAsync(PATIENT);
+    eventually(() -> network.answers(Verb.ATTEMPT) >= 3);
     long releasedAt = System.nanoTime();
     busy.close();
     Lease lease = first.get().orElseThrow();
@@ -203,6 +204,7 @@ abstract class BodyCases extends LockCases {
     Bench.assertKeptFor(shortest, releasedAt);
     assertThat(next.token()).isGreaterThan(lease.token());
     next.close();
+    another.close();
   }
 
   @Test

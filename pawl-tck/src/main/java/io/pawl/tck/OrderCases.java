@@ -110,6 +110,7 @@ abstract class OrderCases extends LockCases {
     }
   }
 
+  /** In blocks of four, so that a grant has several followers, and a block ends behind another. */
   @Test
   void p6_someoneGetsIn_inStrictOrderFirstComeFirstServedAcrossClients() throws Exception {
     String lock = bench.lock("fifo");
@@ -120,9 +121,9 @@ abstract class OrderCases extends LockCases {
     List<Integer> served = new CopyOnWriteArrayList<>();
     List<Running<Boolean>> line = new ArrayList<>();
     List<Integer> arrived = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 11; i++) {
       int place = i;
-      Pawl client = i % 3 == 0 ? other : here;
+      Pawl client = i % 5 == 0 ? other : here;
       FaultyStore at = client == here ? network : otherNetwork;
       int before = at.answers(Verb.ATTEMPT);
       line.add(

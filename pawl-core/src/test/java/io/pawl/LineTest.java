@@ -1,0 +1,256 @@
+package io.pawl;
+
+import static io.pawl.ScriptedStore.WAITING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.GrantRule;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whom a client serves under one hold of the store, in which order, and for how long. */
+class LineTest {
+
+  private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final Duration LONG = Duration.ofDays(1);
+  private static final LockOptions PASSING = LockOptions.defaults().lease(LEASE);
+  private static final LockOptions STRICT = PASSING.strictOrder();
+
+  private final ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
+  private final ScriptedStore store = client.store();
+
+  @Test
+  void followersAreServedInTheirOrderUnderOneHoldAndTheirOwnClaimsWithdrawn() {
+    List<Requested> line = inLine(STRICT, STRICT, STRICT, STRICT);
+    grant(line.get(1), 10, line.get(2), line.get(3));
+    assertThat(withdrawn()).containsExactlyInAnyOrder(line.get(2).id(), line.get(3).id());
+    assertThat(line.get(2).future).isNotDone();
+
+    line.get(1).close();
+    assertThat(line.get(2).token()).isEqualTo(11);
+    assertThat(line.get(3).future).isNotDone();
+    line.get(2).close();
+    assertThat(line.get(3).token()).isEqualTo(12);
+    line.get(3).close();
+
+    assertThat(withdrawn()).hasSize(3).endsWith(line.get(1).id());
+    assertThat(store.attempts).as("no further trip").hasSize(4);
+  }
+
+  /** It asks in another way, so that the hold is not for it, and stays where it stands. */
+  @Test
+  void whoStandsBehindAFollowerThatStaysIsNotServedBeforeIt() {
+    LockOptions other = STRICT.lease(LEASE.dividedBy(2));
+    List<Requested> line = inLine(STRICT, STRICT, other, STRICT);
+    grant(line.get(1), 10, line.get(2), line.get(3));
+    assertThat(withdrawn()).isEmpty();
+
+    line.get(1).close();
+
+    assertThat(withdrawn()).containsExactly(line.get(1).id());
+    assertThat(line.get(2).future).isNotDone();
+    assertThat(line.get(3).future).isNotDone();
+  }
+
+  @Test
+  void aFollowerThatHasLeftIsPassedOver() {
+    List<Requested> line = inLine(STRICT, STRICT, STRICT, STRICT);
+    line.get(2).future.cancel(false);
+    client.pass(Duration.ZERO);
+    grant(line.get(1), 10, line.get(2), line.get(3));
+
+    line.get(1).close();
+
+    assertThat(line.get(3).token()).isEqualTo(11);
+  }
+
+  @Test
+  void whenTheirHoldIsLostFollowersStandInLineEachForItself() {
+    List<Requested> line = inLine(STRICT, STRICT, STRICT, STRICT);
+    grant(line.get(1), 10, line.get(2), line.get(3));
+    client.pass(LEASE);
+
+    assertThat(line.get(1).future.join().orElseThrow().isValid()).isFalse();
+    assertThat(store.attempts).hasSize(6);
+    assertThat(store.attempts).extracting(attempt -> attempt.claim().id()).doesNotHaveDuplicates();
+  }
+
+  static List<LockOptions> unshared() {
+    return List.of(STRICT.minHold(Duration.ofSeconds(1)), STRICT.renewal(false));
+  }
+
+  @ParameterizedTest
+  @MethodSource("unshared")
+  void aHoldThatHasToLastOrToEndIsNotSharedWithFollowers(LockOptions options) {
+    List<Requested> line = inLine(options, options, options);
+    assertThat(store.attempts).extracting(attempt -> attempt.claim().tokens()).containsOnly(1);
+    grant(line.get(1), 10, line.get(2));
+
+    line.get(1).close();
+
+    assertThat(line.get(2).future).isNotDone();
+  }
+
+  @Test
+  void aStrictClaimAsksForATokenForEachFollowerThatItMayHave() {
+    inLine(STRICT, STRICT);
+    assertThat(store.attempt(1).claim().tokens()).isEqualTo(1 + GrantRule.MAX_FOLLOWERS);
+  }
+
+  static List<LockOptions> shared() {
+    return List.of(STRICT, PASSING.localPassing(100, Duration.ofSeconds(1)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("shared")
+  void aHoldOfWhichLittleIsLeftIsNotPassedOn(LockOptions options) {
+    Requested first = request(options);
+    Requested second = request(options);
+    if (options.passes()) {
+      first.attempt.answer().complete(new Standing.Held(10, 73));
+      client.pass(Duration.ZERO);
+    } else {
+      answerAll(WAITING);
+      grant(first, 10, second);
+    }
+    client.pass(LEASE.multipliedBy(7).dividedBy(10));
+
+    first.close();
+
+    assertThat(second.future).isNotDone();
+    assertThat(withdrawn()).endsWith(first.id());
+  }
+
+  @Test
+  void aHoldWhoseRunIsOverIsNotPassedOn() {
+    LockOptions options = PASSING.localPassing(100, Duration.ofMillis(10));
+    Requested first = request(options);
+    Requested second = request(options);
+    first.attempt.answer().complete(new Standing.Held(10, 73));
+    client.pass(Duration.ofMillis(10));
+
+    first.close();
+
+    assertThat(second.future).isNotDone();
+    assertThat(withdrawn()).containsExactly(first.id());
+  }
+
+  @Test
+  void aReaderJoinsWithoutATripForAsLongAsARunLasts() {
+    DistributedReadWriteLock lock = readWriteLock(PASSING.localPassing(100, Duration.ofMillis(10)));
+    Requested first = request(lock.readLock());
+    first.attempt.answer().complete(new Standing.Held(10, 73));
+    client.pass(Duration.ZERO);
+    Requested second = request(lock.readLock());
+    client.pass(Duration.ofMillis(10));
+    assertThat(second.token()).isEqualTo(11);
+
+    Requested third = request(lock.readLock());
+
+    client.pass(Duration.ZERO);
+    assertThat(third.future).isNotDone();
+    assertThat(store.attempts).hasSize(2);
+  }
+
+  @Test
+  void aReaderDoesNotJoinWhileAWriterOfItsClientWaits() {
+    DistributedReadWriteLock lock = readWriteLock(PASSING);
+    Requested first = request(lock.readLock());
+    first.attempt.answer().complete(new Standing.Held(10, 73));
+    client.pass(Duration.ZERO);
+    request(lock.writeLock());
+
+    Requested second = request(lock.readLock());
+
+    client.pass(Duration.ZERO);
+    assertThat(second.future).isNotDone();
+    assertThat(store.attempts).as("each asks for itself").hasSize(3);
+  }
+
+  @Test
+  void writersPassALockOnForNoMoreThanASliceWhileAReaderOfTheirClientWaits() {
+    DistributedReadWriteLock lock = readWriteLock(PASSING.localPassing(100, Duration.ofSeconds(1)));
+    List<Requested> writers =
+        List.of(request(lock.writeLock()), request(lock.writeLock()), request(lock.writeLock()));
+    writers.get(0).attempt.answer().complete(new Standing.Held(10, 73));
+    client.pass(Duration.ZERO);
+    request(lock.readLock());
+
+    writers.get(0).close();
+    assertThat(writers.get(1).token()).isEqualTo(11);
+    client.pass(Duration.ofNanos(Line.SLICE_NANOS));
+    writers.get(1).close();
+
+    assertThat(writers.get(2).future).isNotDone();
+    assertThat(withdrawn()).containsExactly(writers.get(0).id());
+  }
+
+  private DistributedReadWriteLock readWriteLock(LockOptions options) {
+    return new DistributedReadWriteLock(client.engine(), "lock", options);
+  }
+
+  private Requested request(LockOptions options) {
+    return request(new DistributedLock(client.engine(), "lock", options));
+  }
+
+  private Requested request(DistributedLock lock) {
+    int asked = store.attempts.size();
+    CompletableFuture<Optional<Lease>> future = lock.tryAcquireAsync(LONG);
+    return new Requested(
+        future, store.attempts.size() > asked ? store.attempt(asked) : store.attempt(asked - 1));
+  }
+
+  private List<Requested> inLine(LockOptions... options) {
+    List<Requested> line = Arrays.stream(options).map(this::request).toList();
+    answerAll(WAITING);
+    return line;
+  }
+
+  private void answerAll(Standing standing) {
+    store.attempts.forEach(attempt -> attempt.answer().complete(standing));
+    client.pass(Duration.ZERO);
+  }
+
+  private void grant(Requested to, long token, Requested... followers) {
+    List<ClaimId> ids = Arrays.stream(followers).map(Requested::id).toList();
+    to.attempt.bell().ring(new Standing.Held(token, token + 63, ids));
+    client.pass(Duration.ZERO);
+  }
+
+  private List<ClaimId> withdrawn() {
+    return store.withdrawals.stream().map(Claim::id).toList();
+  }
+
+  /** A request, and the attempt that was made for it, or of whoever stands before it. */
+  private final class Requested {
+    private final CompletableFuture<Optional<Lease>> future;
+    private final ScriptedStore.Attempt attempt;
+
+    Requested(CompletableFuture<Optional<Lease>> future, ScriptedStore.Attempt attempt) {
+      this.future = future;
+      this.attempt = attempt;
+    }
+
+    ClaimId id() {
+      return attempt.claim().id();
+    }
+
+    long token() {
+      assertThat(future).isDone();
+      return future.join().orElseThrow().token();
+    }
+
+    void close() {
+      future.join().orElseThrow().closeAsync();
+      client.pass(Duration.ZERO);
+    }
+  }
+}

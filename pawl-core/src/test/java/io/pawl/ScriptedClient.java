@@ -1,0 +1,43 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.SimulatedProcess.Context;
+import java.time.Duration;
+import java.util.Random;
+
+/** A client of a {@link ScriptedStore}, whose time passes when the test says so. */
+final class ScriptedClient {
+
+  private final EventQueue queue = new EventQueue(new Random(1));
+  private final SimulatedProcess process = new SimulatedProcess(queue);
+  private final ScriptedStore store = new ScriptedStore();
+  private final Engine engine;
+
+  ScriptedClient(PawlOptions options) {
+    engine =
+        new Engine(
+            store,
+            options,
+            new SimulatedTime(queue, process, 0, 1),
+            Workers.on(task -> process.run(0, Context.WORKER, task)),
+            new Random(2),
+            "client");
+  }
+
+  ScriptedStore store() {
+    return store;
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  /** Everything that is due by then happens. */
+  void pass(Duration length) {
+    long until = queue.now() + length.toNanos();
+    while (queue.step(until)) {
+      assertThat(queue.executed()).isLessThan(10_000);
+    }
+  }
+}
