@@ -208,6 +208,24 @@ class AcquisitionTest {
   }
 
   @Test
+  void aDowngradeThatFailsIsMadeAgainUntilTheLeaseIsLost() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    var downgraded = lease.downgradeAsync();
+    store.attempt(1).answer().completeExceptionally(unavailable());
+    pass(Duration.ofMillis(20));
+    assertThat(downgraded).isNotDone();
+    assertThat(lease.isShared()).isFalse();
+    pass(LEASE);
+    store.attempt(2).answer().completeExceptionally(unavailable());
+    pass(Duration.ofSeconds(1));
+    assertThat(store.attempts).hasSize(3);
+    assertThat(downgraded)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
   void anErrorInOneCallbackSilencesNoOther() {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
     lease.onLost(

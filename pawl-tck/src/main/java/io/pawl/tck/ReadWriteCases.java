@@ -268,7 +268,7 @@ abstract class ReadWriteCases extends LockCases {
   void aDowngradeWhoseAnswerIsLostIsMadeAgain() throws Exception {
     String lock = bench.lock("lostDowngrade");
     Lease lease = rwHere(lock).writeLock().acquire();
-    network.next(Verb.ATTEMPT, Fault.LOSE_REPLY, Fault.LOSE_REQUEST);
+    network.next(Verb.ATTEMPT, Fault.LOSE_REQUEST, Fault.LOSE_REPLY, Fault.LOSE_REQUEST);
 
     lease.downgrade();
 
