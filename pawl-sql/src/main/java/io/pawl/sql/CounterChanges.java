@@ -58,7 +58,7 @@ final class CounterChanges {
   List<Session.Write> writesIfStill(CounterRow before, CounterTables tables, Session session) {
     List<Session.Write> writes = new ArrayList<>();
     session.chunks(fresh).forEach(some -> writes.add(tables.newLines(some)));
-    writes.add(tables.replaceRow(before, rows.get(0)));
+    writes.add(CounterTables.replaceRow(before, rows.get(0)));
     return writes;
   }
 }

@@ -3,17 +3,12 @@ package io.pawl.sql;
 import io.pawl.sql.CounterGuesses.Guess;
 import io.pawl.sql.CounterPage.Search;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Turns operations on counters that arrive together into one short transaction: it takes the
@@ -23,11 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An id that is known has a line, and its key refuses a second one: then the transaction is
  * repeated and the ids are looked up in the ledgers. Looking first costs a quarter of a batch, so
  * that is done where it is free of trips, where the decision may write no line, and for a while
- * after an id was known.
- *
- * <p>A counter that is hot needs no reading either ({@link CounterGuesses}): then a second
- * transaction enters the next batch's lines while the first one still commits, and only its change
- * of the row waits for that. On connections of our own only.
+ * after an id was known. A counter that is hot needs no reading either ({@link CounterGuesses}).
  *
  * <p>Round trips: 2, {@code lock; look up} and {@code write; COMMIT}, or {@code write} and {@code
  * COMMIT} by a guess; 1 more for each counter that has open reservations. Counters never seen
@@ -41,52 +32,31 @@ final class CounterCombiner implements AutoCloseable {
   /** For how many batches the ids are looked up once one was known. */
   private static final int WARY_BATCHES = 64;
 
-  /** Operations to be done together, and what a guess makes of them. */
-  private record Batch(List<Posting<?>> postings, @Nullable Guess guess) {}
-
   private final Database database;
+  private final Transactions transactions;
   private final CounterTables tables;
-  private final ConcurrentLinkedDeque<Posting<?>> queue = new ConcurrentLinkedDeque<>();
-  private final BlockedRows<Posting<?>> blockedRows; // of whoever is at work in the first lane
-  private final Lane first;
-  private final Lane second;
+  private final ConcurrentLinkedQueue<Posting<?>> queue = new ConcurrentLinkedQueue<>();
+  private final BlockedRows<Posting<?>> blockedRows;
+  private final Turns turns;
   private volatile boolean closed;
 
-  /** Guards what follows, and the taking from the queue. */
-  private final ReentrantLock decisions = new ReentrantLock();
-
+  // Of whoever is at work:
   private final CounterGuesses guesses = new CounterGuesses();
   private int wary;
 
-  /**
-   * Which lane writes: from taking a batch to the change of its rows, so that guesses reach the
-   * database in the order of their decisions; while it commits, the other may write.
-   */
-  private final Semaphore writing = new Semaphore(1);
-
-  /** A connection, and who is at work on it. */
-  private record Lane(Transactions transactions, Turns turns) {}
-
   CounterCombiner(Database database, String threadName) {
     this.database = database;
+    this.transactions = new Transactions(database);
     this.tables = new CounterTables(database.dialect());
     this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
-    this.first =
-        new Lane(
-            new Transactions(database),
-            new Turns(this::hasWork, this::work, this::pauseWhereOnlyBlockedRowsWait, threadName));
-    this.second =
-        new Lane(
-            new Transactions(database),
-            new Turns(this::mayGuess, this::guess, () -> {}, threadName + "-2"));
+    this.turns =
+        new Turns(this::hasWork, this::turn, this::pauseWhereOnlyBlockedRowsWait, threadName);
   }
 
   /** Does {@code posting}, on this thread if nobody is at work. */
   <T> CompletableFuture<T> submit(Posting<T> posting) {
     queue.add(posting);
-    if (!first.turns.take() && database.connections().areOurs()) {
-      second.turns.take();
-    }
+    turns.take();
     return posting.answer();
   }
 
@@ -100,143 +70,41 @@ final class CounterCombiner implements AutoCloseable {
     }
   }
 
-  /** Whether the second lane may have work. */
-  private boolean mayGuess() {
-    Posting<?> next = queue.peek();
-    return next != null && writing.availablePermits() > 0 && decided(() -> guesses.mayServe(next));
-  }
-
-  /** A turn of the first lane, which does whatever there is. */
-  private void work() {
-    writing.acquireUninterruptibly();
-    WritersTurn turn = new WritersTurn();
-    try {
-      Batch batch = decided(() -> nextBatch(putOffBefore()));
-      if (!batch.postings.isEmpty() && !tryGuess(first, batch, turn)) {
-        read(batch.postings);
-      }
-    } finally {
-      turn.end();
+  private void turn() {
+    List<Posting<?>> batch = nextBatch();
+    if (!batch.isEmpty()) {
+      work(batch);
     }
     if (queue.isEmpty()) {
-      first.transactions.rest();
+      transactions.rest();
     }
   }
 
-  /** A turn of the second lane, which leaves to the first what it cannot do by a guess. */
-  private void guess() {
-    if (!mayGuess() || !writing.tryAcquire()) {
-      return;
-    }
-    WritersTurn turn = new WritersTurn();
-    boolean done;
-    try {
-      Batch batch = decided(() -> nextBatch(new ArrayList<>()));
-      done = tryGuess(second, batch, turn);
-      if (!done) {
-        for (int i = batch.postings.size() - 1; i >= 0; i--) {
-          queue.addFirst(batch.postings.get(i));
-        }
-      }
-    } finally {
-      turn.end();
-    }
-    if (!done) {
-      first.turns.take();
-    }
-  }
-
-  /** The right to write, given up once. */
-  private final class WritersTurn {
-
-    private boolean ended;
-
-    void end() {
-      if (!ended) {
-        ended = true;
-        writing.release();
-      }
-    }
-
-    /** Our rows are changed, and whoever changes them next waits for our commit. */
-    void endAtCommit() {
-      end();
-      if (database.connections().areOurs()) {
-        second.turns.wake();
-      }
-    }
-  }
-
-  private <T extends @Nullable Object> T decided(Supplier<T> step) {
-    decisions.lock();
-    try {
-      return step.get();
-    } finally {
-      decisions.unlock();
-    }
-  }
-
-  /** What was put off, if it is time to look again, or if more about the same rows has come. */
-  private List<Posting<?>> putOffBefore() {
-    boolean all =
-        closed || (!blockedRows.isEmpty() && queue.stream().anyMatch(blockedRows::concern));
-    return all ? blockedRows.takeAll() : blockedRows.takeDue();
-  }
-
-  private Batch nextBatch(List<Posting<?>> batch) {
+  private List<Posting<?>> nextBatch() {
+    List<Posting<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
     int counters = 0;
-    for (Posting<?> next = queue.peek(); next != null; next = queue.peek()) {
-      counters += next.names().size();
-      if (counters > MAX_BATCH && !batch.isEmpty()) {
-        break;
-      }
+    for (Posting<?> next = queue.peek();
+        next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
+        next = queue.peek()) {
       batch.add(queue.remove());
+      counters += next.names().size();
     }
-    Guess guess =
-        database.dialect().hasShortcuts()
-            ? guesses.decide(batch, wary > 0, System.nanoTime())
-            : null;
-    if (guess == null) {
+    if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
+      batch.addAll(0, blockedRows.takeAll()); // in their order
+    }
+    return batch;
+  }
+
+  private void work(List<Posting<?>> batch) {
+    try {
+      if (!tryGuess(batch)) {
+        read(batch);
+      }
+    } catch (RuntimeException e) {
       batch.forEach(posting -> guesses.forget(posting.names()));
-    }
-    return new Batch(batch, guess);
-  }
-
-  /** Whether {@code batch} was done by its guess, or failed. */
-  private boolean tryGuess(Lane lane, Batch batch, WritersTurn turn) {
-    Guess guess = batch.guess;
-    if (guess == null) {
-      return false;
-    }
-    boolean right;
-    try {
-      right = lane.transactions.run(new GuessedWork(guess, turn));
-    } catch (RuntimeException e) {
-      decided(() -> guesses.wasWrong(guess));
-      batch.postings.forEach(posting -> posting.failed(e));
-      return true;
-    }
-    if (right) {
-      batch.postings.forEach(Posting::committed);
-    } else {
-      decided(() -> guesses.wasWrong(guess));
-    }
-    return right;
-  }
-
-  private void read(List<Posting<?>> batch) {
-    ReadWork work = new ReadWork(batch);
-    CounterPage page;
-    try {
-      do {
-        page = first.transactions.run(work);
-      } while (!page.isDecided());
-    } catch (RuntimeException e) {
       batch.forEach(posting -> posting.failed(e));
       return;
     }
-    CounterPage committed = page;
-    decided(() -> guesses.wasRead(committed));
     for (Posting<?> posting : batch) {
       if (posting.isPutOff()) {
         blockedRows.putOff(posting);
@@ -246,16 +114,39 @@ final class CounterCombiner implements AutoCloseable {
     }
   }
 
+  /** Whether {@code batch} could be decided without reading, and has been committed. */
+  private boolean tryGuess(List<Posting<?>> batch) {
+    Guess guess =
+        database.dialect().hasShortcuts()
+            ? guesses.decide(batch, wary > 0, System.nanoTime())
+            : null;
+    if (guess == null) {
+      return false;
+    }
+    boolean right = transactions.run(new GuessedWork(guess));
+    if (!right) {
+      guesses.wasWrong(guess);
+    }
+    return right;
+  }
+
+  private void read(List<Posting<?>> batch) {
+    ReadWork work = new ReadWork(batch);
+    CounterPage page;
+    do {
+      page = transactions.run(work);
+    } while (!page.isDecided());
+    guesses.wasRead(page);
+  }
+
   /** The transaction of a batch that was decided by a guess: one try. */
   private final class GuessedWork implements Transactions.Work<Boolean> {
 
     private final Guess guess;
-    private final WritersTurn turn;
     private boolean tried;
 
-    GuessedWork(Guess guess, WritersTurn turn) {
+    GuessedWork(Guess guess) {
       this.guess = guess;
-      this.turn = turn;
     }
 
     @Override
@@ -264,7 +155,7 @@ final class CounterCombiner implements AutoCloseable {
       tried = true;
       return !again
           && session.commitIfLastChanges(
-              guess.changes().writesIfStill(guess.before(), tables, session), turn::endAtCommit);
+              guess.changes().writesIfStill(guess.before(), tables, session));
     }
   }
 
@@ -292,7 +183,7 @@ final class CounterCombiner implements AutoCloseable {
 
     @Override
     public CounterPage runAndCommit(Session session) throws SQLException {
-      Search search = decided(this::search);
+      Search search = search();
       tried = true;
       CounterPage page = read(session, search);
       page.loadDue(session, tables);
@@ -319,13 +210,10 @@ final class CounterCombiner implements AutoCloseable {
     }
   }
 
-  /** Lets the transactions under way finish, fails what is queued, closes the connections. */
   @Override
   public void close() {
     closed = true;
-    first.transactions.refuseMore();
-    second.transactions.refuseMore();
-    second.turns.close(second.transactions::close);
-    first.turns.close(first.transactions::close);
+    transactions.refuseMore();
+    turns.close(transactions::close);
   }
 }

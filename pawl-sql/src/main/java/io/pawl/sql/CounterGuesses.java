@@ -4,15 +4,14 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters' rows as this client's last transactions have left them, or are about to: a guess at how
- * they stand, from which a batch can be decided before anything is read, and even before the
- * transaction in front of it has committed. The guess is checked as the row is written ({@link
- * CounterTables#replaceRow}). What it decides by is all in the row, but for the ids, whose keys the
- * ledger checks; so a row that equals the guess is as good as one that was read, whoever wrote it.
+ * Counters' rows as this client's last transactions have left them: a guess at how they stand, from
+ * which a batch can be decided before anything is read. The guess is checked as the row is written
+ * ({@link CounterTables#replaceRow}). What it decides by is all in the row, but for the ids, whose
+ * keys the ledger checks; so a row that equals the guess is as good as one that was read, whoever
+ * wrote it.
  *
  * <p>Not thread-safe.
  */
@@ -45,17 +44,7 @@ final class CounterGuesses {
    *
    * @param before as the row must be
    */
-  record Guess(CounterRow before, CounterChanges changes) {
-
-    String counter() {
-      return before.view().name();
-    }
-  }
-
-  /** Whether there may be a guess at a batch that begins with {@code first}. */
-  boolean mayServe(Posting<?> first) {
-    return shy == 0 && first.mayBeGuessed() && known.containsKey(first.names().iterator().next());
-  }
+  record Guess(CounterRow before, CounterChanges changes) {}
 
   /**
    * Decides {@code batch}, if all of it is about one counter that is known; else answers null, and
@@ -94,23 +83,24 @@ final class CounterGuesses {
   private void remember(CounterRow row, long millis, long atNanos) {
     if (row.view().reserved() == 0) {
       known.put(row.view().name(), new Known(row, millis, atNanos));
+    } else {
+      known.remove(row.view().name());
     }
   }
 
-  boolean forget(Collection<String> counters) {
-    return known.keySet().removeAll(counters);
+  void forget(Collection<String> counters) {
+    counters.forEach(known::remove);
   }
 
   /** The row did not stand as it was guessed. */
-  boolean wasWrong(Guess guess) {
+  void wasWrong(Guess guess) {
     shy = SHY_BATCHES;
-    return forget(Set.of(guess.counter()));
+    known.remove(guess.before.view().name());
   }
 
   /** A batch was read, decided and committed. */
-  boolean wasRead(CounterPage page) {
+  void wasRead(CounterPage page) {
     page.after().values().forEach(row -> remember(row, page.now(), page.atNanos()));
     shy = Math.max(0, shy - 1);
-    return true;
   }
 }

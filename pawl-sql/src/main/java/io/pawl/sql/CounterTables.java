@@ -229,23 +229,14 @@ final class CounterTables {
         });
   }
 
-  /**
-   * Makes {@code after} of a row if it stands as {@code before} once nobody else changes it, else
-   * changes none. Found by its whole key alone, an UPDATE of InnoDB waits for the row.
-   */
-  Session.Write replaceRow(CounterRow before, CounterRow after) {
-    boolean waits = dialect.updateLooksBeforeItWaits();
-    String wait = waits ? "SELECT name FROM pawl_counter WHERE name = ? FOR UPDATE; " : "";
+  /** Makes {@code after} of a row if it stands as {@code before}, else changes none. */
+  static Session.Write replaceRow(CounterRow before, CounterRow after) {
     String set = String.join(" = ?, ", COUNTER.others()) + " = ?";
     String still = String.join(" = ? AND ", COUNTER.others()) + " = ?";
     return new Session.Write(
-        wait + "UPDATE pawl_counter SET " + set + " WHERE name = ? AND " + still,
+        "UPDATE pawl_counter SET " + set + " WHERE name = ? AND " + still,
         (statement, first) -> {
-          int parameter = first;
-          if (waits) {
-            statement.setString(parameter++, before.view().name());
-          }
-          parameter = after.bindOthers(statement, parameter);
+          int parameter = after.bindOthers(statement, first);
           statement.setString(parameter++, before.view().name());
           return before.bindOthers(statement, parameter);
         });

@@ -57,14 +57,6 @@ interface Dialect {
     return "";
   }
 
-  /**
-   * Whether an UPDATE looks at a row that is being changed before it waits for it, so that it finds
-   * the row as it was.
-   */
-  default boolean updateLooksBeforeItWaits() {
-    return false;
-  }
-
   /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
   default @Nullable String begin() {
     return null;

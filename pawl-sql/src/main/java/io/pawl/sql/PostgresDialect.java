@@ -59,12 +59,6 @@ final class PostgresDialect implements Dialect {
     return BEGIN;
   }
 
-  /** By the snapshot of the statement; only a row that fits it is waited for. */
-  @Override
-  public boolean updateLooksBeforeItWaits() {
-    return true;
-  }
-
   @Override
   public int jdbcIsolation() {
     return Connection.TRANSACTION_NONE;

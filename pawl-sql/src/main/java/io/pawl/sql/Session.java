@@ -234,10 +234,8 @@ final class Session implements AutoCloseable {
   /**
    * Runs {@code writes}, and commits if the last of them changed a row, else rolls back; says
    * which. Two trips where the driver takes several statements.
-   *
-   * @param atCommit run once it changed a row, before the commit
    */
-  boolean commitIfLastChanges(List<Write> writes, Runnable atCommit) throws SQLException {
+  boolean commitIfLastChanges(List<Write> writes) throws SQLException {
     StringBuilder sql = new StringBuilder(starts() ? dialect.starts() : "");
     int changed = 0;
     if (commitsWithWrite) {
@@ -252,7 +250,6 @@ final class Session implements AutoCloseable {
       rollBack();
       return false;
     }
-    atCommit.run();
     written = true;
     commit();
     return true;

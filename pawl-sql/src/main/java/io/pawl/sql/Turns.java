@@ -32,19 +32,10 @@ final class Turns implements AutoCloseable {
     this.ownThread = OwnThread.named(threadName);
   }
 
-  /** There is work: done on this thread if nobody is at it. Answers whether it was. */
-  boolean take() {
-    boolean mine = atWork.compareAndSet(false, true);
-    if (mine) {
+  /** There is work: done on this thread if nobody is at it. */
+  void take() {
+    if (atWork.compareAndSet(false, true)) {
       takeFirst();
-    }
-    return mine;
-  }
-
-  /** There may be work by now: done by the thread of its own. */
-  void wake() {
-    if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
-      ownThread.execute(this::takeUntilDone);
     }
   }
 
@@ -64,7 +55,9 @@ final class Turns implements AutoCloseable {
   /** This thread is at work: takes one turn, and has the rest done. */
   private void takeFirst() {
     takeUninterrupted();
-    wake();
+    if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
+      ownThread.execute(this::takeUntilDone);
+    }
   }
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
