@@ -28,10 +28,10 @@ final class DirectoryFence implements Fence {
   private static final Pattern TOKEN = Pattern.compile("[1-9][0-9]{0,15}");
 
   /** The system's locks on files are the process's: its threads exclude each other here. */
-  private static final ConcurrentHashMap<Path, Turn> TURNS = new ConcurrentHashMap<>();
+  static final ConcurrentHashMap<Path, Turn> TURNS = new ConcurrentHashMap<>();
 
   /** A place for the threads of this process to take turns; gone with the last of them. */
-  private static final class Turn {
+  static final class Turn {
     private final ReentrantLock mutex = new ReentrantLock();
     private int users;
   }

@@ -132,7 +132,7 @@ public final class GroupLease implements AutoCloseable {
     List<Runnable> toCall;
     mutex.lock();
     try {
-      if (teller != null || closed) {
+      if (teller != null) {
         return;
       }
       teller = Thread.currentThread();

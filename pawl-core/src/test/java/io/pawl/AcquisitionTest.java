@@ -8,10 +8,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Answers, failures, bells and renewals of one claim in the orders in which they can come. */
 class AcquisitionTest {
@@ -62,6 +65,14 @@ class AcquisitionTest {
     store.attempt(0).answer().complete(held(1));
     pass(Duration.ZERO);
     assertThat(future.join().orElseThrow().remaining()).isLessThan(Duration.ofSeconds(1));
+  }
+
+  /** 1 % for a store whose clock runs faster, and 2 ms for one that counts whole milliseconds. */
+  @Test
+  void aLeaseIsTrustedForItsLengthLessDriftAndMargin() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
+    assertThat(lease.remaining())
+        .isEqualTo(LEASE.minus(LEASE.dividedBy(100)).minus(Duration.ofMillis(2)));
   }
 
   @Test
@@ -196,15 +207,22 @@ class AcquisitionTest {
     assertThat(lease.closeAsync()).isCompletedExceptionally();
   }
 
-  @Test
-  void anEvictedHolderIsToldByTheNextRenewal() {
+  /** Evicted; or run out, and in line or held again by a copy of its attempt that came late. */
+  static List<Standing> lost() {
+    return List.of(Standing.GONE, WAITING, held(2));
+  }
+
+  @ParameterizedTest
+  @MethodSource("lost")
+  void aHolderThatHoldsNoMoreIsToldByTheNextRenewal(Standing standing) {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
     lease.onLost(losses::incrementAndGet);
     pass(LEASE.dividedBy(3));
-    store.renewals.get(0).answerAll(Standing.GONE);
+    store.renewals.get(0).answerAll(standing);
     pass(Duration.ZERO);
     assertThat(losses).hasValue(1);
     assertThat(lease.isValid()).isFalse();
+    assertThat(store.withdrawals).hasSize(1);
   }
 
   @Test

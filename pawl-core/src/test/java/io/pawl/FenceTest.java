@@ -4,13 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +52,8 @@ class FenceTest {
     assertThatThrownBy(() -> fence.write("r", 6, () -> assertThat("written").isEmpty()))
         .isInstanceOf(StaleTokenException.class);
     fence.accept("r", (1L << 53) - 1);
+    assertThatThrownBy(() -> fence.accept("r", (1L << 53) - 2))
+        .isInstanceOf(StaleTokenException.class);
   }
 
   @ParameterizedTest
@@ -103,6 +113,84 @@ class FenceTest {
     assertThat(resource.get()).isPositive();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"memory", "directory"})
+  void aLaterWriteWaitsForTheOneThatWasLetIn(String kind) {
+    Fence one = fence(kind);
+    Fence two = kind.equals("memory") ? one : fence(kind);
+    CompletableFuture<Thread> later = new CompletableFuture<>();
+    CountDownLatch letIn = new CountDownLatch(1);
+    List<Long> written = new CopyOnWriteArrayList<>();
+    Rounds.together(
+        2,
+        number -> {
+          if (number == 0) {
+            one.write(
+                "r",
+                1,
+                () -> {
+                  letIn.countDown();
+                  Thread thread = later.get();
+                  Awaitility.await().until(() -> isStuck(thread) || !written.isEmpty());
+                  written.add(1L);
+                });
+          } else {
+            letIn.await();
+            later.complete(Thread.currentThread());
+            two.write("r", 2, () -> written.add(2L));
+          }
+        });
+    assertThat(written).containsExactly(1L, 2L);
+  }
+
+  private static boolean isStuck(Thread thread) {
+    return thread.getState() == Thread.State.WAITING || !thread.isAlive();
+  }
+
+  /** Holds the fence until its input ends. */
+  static final class OtherProcess {
+    public static void main(String[] arguments) {
+      Fence.inDirectory(Path.of(arguments[0]))
+          .write(
+              "r",
+              9,
+              () -> {
+                System.out.println("inside");
+                assertThatCode(() -> System.in.read()).doesNotThrowAnyException();
+              });
+    }
+  }
+
+  @Test
+  void aWriteOfAnotherProcessKeepsThisOneWaiting() throws Exception {
+    Fence fence = fence("directory");
+    Process other =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                OtherProcess.class.getName(),
+                directory.resolve("fence").toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (BufferedReader said = other.inputReader()) {
+      assertThat(said.readLine()).isEqualTo("inside");
+      try (Stream<Path> files = Files.list(directory.resolve("fence"));
+          FileChannel lock =
+              FileChannel.open(
+                  files.filter(f -> f.toString().endsWith(".lock")).findAny().orElseThrow(),
+                  StandardOpenOption.WRITE)) {
+        assertThat(lock.tryLock()).as("the system's lock").isNull();
+      }
+      other.getOutputStream().close();
+      assertThat(other.waitFor()).isZero();
+    } finally {
+      other.destroyForcibly();
+    }
+    assertThatThrownBy(() -> fence.accept("r", 8)).isInstanceOf(StaleTokenException.class);
+    fence.accept("r", 10);
+  }
+
   @Test
   void aFenceInMemoryRefusesRatherThanForget() {
     Fence fence = Fence.inMemory(2);
@@ -126,15 +214,23 @@ class FenceTest {
   void aDamagedFileIsSaidSoAndNothingIsWritten() throws Exception {
     Fence fence = fence("directory");
     fence.accept("r", 9);
-    try (Stream<Path> files = Files.list(directory.resolve("fence"))) {
-      for (Path file : files.filter(f -> !f.toString().endsWith(".lock")).toList()) {
-        Files.writeString(file, "");
+    for (String text : List.of("", "9", "9 r", "9 other\n", "0 r\n", "-9 r\n", "x r\n")) {
+      try (Stream<Path> files = Files.list(directory.resolve("fence"))) {
+        for (Path file : files.filter(f -> !f.toString().endsWith(".lock")).toList()) {
+          Files.writeString(file, text);
+        }
       }
+      assertThatThrownBy(() -> fence.write("r", 10, () -> assertThat("written").isEmpty()))
+          .as(text)
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("damaged");
     }
-    assertThatThrownBy(() -> fence.write("r", 10, () -> assertThat("written").isEmpty()))
-        .isInstanceOf(StoreException.class)
-        .hasMessageContaining("damaged");
     assertThatThrownBy(() -> Fence.inDirectory(directory.resolve("no").resolve("parent")))
         .isInstanceOf(StoreException.class);
+  }
+
+  @AfterEach
+  void noPlaceToTakeTurnsIsLeft() {
+    assertThat(DirectoryFence.TURNS).isEmpty();
   }
 }

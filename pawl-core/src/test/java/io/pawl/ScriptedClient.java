@@ -33,6 +33,12 @@ final class ScriptedClient {
     return engine;
   }
 
+  /** Time passes, and nothing that is due happens before it has. */
+  void freeze(Duration length) {
+    process.pause(length.toNanos());
+    pass(length.minusNanos(1));
+  }
+
   /** Everything that is due by then happens. */
   void pass(Duration length) {
     long until = queue.now() + length.toNanos();

@@ -8,10 +8,12 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /** A store that answers when and what the test says. */
 final class ScriptedStore implements LockStore {
@@ -40,6 +42,15 @@ final class ScriptedStore implements LockStore {
 
   static StoreUnavailableException unavailable() {
     return new StoreUnavailableException("scripted");
+  }
+
+  /** Answers every renewal that has not been answered yet. */
+  void answerRenewals(Function<Claim, Standing> standing) {
+    for (Renewal renewal : renewals) {
+      Map<ClaimId, Standing> standings = new HashMap<>();
+      renewal.claims.forEach(claim -> standings.put(claim.id(), standing.apply(claim)));
+      renewal.answer.complete(standings);
+    }
   }
 
   Attempt attempt(int number) {

@@ -1,0 +1,201 @@
+package io.pawl;
+
+import static io.pawl.ScriptedStore.WAITING;
+import static io.pawl.ScriptedStore.held;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Answers, losses and changes of mind of a group in the orders in which they can come. */
+class GroupTest {
+
+  private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final LockOptions OPTIONS = LockOptions.defaults().lease(LEASE);
+
+  private final ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
+  private final ScriptedStore store = client.store();
+  private final AtomicInteger losses = new AtomicInteger();
+
+  private GroupAcquisition start(String... names) {
+    return start(Duration.ofDays(1), names);
+  }
+
+  private GroupAcquisition start(Duration wait, String... names) {
+    List<DistributedLock> locks =
+        List.of(names).stream()
+            .map(name -> new DistributedLock(client.engine(), name, OPTIONS))
+            .toList();
+    GroupAcquisition group = new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
+    group.start(false);
+    return group;
+  }
+
+  private GroupLease granted(String... names) {
+    CompletableFuture<Optional<GroupLease>> outcome = start(names).outcome();
+    store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));
+    client.pass(Duration.ZERO);
+    GroupLease lease = outcome.join().orElseThrow();
+    lease.onLost(losses::incrementAndGet);
+    return lease;
+  }
+
+  /** The first is held, the second is waited for. */
+  private GroupAcquisition waiting() {
+    GroupAcquisition group = start("a", "b");
+    store.attempt(0).answer().complete(held(1));
+    store.attempt(1).answer().complete(Standing.GONE);
+    client.pass(Duration.ZERO);
+    store.attempt(2).answer().complete(WAITING);
+    client.pass(Duration.ZERO);
+    return group;
+  }
+
+  /** At the next renewal the store no longer knows these locks. */
+  private void lose(String... names) {
+    client.pass(LEASE.dividedBy(3));
+    store.answerRenewals(
+        claim ->
+            List.of(names).contains(claim.lock())
+                ? Standing.GONE
+                : claim.queues() ? WAITING : held(1));
+    client.pass(Duration.ZERO);
+  }
+
+  private List<String> withdrawn() {
+    return store.withdrawals.stream().map(Claim::lock).toList();
+  }
+
+  @Test
+  void aGroupOfWhichOneLockWasLostMeanwhileIsNotHandedOut() {
+    GroupAcquisition group = waiting();
+    lose("a");
+    store.attempt(2).bell().ring(held(5));
+    client.pass(Duration.ZERO);
+
+    assertThat(group.outcome()).isNotDone();
+    assertThat(store.attempts).extracting(attempt -> attempt.claim().lock()).endsWith("a", "b");
+    store.attempt(3).answer().complete(held(6));
+    store.attempt(4).answer().complete(held(7));
+    client.pass(Duration.ZERO);
+    assertThat(group.outcome().join().orElseThrow().tokens())
+        .containsEntry("a", 6L)
+        .containsEntry("b", 7L);
+  }
+
+  @Test
+  void aGroupIsValidForAsLongAsAllOfItsLocksAreAndToldOfTheFirstLossAlone() {
+    GroupLease lease = granted("a", "b", "c");
+    lose("b");
+    assertThat(lease.isValid()).isFalse();
+    assertThat(losses).hasValue(1);
+    assertThat(lease.leases()).extracting(Lease::isValid).containsExactly(true, false, true);
+
+    lose("c");
+
+    assertThat(losses).hasValue(1);
+    assertThat(withdrawn()).as("held until it is closed").doesNotContain("a");
+  }
+
+  @Test
+  void aLossThatTheCloseIsTheFirstToFindIsTold() {
+    GroupLease lease = granted("a", "b");
+    client.freeze(LEASE);
+
+    assertThat(lease.closeAsync()).isCompletedExceptionally();
+
+    assertThat(losses).hasValue(1);
+  }
+
+  /** One thread tells of a loss, and another finds a second one. */
+  @Test
+  void whoFindsAGroupLostIsAnsweredWhenItsHolderHasBeenTold() {
+    GroupLease group = granted("a", "b");
+    CountDownLatch telling = new CountDownLatch(1);
+    CompletableFuture<Thread> asking = new CompletableFuture<>();
+    List<String> order = new CopyOnWriteArrayList<>();
+    group.onLost(
+        () -> {
+          telling.countDown();
+          Thread thread = asking.join();
+          Awaitility.await()
+              .until(() -> thread.getState() == Thread.State.WAITING || !order.isEmpty());
+          order.add("told");
+        });
+    Rounds.together(
+        2,
+        number -> {
+          if (number == 0) {
+            group.leases().get(1).lose("first");
+          } else {
+            telling.await();
+            group.leases().get(0).lose("second");
+            asking.complete(Thread.currentThread());
+            order.add(group.isValid() ? "valid" : "lost");
+          }
+        });
+    assertThat(order).containsExactly("told", "lost");
+  }
+
+  @Test
+  void aSilentStoreEndsTheWaitOfAGroupShortlyAfterItsTime() {
+    GroupAcquisition group = start(Duration.ofSeconds(1), "a", "b");
+    client.pass(Duration.ofSeconds(1).plusNanos(Waiter.GRACE_NANOS));
+    assertThat(group.outcome()).isCompletedExceptionally();
+
+    store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));
+    client.pass(Duration.ZERO);
+
+    assertThat(withdrawn()).containsExactlyInAnyOrder("a", "b");
+  }
+
+  @Test
+  void whatRemainsOfAGroupIsWhatRemainsOfTheLockThatEndsFirst() {
+    GroupAcquisition group = waiting();
+    client.pass(LEASE.dividedBy(3));
+    Claim second = store.attempt(2).claim();
+    store.renewals.forEach(renewal -> renewal.answer().complete(Map.of(second.id(), held(5))));
+    client.pass(Duration.ZERO);
+
+    GroupLease lease = group.outcome().join().orElseThrow();
+
+    Duration ofFirst = lease.leases().get(0).remaining();
+    assertThat(ofFirst).isPositive().isLessThan(lease.leases().get(1).remaining());
+    assertThat(lease.remaining()).isEqualTo(ofFirst);
+  }
+
+  @Test
+  void whoGivesUpWaitingLeavesTheLineAndGivesBackWhatIsHeld() {
+    GroupAcquisition group = waiting();
+
+    group.abandon();
+    client.pass(Duration.ZERO);
+
+    assertThat(group.outcome().join()).isEmpty();
+    assertThat(withdrawn()).containsExactlyInAnyOrder("a", "b");
+    assertThat(client.engine().isIdle()).isTrue();
+  }
+
+  @Test
+  void aGroupThatWasGrantedJustBeforeItWasGivenUpIsGivenBack() {
+    GroupAcquisition group = start("a", "b");
+    store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));
+    client.pass(Duration.ZERO);
+
+    group.abandon();
+    client.pass(Duration.ZERO);
+
+    assertThat(withdrawn()).containsExactlyInAnyOrder("a", "b");
+    assertThat(client.engine().isIdle()).isTrue();
+  }
+}
