@@ -57,6 +57,31 @@ class ClockTest {
   }
 
   @Test
+  void aKeyOutlivesAHoldThatIsRenewedForHoursAndWhoeverWaitsForIt() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim held = seam.claim("long", LEASE, 1);
+      seam.take(held);
+      for (int i = 0; i < 400; i++) {
+        move(LEASE.minusSeconds(1));
+        assertThat(seam.renew(held)).isInstanceOf(Standing.Held.class);
+      }
+      assertOutlives("long");
+      Claim waiter = seam.claim("long", Duration.ofHours(1), 1);
+      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      micros += Duration.ofHours(1).toMillis() * 1000;
+      assertOutlives("long");
+    }
+  }
+
+  /** By what tokens need, which is ten minutes. */
+  private void assertOutlives(String lock) {
+    long expires = (Long) server.call("PEXPIRETIME", Keys.of(lock));
+    assertThat(expires).isGreaterThanOrEqualTo(micros / 1000 + 600_000);
+  }
+
+  @Test
   void aHoldIsNotStretchedByAClockThatGoesBack() {
     move(Duration.ZERO);
     try (RedisStore store = TestClock.store(server)) {

@@ -50,7 +50,10 @@ class RedisFenceTest {
 
   @Test
   void aTokenAloneIsAcceptedOrRefused() {
-    fence.accept("alone", 5);
+    fence.accept("alone", 9);
+    fence.accept("alone", 10);
+    assertThatThrownBy(() -> fence.accept("alone", 9)).isInstanceOf(StaleTokenException.class);
+    fence.accept("alone", 11);
     assertThatThrownBy(() -> fence.accept("alone", 4)).isInstanceOf(StaleTokenException.class);
     assertThatThrownBy(() -> fence.set("alone", "x", 4)).isInstanceOf(StaleTokenException.class);
     assertThat(redis.exists("alone")).isZero();
