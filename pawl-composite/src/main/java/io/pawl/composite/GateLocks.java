@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * its patience at most.
  */
 final class GateLocks {
+
+  /** How long a renewal awaits an attempt of the same claim; what goes with it waits too. */
+  private static final long LONGEST_AWAIT_MILLIS = 300;
 
   private final Gate gate;
   private final LockStore truth;
@@ -251,17 +255,31 @@ final class GateLocks {
 
     void renewSent() {
       if (!sent.isEmpty()) {
-        answers.add(noting(renewAtTruth().thenAccept(this::tell)));
+        answers.add(noting(renewAtTruth(sent).thenCompose(this::tell)));
       }
     }
 
-    /** Unless its bell has just done so: then the truth's answer is on its way. */
+    /** Unless its bell has just done so. */
     void letThrough(Passage passage) {
       if (passage.startsForTruth(nanos.getAsLong())) {
         asks.add(passage);
       } else {
-        told.put(passage.claim.id(), new Standing.Waiting(passage.claim.lease()));
+        answers.add(noting(afterAttempt(passage)));
       }
+    }
+
+    /**
+     * The claim is on its way to the truth, whose answer is awaited for a moment; but what it tells
+     * is only as old as the attempt, so that a renewal follows it.
+     */
+    private CompletionStage<Void> afterAttempt(Passage passage) {
+      long patience = Math.min(LONGEST_AWAIT_MILLIS, passage.claim.lease().toMillis() / 10);
+      return passage
+          .answered()
+          .copy()
+          .completeOnTimeout(null, patience, TimeUnit.MILLISECONDS)
+          .thenComposeAsync(nothing -> renewAtTruth(List.of(passage.claim)), threads.awaited())
+          .thenAccept(standings -> standings.forEach(this::tell));
     }
 
     /** What fails alone is left out, unless nothing else is known. */
@@ -286,9 +304,9 @@ final class GateLocks {
               });
     }
 
-    private CompletionStage<Map<ClaimId, Standing>> renewAtTruth() {
+    private CompletionStage<Map<ClaimId, Standing>> renewAtTruth(List<Claim> claims) {
       try {
-        return truth.renew(sent);
+        return truth.renew(claims);
       } catch (RuntimeException e) {
         return CompletableFuture.failedFuture(e);
       }
@@ -310,21 +328,32 @@ final class GateLocks {
      * the attempt, and takes no bell of one that it has repeated for a grant. To repeat it here,
      * behind its back, could hand out a grant that ran out before its reply came.
      */
-    private void tell(Map<ClaimId, Standing> standings) {
+    private CompletionStage<Void> tell(Map<ClaimId, Standing> standings) {
       long now = nanos.getAsLong();
+      List<CompletableFuture<?>> awaited = new ArrayList<>();
       standings.forEach(
           (id, found) -> {
             Passage passage = passages.get(id);
-            Standing standing = passage == null ? found : passage.renewed(found, now);
-            if (standing == null) {
-              return;
-            }
-            told.put(id, plain(standing));
-            if (passage != null && standing instanceof Standing.Gone) {
-              passages.remove(id, passage);
-              threads.soon(() -> leaveGate(passage, passage.claim));
+            if (passage != null && found instanceof Standing.Gone && passage.isUnderWay(now)) {
+              awaited.add(noting(afterAttempt(passage)));
+            } else {
+              tell(id, found);
             }
           });
+      return CompletableFuture.allOf(awaited.toArray(CompletableFuture[]::new));
+    }
+
+    private void tell(ClaimId id, Standing found) {
+      Passage passage = passages.get(id);
+      Standing standing = passage == null ? found : passage.renewed(found, nanos.getAsLong());
+      if (standing == null) {
+        return;
+      }
+      told.put(id, plain(standing));
+      if (passage != null && standing instanceof Standing.Gone) {
+        passages.remove(id, passage);
+        threads.soon(() -> leaveGate(passage, passage.claim));
+      }
     }
 
     private CompletableFuture<?> noting(CompletionStage<Void> answer) {

@@ -6,6 +6,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** How far a claim of this client has come: to the gate, and through it to the truth. */
@@ -20,6 +21,7 @@ final class Passage {
   private boolean sent;
   private long sentNanos;
   private int unanswered;
+  private CompletableFuture<Void> answered = CompletableFuture.completedFuture(null);
   private boolean known;
   private boolean doubtful;
   private boolean ended;
@@ -83,6 +85,7 @@ final class Passage {
     if (starts) {
       sent = true;
       sentNanos = nowNanos;
+      answered = new CompletableFuture<>();
     }
     return starts;
   }
@@ -111,22 +114,36 @@ final class Passage {
   /** It is about to be sent to the truth; false where it has ended. */
   synchronized boolean toTruth(long nowNanos) {
     if (ended) {
+      answered.complete(null);
       return false;
     }
     sentNanos = sent ? sentNanos : nowNanos;
     sent = true;
-    unanswered++;
+    if (unanswered++ == 0 && answered.isDone()) {
+      answered = new CompletableFuture<>();
+    }
     return true;
   }
 
   synchronized void truthAnswered() {
-    unanswered--;
     known = true;
+    attemptEnded();
   }
 
   synchronized void truthFailed() {
-    unanswered--;
     doubtful = true;
+    attemptEnded();
+  }
+
+  private synchronized void attemptEnded() {
+    if (--unanswered == 0) {
+      answered.complete(null);
+    }
+  }
+
+  /** Completes, anywhere, when none of its attempts is under way at the truth. */
+  synchronized CompletableFuture<Void> answered() {
+    return answered;
   }
 
   /** It was sent to the truth, whatever became of it. */
@@ -143,8 +160,12 @@ final class Passage {
     if (known) {
       return standing;
     }
-    boolean underWay = !doubtful && nowNanos - sentNanos < claim.lease().toNanos() / 2;
-    return underWay ? new Standing.Waiting(claim.lease()) : null;
+    return isUnderWay(nowNanos) ? new Standing.Waiting(claim.lease()) : null;
+  }
+
+  /** The first attempt at the truth is not answered, and not old. */
+  synchronized boolean isUnderWay(long nowNanos) {
+    return sent && !known && !doubtful && nowNanos - sentNanos < claim.lease().toNanos() / 2;
   }
 
   /** No attempt goes to the truth from now on, except those that are on their way. */

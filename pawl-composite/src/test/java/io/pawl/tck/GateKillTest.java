@@ -85,7 +85,8 @@ class GateKillTest {
         return test.holders(test.truth, name + "-returned") == 0 && value(test.truth, name) == 5;
       }
     },
-    GATE_KNOWS(true) {
+    /** To the withdrawal, or to the new value, which it may have told to be tried again. */
+    GATE_HAS_ANSWERED(true) {
       @Override
       void holdAt(GateKillTest test) {
         test.toGate.dropReplies(1, AfterDrop.SILENCE);
@@ -93,7 +94,7 @@ class GateKillTest {
 
       @Override
       boolean isReached(GateKillTest test, String name) {
-        return test.toGate.droppedReplies() == 1 && value(test.gate, name) == 5;
+        return test.toGate.droppedReplies() == 1 && value(test.truth, name) == 5;
       }
     };
 
