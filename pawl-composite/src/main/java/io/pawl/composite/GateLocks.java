@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 final class GateLocks {
 
   /** How long a renewal awaits an attempt of the same claim; what goes with it waits too. */
-  private static final long LONGEST_AWAIT_MILLIS = 300;
+  private static final long LONGEST_AWAIT_MILLIS = 1_000;
 
   private final Gate gate;
   private final LockStore truth;
@@ -204,7 +204,7 @@ final class GateLocks {
 
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
     long now = nanos.getAsLong();
-    Renewal renewal = new Renewal();
+    Renewal renewal = new Renewal(claims);
     List<Claim> gateClaims = new ArrayList<>();
     Map<Passage, Boolean> waiting = new HashMap<>();
     for (Claim claim : claims) {
@@ -251,7 +251,14 @@ final class GateLocks {
     private final List<Passage> asks = new ArrayList<>();
     private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
     private final List<CompletableFuture<?>> answers = new ArrayList<>();
+    private final long patienceMillis;
     private volatile @Nullable Throwable failure;
+
+    Renewal(Collection<Claim> claims) {
+      long shortest =
+          claims.stream().mapToLong(Claim::leaseMillis).min().orElse(LONGEST_AWAIT_MILLIS);
+      patienceMillis = Math.min(LONGEST_AWAIT_MILLIS, shortest / 10);
+    }
 
     void renewSent() {
       if (!sent.isEmpty()) {
@@ -273,11 +280,10 @@ final class GateLocks {
      * is only as old as the attempt, so that a renewal follows it.
      */
     private CompletionStage<Void> afterAttempt(Passage passage) {
-      long patience = Math.min(LONGEST_AWAIT_MILLIS, passage.claim.lease().toMillis() / 10);
       return passage
           .answered()
           .copy()
-          .completeOnTimeout(null, patience, TimeUnit.MILLISECONDS)
+          .completeOnTimeout(null, patienceMillis, TimeUnit.MILLISECONDS)
           .thenComposeAsync(nothing -> renewAtTruth(List.of(passage.claim)), threads.awaited())
           .thenAccept(standings -> standings.forEach(this::tell));
     }
