@@ -31,7 +31,7 @@ final class BodyRun {
    */
   <T, X extends Exception> T call(LeaseCall<T, X> body, Duration maxRun) throws X {
     if (onLoss == OnLoss.INTERRUPT) {
-      lease.onLost(work::interrupt);
+      lease.loan().loss().hook(work::interrupt);
     }
     Time.Pending timeout =
         maxRun.compareTo(Durations.LONGEST) < 0

@@ -3,17 +3,22 @@ package io.pawl;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 
 /** The candidacies of one client, which end before it does. */
 final class Candidacies {
 
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
-
   private final Set<Candidacy> standing = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
 
+  /**
+   * @throws IllegalStateException when the client is closed
+   */
   Candidacy add(Candidacy candidacy) {
     standing.add(candidacy);
+    if (closed) {
+      standing.remove(candidacy);
+      throw Engine.closedException(candidacy.name());
+    }
     candidacy.start();
     return candidacy;
   }
@@ -22,18 +27,17 @@ final class Candidacies {
     standing.remove(candidacy);
   }
 
-  /**
-   * Ends all and waits for the leaders' bodies, for at most 5 s altogether; the lease of one that
-   * goes on is left to run out, so that nobody is let in beside it at once.
-   */
-  void end() {
-    List<Candidacy> all = List.copyOf(standing);
-    all.forEach(Candidacy::stop);
-    long giveUpAt = System.nanoTime() + PATIENCE_NANOS;
-    for (Candidacy candidacy : all) {
-      if (!candidacy.awaitEnd(giveUpAt - System.nanoTime())) {
-        candidacy.leaveLeaseToRunOut();
-      }
+  /** Nobody stands from now on; leaders' bodies are interrupted. */
+  void stop() {
+    closed = true;
+    standing.forEach(Candidacy::stop);
+  }
+
+  /** Waits until all have ended, for at most {@code nanos} altogether. */
+  void awaitEnd(long nanos) {
+    long giveUpAt = System.nanoTime() + nanos;
+    for (Candidacy candidacy : List.copyOf(standing)) {
+      candidacy.awaitEnd(giveUpAt - System.nanoTime());
     }
   }
 }

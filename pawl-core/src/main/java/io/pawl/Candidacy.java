@@ -2,7 +2,9 @@ package io.pawl;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ public final class Candidacy implements AutoCloseable {
   private final LeaseBody<Exception> body;
   private final Thread thread;
   private final CountDownLatch stopped = new CountDownLatch(1);
-  private final CountDownLatch ended = new CountDownLatch(1);
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final ReentrantLock mutex = new ReentrantLock();
   private volatile @Nullable Leadership leadership;
 
@@ -50,6 +52,10 @@ public final class Candidacy implements AutoCloseable {
     this.body = body;
     this.thread = new Thread(this::stand, "pawl-election-" + lock.name());
     thread.setDaemon(true);
+  }
+
+  String name() {
+    return lock.name();
   }
 
   void start() {
@@ -88,7 +94,11 @@ public final class Candidacy implements AutoCloseable {
 
   /** Waits until nobody stands here any more. */
   public void awaitEnd() throws InterruptedException {
-    ended.await();
+    try {
+      ended.get();
+    } catch (ExecutionException e) {
+      throw new AssertionError("nobody fails it", e);
+    }
   }
 
   void stop() {
@@ -106,33 +116,9 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  /** Answers whether it has ended; at once where the body itself asks. */
+  /** Whether it has ended after so long; at once where the body itself asks. */
   boolean awaitEnd(long nanos) {
-    if (Thread.currentThread() == thread) {
-      return false;
-    }
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + nanos;
-    try {
-      while (true) {
-        try {
-          return ended.await(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  void leaveLeaseToRunOut() {
-    Leadership now = leadership;
-    if (now != null) {
-      now.lease.leaveToRunOut("the client was closed while the leader's body went on");
-    }
+    return Thread.currentThread() != thread && Uninterruptibly.await(ended, nanos);
   }
 
   private boolean stands() {
@@ -160,7 +146,7 @@ public final class Candidacy implements AutoCloseable {
       }
     } finally {
       candidacies.remove(this);
-      ended.countDown();
+      ended.complete(null);
     }
   }
 
@@ -182,7 +168,7 @@ public final class Candidacy implements AutoCloseable {
       lease.close();
       return true;
     }
-    lease.onLost(() -> lost(lease, work));
+    lease.loan().loss().hook(() -> lost(lease, work));
     Watch watch = new Watch(lease, work);
     boolean interrupted = false;
     try (lease) {

@@ -122,7 +122,7 @@ final class CounterCall<A> {
       return;
     }
     StoreException cause = StoreCalls.asStoreException(what(), engine.store(), error);
-    engine.observer().storeFailed(counter, cause);
+    engine.observerLater().storeFailed(counter, cause);
     long pauseNanos;
     mutex.lock();
     try {

@@ -12,10 +12,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -43,7 +41,8 @@ final class Engine {
 
   private final LockStore store;
   private final PawlOptions options;
-  private final LockObserver observer;
+  private final GuardedObserver observer;
+  private final GuardedObserver observerLater;
   private final Time time;
   private final Workers workers;
   private final RandomGenerator random;
@@ -65,6 +64,15 @@ final class Engine {
 
   private volatile boolean closed;
   private volatile boolean abandoned;
+
+  /** How many claims are held. */
+  private final AtomicInteger held = new AtomicInteger();
+
+  /** Once closed: completes when nothing is held. */
+  private final CompletableFuture<Void> returned = new CompletableFuture<>();
+
+  /** Once closed: completes when the store knows of all that was given back. */
+  private final CompletableFuture<Void> emptied = new CompletableFuture<>();
 
   /**
    * Threads that share a line: those that ask for the same lock in the same way.
@@ -109,7 +117,11 @@ final class Engine {
       String clientId) {
     this.store = store;
     this.options = options;
-    this.observer = new GuardedObserver(options.observer());
+    this.observer = new GuardedObserver(options.observer(), Runnable::run);
+    this.observerLater =
+        new GuardedObserver(
+            options.observer(),
+            new SerialExecutor(workers.callbacks(), "calls of a lock observer"));
     this.time = time;
     this.workers = workers;
     this.random = random;
@@ -137,8 +149,32 @@ final class Engine {
     return renewer;
   }
 
-  LockObserver observer() {
+  /** For threads of users'. */
+  GuardedObserver observer() {
     return observer;
+  }
+
+  /** For all others: calls the observer on the users' executor, in order. */
+  GuardedObserver observerLater() {
+    return observerLater;
+  }
+
+  /** {@code stage} as users get it: what they attach to it runs on their executor. */
+  <T extends @Nullable Object> CompletableFuture<T> forUser(CompletableFuture<T> stage) {
+    if (stage.isDone()) {
+      return stage.copy();
+    }
+    CompletableFuture<T> promise = new CompletableFuture<>();
+    stage.whenCompleteAsync(
+        (value, error) -> {
+          if (error == null) {
+            promise.complete(value);
+          } else {
+            promise.completeExceptionally(error);
+          }
+        },
+        workers.users());
+    return promise;
   }
 
   long patienceNanos() {
@@ -250,6 +286,28 @@ final class Engine {
 
   void ended(LiveClaim claim) {
     live.remove(claim.claim().id());
+    if (closed) {
+      noteWhatIsLeft();
+    }
+  }
+
+  void holdBegun() {
+    held.incrementAndGet();
+  }
+
+  void holdEnded() {
+    if (held.decrementAndGet() == 0 && closed) {
+      noteWhatIsLeft();
+    }
+  }
+
+  private void noteWhatIsLeft() {
+    if (held.get() == 0) {
+      returned.complete(null);
+    }
+    if (live.isEmpty()) {
+      emptied.complete(null);
+    }
   }
 
   /** An id that nobody else uses, so that a change can be repeated. Consecutive ones sort so. */
@@ -279,28 +337,14 @@ final class Engine {
 
   /** Waits until the store knows that something was given back, no longer than its patience. */
   void awaitConfirmation(CompletableFuture<Void> confirmed, Supplier<String> what) {
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + patienceNanos;
-    while (!confirmed.isDone()) {
-      try {
-        confirmed.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (ExecutionException e) {
-        break; // logged where it failed; the claim runs out
-      } catch (TimeoutException e) {
-        log.warn("{}: giving it back goes on in the background", what.get());
-        break;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, patienceNanos)) {
+      log.warn("{}: giving it back goes on in the background", what.get());
     }
   }
 
-  /** Whether a failed withdrawal is worth another try. */
-  boolean retriesWithdrawals() {
-    return !abandoned;
+  /** Whether it has ended for good: nothing is repeated any more. */
+  boolean isAbandoned() {
+    return abandoned;
   }
 
   boolean isClosed() {
@@ -313,59 +357,58 @@ final class Engine {
   }
 
   /**
-   * Refuses new requests, turns waiters away, tells holders that their leases are lost, gives every
-   * claim back, and lets changes of counters that are on their way be answered; for at most 5 s.
+   * Refuses new requests, turns waiters away, and asks holders to come to an end. The stage
+   * completes when nothing is held any more.
    */
-  void close() {
-    closing.lock(); // a second call waits for the first
-    try {
-      if (!abandoned) {
-        awaitQuietly(endAll());
-        abandon();
-      }
-    } finally {
-      closing.unlock();
-    }
+  CompletableFuture<Void> beginClosing() {
+    closed = true;
+    lines.values().forEach(Line::close);
+    counterCalls.forEach(CounterCall::repeatNoMore);
+    noteWhatIsLeft();
+    return returned;
   }
 
   /**
-   * The part of {@link #close} that does not wait; the stage completes when the store knows and the
-   * holders have been told.
+   * What is still held is lost, and runs out at the store. The stage completes when the store knows
+   * of all that was given back, and changes of counters that were on their way have been answered.
    */
-  CompletableFuture<Void> endAll() {
-    closed = true;
-    List<CompletableFuture<Void>> ends = new ArrayList<>();
-    lines.values().forEach(line -> ends.add(line.close()));
-    live.values().forEach(claim -> ends.add(claim.end(this::run)));
+  CompletableFuture<Void> endHolds(String why) {
+    lines.values().forEach(line -> line.leaveToRunOut(why));
+    List<CompletableFuture<Void>> ends = new ArrayList<>(List.of(emptied));
     counterCalls.forEach(call -> ends.add(call.repeatNoMore()));
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
   }
 
-  /** The part of {@link #close} after the wait: what was not given back by now runs out. */
+  /** The end of closing: what was not given back by now runs out. */
   void abandon() {
     abandoned = true;
     renewer.close();
     counterCalls.forEach(CounterCall::giveUp);
   }
 
-  private static void awaitQuietly(CompletableFuture<Void> all) {
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + CLOSE_PATIENCE.toNanos();
-    while (true) {
-      try {
-        all.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (ExecutionException e) {
-        break; // logged where it failed; those claims run out
-      } catch (TimeoutException e) {
-        log.warn("some claims were not given back within {} and will run out", CLOSE_PATIENCE);
-        break;
+  /**
+   * Ends all that {@link #beginClosing} has left: waits for holders for {@code graceNanos} and then
+   * for the store, for at most 5 s. Idempotent.
+   */
+  void endClosing(long graceNanos) {
+    closing.lock(); // a second call waits for the first
+    try {
+      if (abandoned) {
+        return;
       }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+      if (!Uninterruptibly.await(returned, graceNanos)) {
+        log.warn(
+            "{} locks are held still at the end of the grace; they are left to run out. Close each"
+                + " Lease, or lengthen PawlOptions.shutdownGrace",
+            held.get());
+      }
+      String why = "the Pawl client was closed, and its grace is over";
+      if (!Uninterruptibly.await(endHolds(why), CLOSE_PATIENCE.toNanos())) {
+        log.warn("some claims were not given back within {} and will run out", CLOSE_PATIENCE);
+      }
+      abandon();
+    } finally {
+      closing.unlock();
     }
   }
 }

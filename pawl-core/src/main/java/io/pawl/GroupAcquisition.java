@@ -70,7 +70,7 @@ final class GroupAcquisition {
   /** The caller no longer wants it: nothing stays held, nothing in line. */
   void abandon() {
     finish(() -> outcome.complete(Optional.empty()));
-    outcome.thenAccept(raced -> raced.ifPresent(GroupLease::giveBack));
+    outcome.thenAccept(raced -> raced.ifPresent(GroupLease::drop));
   }
 
   private void giveUpOnASilentStore() {
@@ -149,7 +149,7 @@ final class GroupAcquisition {
     if (!take(granted)) {
       tooFar.addAll(granted);
     }
-    GroupLease.endAll(engine, tooFar);
+    GroupLease.endAll(engine, tooFar, false);
     if (error != null) {
       fail(error);
     } else if (!busy && all) {
@@ -174,7 +174,7 @@ final class GroupAcquisition {
     if (lease.isEmpty()) {
       finish(() -> outcome.complete(Optional.empty()));
     } else if (!take(List.of(lease.get()))) {
-      GroupLease.endAll(engine, List.of(lease.get()));
+      GroupLease.endAll(engine, List.of(lease.get()), false);
     } else if (held.size() == locks.size()) {
       complete();
     } else {
@@ -197,7 +197,7 @@ final class GroupAcquisition {
 
   /** All are held. One that was lost while this waited for another has to be waited for again. */
   private void complete() {
-    boolean valid = held.stream().allMatch(Lease::isValid);
+    boolean valid = held.stream().allMatch(lease -> lease.loan().isTrusted());
     List<Lease> all;
     mutex.lock();
     try {
@@ -218,7 +218,7 @@ final class GroupAcquisition {
       outcome.complete(Optional.of(new GroupLease(engine, all)));
       return;
     }
-    GroupLease.endAll(engine, all);
+    GroupLease.endAll(engine, all, false);
     if (waits && engine.time().nanos() - deadline < 0) {
       askForTheRest(false);
     } else {
@@ -247,7 +247,7 @@ final class GroupAcquisition {
       mutex.unlock();
     }
     requests.forEach(request -> request.cancel(false));
-    GroupLease.endAll(engine, back);
+    GroupLease.endAll(engine, back, false);
     tell.run();
   }
 }

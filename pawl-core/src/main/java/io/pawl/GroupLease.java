@@ -7,13 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Several locks held together, each with a token of its own. It belongs to whoever has this object,
@@ -24,19 +19,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class GroupLease implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(GroupLease.class);
-
   private final Engine engine;
   private final List<Lease> leases;
   private final Map<String, Long> tokens;
-  private final ReentrantLock mutex = new ReentrantLock();
+  private final Event loss;
+  private final Event closing;
 
-  /** Open once whoever found the loss has told everybody. */
-  private final CountDownLatch told = new CountDownLatch(1);
-
-  private List<Runnable> callbacks = new ArrayList<>();
-  private volatile @Nullable Thread teller;
-  private volatile boolean closed;
+  /** Set by the first close: what every close waits for. */
+  private final AtomicReference<@Nullable CompletableFuture<Void>> ended = new AtomicReference<>();
 
   GroupLease(Engine engine, List<Lease> leases) {
     this.engine = engine;
@@ -44,7 +34,15 @@ public final class GroupLease implements AutoCloseable {
     TreeMap<String, Long> byName = new TreeMap<>();
     leases.forEach(lease -> byName.put(lease.lock(), lease.token()));
     this.tokens = Collections.unmodifiableMap(byName);
-    leases.forEach(lease -> lease.onLost(this::tellOfLoss));
+    String name = "lease of locks " + tokens.keySet();
+    Event lost = new Event(name + " was lost", engine.workers().callbacks());
+    Event ends = new Event(name + " has to be given back", engine.workers().callbacks());
+    this.loss = lost;
+    this.closing = ends;
+    for (Lease lease : leases) {
+      lease.loan().loss().hook(() -> lost.happen(null));
+      lease.loan().closing().hook(() -> ends.happen(null));
+    }
   }
 
   /** The fencing tokens by the names of the locks, in the order of names. */
@@ -73,15 +71,16 @@ public final class GroupLease implements AutoCloseable {
 
   /**
    * Whether all locks can be trusted now, see {@link Lease#isValid}. Asks the clock, never the
-   * store. The first call that finds a loss returns after the {@link #onLost} callbacks have run.
+   * store. A call that finds a loss returns after the {@link #onLost} callbacks have run, and waits
+   * for them for at most 1 s.
    */
   public boolean isValid() {
-    if (closed) {
+    if (ended.get() != null) {
       return false;
     }
     for (Lease lease : leases) {
       if (!lease.isValid()) {
-        awaitTelling();
+        loss.awaitTold();
         return false;
       }
     }
@@ -100,175 +99,143 @@ public final class GroupLease implements AutoCloseable {
    * @throws IllegalStateException when it was closed
    */
   public void ensureValid() {
-    if (closed) {
+    if (ended.get() != null) {
       throw new IllegalStateException("lease of locks " + tokens.keySet() + " has been closed");
     }
     try {
       leases.forEach(Lease::ensureValid);
     } catch (LeaseLostException e) {
-      awaitTelling();
+      loss.awaitTold();
       throw e;
     }
   }
 
   /**
-   * Calls {@code callback} once when the first of the locks is lost, see {@link Lease#onLost}; at
-   * once if one is lost already; never after a close in time.
+   * Calls {@code callback} once when the first of the locks is lost, see {@link Lease#onLost}; soon
+   * if one is lost already; never after a close in time.
    */
   public void onLost(Runnable callback) {
-    mutex.lock();
-    try {
-      if (teller == null) {
-        callbacks.add(callback);
-        return;
-      }
-    } finally {
-      mutex.unlock();
-    }
-    callback.run();
+    loss.call(callback);
   }
 
-  private void tellOfLoss() {
-    List<Runnable> toCall;
-    mutex.lock();
-    try {
-      if (teller != null) {
-        return;
-      }
-      teller = Thread.currentThread();
-      toCall = callbacks;
-      callbacks = List.of();
-    } finally {
-      mutex.unlock();
-    }
-    for (Runnable callback : toCall) {
-      try {
-        callback.run();
-      } catch (RuntimeException | Error e) {
-        log.error("an onLost callback of locks {} failed", tokens.keySet(), e);
-      }
-    }
-    told.countDown();
-  }
-
-  private void awaitTelling() {
-    Thread telling = teller;
-    boolean interrupted = false;
-    while (telling != null && telling != Thread.currentThread() && told.getCount() > 0) {
-      try {
-        told.await();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+  /** Calls {@code callback} once when the client begins to close, see {@link Lease#onClosing}. */
+  public void onClosing(Runnable callback) {
+    closing.call(callback);
   }
 
   /**
    * Gives all locks back, at the same time and each though another should fail, and returns when
-   * the store has confirmed it: one round trip where the store can. Idempotent. A store that cannot
-   * be reached is tried again in the background; this method waits for it no longer than the
-   * client's patience.
+   * the store has confirmed it: one round trip where the store can. Idempotent: a second call waits
+   * for the same confirmation. A store that cannot be reached is tried again in the background;
+   * this method waits for it no longer than the client's patience.
    *
    * @throws LeaseLostException when a lock was lost before, the others suppressed in it; thrown by
    *     the first call only
    */
   @Override
   public void close() {
-    if (markClosed()) {
-      Ending ending = end(engine, leases, true);
-      engine.awaitConfirmation(ending.confirmed, () -> "locks " + tokens.keySet());
-      ending.throwIfLost();
-    }
+    Ending ending = end(true);
+    engine.awaitConfirmation(ending.confirmed, () -> "locks " + tokens.keySet());
+    ending.throwIfLost();
   }
 
-  /** As {@link #close}, without waiting: a lock that was lost fails the future. */
+  /**
+   * As {@link #close}, without waiting: a lock that was lost fails the future. The future completes
+   * on the client's {@linkplain PawlOptions#executor executor}.
+   */
   public CompletableFuture<Void> closeAsync() {
-    if (!markClosed()) {
-      return CompletableFuture.completedFuture(null);
-    }
-    Ending ending = end(engine, leases, false);
-    return ending.confirmed.thenRun(ending::throwIfLost);
+    Ending ending = end(false);
+    return engine.forUser(ending.confirmed.thenRun(ending::throwIfLost));
   }
 
   /** Closes without waiting and without complaint: nobody has worked under it. */
-  void giveBack() {
-    closeAsync();
+  void drop() {
+    end(false);
   }
 
-  private boolean markClosed() {
-    mutex.lock();
-    try {
-      boolean first = !closed;
-      closed = true;
-      return first;
-    } finally {
-      mutex.unlock();
+  private Ending end(boolean mayBlock) {
+    CompletableFuture<Void> confirmed = new CompletableFuture<>();
+    CompletableFuture<Void> first = ended.compareAndExchange(null, confirmed);
+    if (first != null) {
+      return new Ending(first, null);
     }
-  }
-
-  /** Gives leases back without waiting and without complaint. */
-  static void endAll(Engine engine, List<Lease> leases) {
-    end(engine, leases, false);
+    Ending ending = endAll(engine, leases, mayBlock);
+    ending.confirmed.whenComplete(
+        (nothing, error) -> {
+          if (error == null) {
+            confirmed.complete(null);
+          } else {
+            confirmed.completeExceptionally(error);
+          }
+        });
+    return ending;
   }
 
   /**
-   * @param confirmed once the store knows; only then {@code lost} is complete
+   * @param confirmed once the store knows
+   * @param lost what the first that was lost threw
    */
-  private record Ending(
-      CompletableFuture<Void> confirmed, AtomicReference<@Nullable LeaseLostException> lost) {
+  record Ending(CompletableFuture<Void> confirmed, @Nullable LeaseLostException lost) {
 
-    void throwIfLost() {
-      LeaseLostException first = lost.get();
-      if (first != null) {
-        throw first;
+    private void throwIfLost() {
+      if (lost != null) {
+        throw lost;
       }
     }
   }
 
   /**
-   * The smallest name, for which other groups wait, goes last: whoever gets it finds the rest free.
+   * Gives leases back. The smallest name, for which other groups wait, goes last: whoever gets it
+   * finds the rest free.
+   *
+   * @param mayBlock whether the calling thread would wait for the store anyway
    */
-  private static Ending end(Engine engine, List<Lease> leases, boolean mayBlock) {
-    if (leases.isEmpty()) {
-      return new Ending(CompletableFuture.completedFuture(null), new AtomicReference<>());
+  static Ending endAll(Engine engine, List<Lease> leases, boolean mayBlock) {
+    List<Loan> ending = new ArrayList<>();
+    LeaseLostException lost = null;
+    for (int i = leases.size() - 1; i >= 0; i--) {
+      Loan loan = leases.get(i).loan();
+      try {
+        if (loan.end()) {
+          ending.add(loan);
+        }
+      } catch (LeaseLostException e) {
+        if (lost == null) {
+          lost = e;
+        } else {
+          lost.addSuppressed(e);
+        }
+      }
+    }
+    return new Ending(giveBack(engine, ending, mayBlock), lost);
+  }
+
+  private static CompletableFuture<Void> giveBack(
+      Engine engine, List<Loan> ending, boolean mayBlock) {
+    if (ending.isEmpty()) {
+      return CompletableFuture.completedFuture(null);
     }
     List<CompletableFuture<Void>> confirmed = new ArrayList<>();
     List<Runnable> ends = new ArrayList<>();
-    AtomicReference<@Nullable LeaseLostException> lost = new AtomicReference<>();
-    for (int i = leases.size() - 1; i > 0; i--) {
-      confirmed.add(finish(leases.get(i), ends::add, lost));
+    for (Loan loan : ending.subList(0, ending.size() - 1)) {
+      confirmed.add(loan.giveBack(ends::add, engine.observerLater()));
     }
-    CompletableFuture<Void> last = new CompletableFuture<>();
-    confirmed.add(last);
+    Loan last = ending.get(ending.size() - 1);
+    CompletableFuture<Void> lastConfirmed = new CompletableFuture<>();
+    confirmed.add(lastConfirmed);
     ends.add(
         () ->
-            finish(leases.get(0), Runnable::run, lost)
+            last.giveBack(Runnable::run, engine.observerLater())
                 .whenComplete(
                     (nothing, error) -> {
                       if (error == null) {
-                        last.complete(null);
+                        lastConfirmed.complete(null);
                       } else {
-                        last.completeExceptionally(error);
+                        lastConfirmed.completeExceptionally(error);
                       }
                     }));
     engine.runTogether(ends, mayBlock);
-    return new Ending(CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new)), lost);
-  }
-
-  private static CompletableFuture<Void> finish(
-      Lease lease, Executor ends, AtomicReference<@Nullable LeaseLostException> lost) {
-    try {
-      return lease.finish(ends);
-    } catch (LeaseLostException e) {
-      LeaseLostException first = lost.compareAndExchange(null, e);
-      if (first != null) {
-        first.addSuppressed(e);
-      }
-      return CompletableFuture.completedFuture(null);
-    }
+    return CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new));
   }
 
   @Override

@@ -1,48 +1,68 @@
 package io.pawl;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets no failure of a user's observer reach the engine: a lock must not hang on its metrics. */
+/**
+ * Calls a user's observer so that neither its failures nor its slowness reach the engine: a lock
+ * must not hang on its metrics.
+ */
 final class GuardedObserver implements LockObserver {
 
   private static final Logger log = LoggerFactory.getLogger(GuardedObserver.class);
 
   private final LockObserver observer;
+  private final Executor calls;
 
-  GuardedObserver(LockObserver observer) {
+  /**
+   * @param calls where the observer is called
+   */
+  GuardedObserver(LockObserver observer, Executor calls) {
     this.observer = observer;
+    this.calls = calls;
+  }
+
+  /** Whether nobody listens. */
+  boolean isSilent() {
+    return observer == NONE;
   }
 
   @Override
   public void acquired(String lock, long token, Duration waited, boolean passed) {
-    guard(() -> observer.acquired(lock, token, waited, passed));
+    call(() -> observer.acquired(lock, token, waited, passed));
   }
 
   @Override
   public void notAcquired(String lock, Duration waited) {
-    guard(() -> observer.notAcquired(lock, waited));
+    call(() -> observer.notAcquired(lock, waited));
   }
 
   @Override
   public void released(String lock, long token, Duration held) {
-    guard(() -> observer.released(lock, token, held));
+    call(() -> observer.released(lock, token, held));
   }
 
   @Override
   public void lost(String lock, long token, String why) {
-    guard(() -> observer.lost(lock, token, why));
+    call(() -> observer.lost(lock, token, why));
   }
 
   @Override
   public void storeFailed(String lock, StoreException failure) {
-    guard(() -> observer.storeFailed(lock, failure));
+    call(() -> observer.storeFailed(lock, failure));
   }
 
-  private static void guard(Runnable call) {
+  private void call(Runnable event) {
+    if (!isSilent()) {
+      calls.execute(() -> guarded(event));
+    }
+  }
+
+  private static void guarded(Runnable event) {
     try {
-      call.run();
+      event.run();
     } catch (RuntimeException | Error e) {
       log.error("a lock observer failed", e);
     }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A held claim of a {@link Line}, and the leases under which it is lent: one at a time, or any
- * number where it is shared. Each lease has a token of its own out of the range that the store
- * granted, larger than that of the one before. Guarded by the line's mutex.
+ * A held claim of a {@link Line}, and the loans under which it is lent: one at a time, or any
+ * number where it is shared. Each has a token of its own out of the range that the store granted,
+ * larger than that of the one before. Guarded by the line's mutex.
  */
 final class Hold {
 
@@ -20,7 +20,7 @@ final class Hold {
   private final long sliceNanos;
   private final long grantedAt;
   private final long runEndsAt;
-  private final Set<Lease> leases = new HashSet<>(2);
+  private final Set<Loan> loans = new HashSet<>(2);
   private long nextToken;
   private long sliceEndsAt;
   private boolean drains;
@@ -46,12 +46,12 @@ final class Hold {
 
   /** Lent to nobody. */
   boolean isFree() {
-    return leases.isEmpty();
+    return loans.isEmpty();
   }
 
   /** One more may have it beside those who have it. */
   boolean hasRoom() {
-    return !drains && (shared || leases.isEmpty());
+    return !drains && (shared || loans.isEmpty());
   }
 
   /** Within the bounds of a run, as far as this client is concerned. */
@@ -81,15 +81,15 @@ final class Hold {
   }
 
   Lease lend(Engine engine, Line line) {
-    Lease lease = new Lease(engine, line, this, nextToken, nextToken > firstToken);
+    Loan loan = new Loan(engine, line, this, nextToken, nextToken > firstToken);
     nextToken++;
-    leases.add(lease);
-    return lease;
+    loans.add(loan);
+    return loan.toLease();
   }
 
-  /** False where it was not lent under {@code lease} any more. */
-  boolean takeBack(Lease lease) {
-    return leases.remove(lease);
+  /** False where {@code loan} has ended. */
+  boolean takeBack(Loan loan) {
+    return loans.remove(loan);
   }
 
   /** Nobody else gets it: it is given back when whoever has it has given it back. */
@@ -101,10 +101,15 @@ final class Hold {
     return drains;
   }
 
-  /** All leases, which it is not lent under any more. */
-  List<Lease> takeAll() {
-    List<Lease> all = List.copyOf(leases);
-    leases.clear();
+  /** To whom it is lent. */
+  List<Loan> loans() {
+    return List.copyOf(loans);
+  }
+
+  /** All loans, which it takes back. */
+  List<Loan> takeAll() {
+    List<Loan> all = loans();
+    loans.clear();
     return all;
   }
 }

@@ -44,8 +44,7 @@ public final class LeaderWatch implements AutoCloseable {
     if (closed || engine.isClosed()) {
       return;
     }
-    question
-        .get()
+    StoreCalls.call(question)
         .whenCompleteAsync(
             (leader, error) -> {
               if (error != null) {

@@ -2,13 +2,7 @@ package io.pawl;
 
 import io.pawl.spi.Mode;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A lock held, until a deadline that renewal keeps moving. It belongs to whoever has this object,
@@ -19,47 +13,31 @@ import org.slf4j.LoggerFactory;
  * called. Neither can stop a write that is already under way; a resource that refuses tokens
  * smaller than the largest it has seen can, so pass {@link #token} along with every write.
  *
+ * <p><b>Keep the object for as long as you want the lock.</b> A lease that the garbage collector
+ * has taken, closed by nobody and with no callback of yours, is found out at its next renewal: a
+ * warning names it, and it runs out.
+ *
+ * <p><b>Callbacks</b> run one after another on the client's {@linkplain PawlOptions#executor
+ * executor}, with no lock of Pawl's held: they may block, wait for threads that use this lease,
+ * call any method of Pawl, and close the client. What they throw is logged.
+ *
  * <p>Thread-safe.
  */
 public final class Lease implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(Lease.class);
+  private final Loan loan;
 
-  private enum State {
-    HELD,
-    RELEASED,
-    LOST
+  Lease(Loan loan) {
+    this.loan = loan;
   }
 
-  private final Engine engine;
-  private final Line line;
-  private final Hold hold;
-  private final LiveClaim claim;
-  private final long token;
-  private final boolean passed;
-  private final long grantedAt;
-
-  /** Held while callbacks run: whoever finds the lease lost waits until they have run. */
-  private final ReentrantLock mutex = new ReentrantLock();
-
-  private volatile State state = State.HELD;
-  private String whyLost = "";
-  private boolean closed;
-  private List<Runnable> callbacks = List.of();
-
-  Lease(Engine engine, Line line, Hold hold, long token, boolean passed) {
-    this.engine = engine;
-    this.line = line;
-    this.hold = hold;
-    this.claim = hold.claim();
-    this.token = token;
-    this.passed = passed;
-    this.grantedAt = engine.time().nanos();
+  Loan loan() {
+    return loan;
   }
 
   /** The lock's name. */
   public String lock() {
-    return line.key().name();
+    return loan.lock();
   }
 
   /**
@@ -67,7 +45,7 @@ public final class Lease implements AutoCloseable {
    * earlier lease. Known also after the lease has ended.
    */
   public long token() {
-    return token;
+    return loan.token();
   }
 
   /** Whether others may hold leases like this one beside it: true of readers' leases. */
@@ -81,7 +59,7 @@ public final class Lease implements AutoCloseable {
   }
 
   Mode mode() {
-    return claim.claim().mode();
+    return loan.mode();
   }
 
   /**
@@ -96,54 +74,27 @@ public final class Lease implements AutoCloseable {
    *     is valid still, and whether it is shared is not known; the call may be repeated
    */
   public void downgrade() {
-    Retry.await(engine, lock(), downgrade(true));
+    Retry.await(loan.engine(), lock(), loan.downgrade(true));
   }
 
   /** As {@link #downgrade}, without waiting: what it throws later fails the future. */
   public CompletableFuture<Void> downgradeAsync() {
-    return downgrade(false).copy();
-  }
-
-  private CompletableFuture<Void> downgrade(boolean mayBlock) {
-    if (!(mode() instanceof Mode.Exclusive)) {
-      throw new IllegalStateException(
-          "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
-    }
-    ensureValid();
-    line.drain(hold);
-    return Retry.start(engine, lock(), claim::downgrade, mayBlock)
-        .thenAccept(
-            held -> {
-              if (!held) {
-                ensureValid();
-              }
-            });
+    return loan.engine().forUser(loan.downgrade(false));
   }
 
   /**
    * Whether the lease can be trusted now: not closed, not lost, and before its local deadline. Asks
-   * the clock, never the store. The first call that finds the lease lost returns after the {@link
-   * #onLost} callbacks have run.
+   * the clock, never the store. A call that finds the lease lost returns after the {@link #onLost}
+   * callbacks have run; it waits for them for at most 1 s, and only until they have begun where the
+   * calling thread is interrupted.
    */
   public boolean isValid() {
-    State now = state;
-    if (now == State.HELD) {
-      if (claim.isValid(engine.time().nanos())) {
-        return true;
-      }
-      loseByDeadline();
-    } else if (now == State.LOST) {
-      mutex.lock();
-      mutex.unlock();
-    }
-    return false;
+    return loan.isValid();
   }
 
   /** How long the lease stays valid if no renewal succeeds from now on; zero when it has ended. */
   public Duration remaining() {
-    return state == State.HELD
-        ? Duration.ofNanos(claim.remainingNanos(engine.time().nanos()))
-        : Duration.ZERO;
+    return Duration.ofNanos(loan.remainingNanos());
   }
 
   /**
@@ -153,142 +104,60 @@ public final class Lease implements AutoCloseable {
    * @throws IllegalStateException when it was closed
    */
   public void ensureValid() {
-    if (isValid()) {
-      return;
-    }
-    if (state == State.RELEASED) {
-      throw new IllegalStateException("lease of lock '" + lock() + "' has been closed");
-    }
-    throw lostException();
+    loan.ensureValid();
   }
 
   /**
    * Calls {@code callback} once when the lease is lost: no later than its local deadline while this
-   * process runs, and before the first {@link #isValid} answers after a pause; at once if it is
-   * lost already; never after a close in time. Callbacks run one after another on a worker of
-   * Pawl's, or on the thread that found the loss; they should be short, since {@code isValid} waits
-   * for them. What they throw is logged.
+   * process runs, and before the first {@link #isValid} answers after a pause; soon if it is lost
+   * already; never after a close in time.
    */
   public void onLost(Runnable callback) {
-    mutex.lock();
-    try {
-      if (state == State.HELD) {
-        List<Runnable> more = new ArrayList<>(callbacks);
-        more.add(callback);
-        callbacks = more;
-      } else if (state == State.LOST) {
-        callback.run();
-      }
-    } finally {
-      mutex.unlock();
-    }
+    loan.loss().call(callback);
+  }
+
+  /**
+   * Calls {@code callback} once when the client begins to {@linkplain Pawl#close(Duration) close}
+   * while the lease is held: time to come to an end and to close the lease, which stays valid for
+   * the client's grace. An ordinary shutdown is no loss: {@link #onLost} is called only if the
+   * lease is still held when the grace is over.
+   */
+  public void onClosing(Runnable callback) {
+    loan.closing().call(callback);
   }
 
   /**
    * Gives the lock back and returns when the store has confirmed it: one round trip, none if a
-   * thread of this client takes over. Idempotent. A store that cannot be reached is tried again in
-   * the background until the claim has run out there; this method waits for it no longer than the
-   * client's patience.
+   * thread of this client takes over. Idempotent: a second call waits for the same confirmation. A
+   * store that cannot be reached is tried again in the background until the claim has run out
+   * there; this method waits for it no longer than the client's patience.
    *
-   * @throws LeaseLostException when the lease was lost before; thrown by the first call only
+   * @throws LeaseLostException when the lease was lost before; thrown by the first call only, and
+   *     never to an {@link #onLost} callback
    */
   @Override
   public void close() {
-    engine.awaitConfirmation(finish(Runnable::run), () -> "lock '" + lock() + "'");
+    CompletableFuture<Void> confirmed =
+        loan.end() ? loan.giveBack(Runnable::run, loan.engine().observer()) : loan.ended();
+    loan.engine().awaitConfirmation(confirmed, () -> "lock '" + lock() + "'");
   }
 
-  /** As {@link #close}, without waiting: a lease that was lost fails the future. */
+  /**
+   * As {@link #close}, without waiting: a lease that was lost fails the future. The future
+   * completes on the client's {@linkplain PawlOptions#executor executor}.
+   */
   public CompletableFuture<Void> closeAsync() {
+    Engine engine = loan.engine();
     try {
-      return finish(engine::run).copy();
+      return engine.forUser(
+          loan.end() ? loan.giveBack(engine::run, engine.observer()) : loan.ended());
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
-  /** Closes without waiting and without complaint: nobody has worked under this lease. */
-  void giveBack() {
-    closeAsync();
-  }
-
-  /**
-   * Ends the lease.
-   *
-   * @param ends runs what tells the store, if that has to be told
-   * @throws LeaseLostException when it was lost before; thrown by the first call only
-   */
-  CompletableFuture<Void> finish(Executor ends) {
-    mutex.lock();
-    try {
-      if (closed) {
-        return CompletableFuture.completedFuture(null);
-      }
-      closed = true;
-      if (!isValid()) {
-        throw lostException();
-      }
-      state = State.RELEASED;
-    } finally {
-      mutex.unlock();
-    }
-    Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
-    engine.observer().released(lock(), token, held);
-    return line.release(this, hold, ends);
-  }
-
-  /** Tells the observer who got it, once it is sure that somebody takes it. */
-  void announce(Duration waited) {
-    engine.observer().acquired(lock(), token, waited, passed);
-  }
-
-  private void loseByDeadline() {
-    String why = claim.whyLost();
-    lose(why);
-    claim.lose(why);
-  }
-
-  /** Counts as lost from now on, and ends at the store when it runs out there, not before. */
-  void leaveToRunOut(String why) {
-    lose(why);
-    claim.leaveToRunOut(why);
-  }
-
-  /** Tells the holder, unless the lease has ended. */
-  void lose(String why) {
-    mutex.lock();
-    try {
-      if (state != State.HELD) {
-        return;
-      }
-      whyLost = why;
-      state = State.LOST;
-      engine.observer().lost(lock(), token, why);
-      callbacks.forEach(this::runGuarded);
-      callbacks = List.of();
-    } finally {
-      mutex.unlock();
-    }
-  }
-
-  private void runGuarded(Runnable callback) {
-    try {
-      callback.run();
-    } catch (RuntimeException | Error e) {
-      log.error("an onLost callback of lock '{}' failed", lock(), e);
-    }
-  }
-
-  private LeaseLostException lostException() {
-    mutex.lock();
-    try {
-      return new LeaseLostException(lock(), token, whyLost);
-    } finally {
-      mutex.unlock();
-    }
-  }
-
   @Override
   public String toString() {
-    return "Lease[lock=" + lock() + ", token=" + token + ", " + state + "]";
+    return "Lease[" + loan + "]";
   }
 }

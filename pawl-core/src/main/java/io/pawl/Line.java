@@ -173,11 +173,11 @@ final class Line implements LiveClaim.Owner {
   }
 
   /**
-   * A lease is given back; the stage completes when the store knows, at once if it was passed on.
+   * A loan is given back; the stage completes when the store knows, at once if it was passed on.
    *
    * @param ends runs what tells the store, if that has to be told
    */
-  CompletableFuture<Void> release(Lease returned, Hold hold, Executor ends) {
+  CompletableFuture<Void> release(Loan returned, Hold hold, Executor ends) {
     Steps steps = new Steps();
     mutex.lock();
     try {
@@ -337,21 +337,33 @@ final class Line implements LiveClaim.Owner {
   }
 
   @Override
-  public void lost(LiveClaim lost, String why) {
-    decide(
-        steps -> {
-          Hold hold = claims.holdOf(lost);
-          if (hold != null) {
-            claims.lost(hold);
-            steps.lose(hold.takeAll(), why);
-          } else if (!claims.removeAsking(lost)) {
-            return;
-          }
-          scatter(steps);
-          askForMore(steps, 0);
-          retireIfDone();
-        },
-        engine::run);
+  public CompletableFuture<Void> lost(LiveClaim lost, String why) {
+    return decide(
+            steps -> {
+              Hold hold = claims.holdOf(lost);
+              if (hold != null) {
+                claims.lost(hold);
+                steps.lose(hold.takeAll(), why);
+              } else if (!claims.removeAsking(lost)) {
+                return;
+              }
+              scatter(steps);
+              askForMore(steps, 0);
+              retireIfDone();
+            },
+            engine::run)
+        .told();
+  }
+
+  @Override
+  public boolean isForgotten(LiveClaim held) {
+    mutex.lock();
+    try {
+      Hold hold = claims.holdOf(held);
+      return hold != null && !hold.isFree() && hold.loans().stream().allMatch(Loan::isForgotten);
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** Waiters that another claim stands for may still get it. */
@@ -369,30 +381,33 @@ final class Line implements LiveClaim.Owner {
         engine::run);
   }
 
-  /**
-   * The client is closing: waiters are turned away, holders' leases are lost. The stage completes
-   * when the holders have been told.
-   */
-  CompletableFuture<Void> close() {
-    Steps steps = new Steps();
-    List<Lease> lent = new ArrayList<>();
-    mutex.lock();
-    try {
-      turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), steps);
-      claims.removeAll(lent).forEach(steps::end);
-      retireIfDone();
-    } finally {
-      mutex.unlock();
-    }
-    steps.take(engine, engine::run);
-    return Steps.tellLosses(engine, lent, "the Pawl client was closed");
+  /** The client is closing: waiters are turned away, and holders asked to come to an end. */
+  void close() {
+    List<Loan> lent = new ArrayList<>();
+    decide(
+        steps -> {
+          turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), steps);
+          claims.removeAllAsking().forEach(steps::end);
+          endNeedlessHolds(steps);
+          claims.holds().forEach(hold -> lent.addAll(hold.loans()));
+          retireIfDone();
+        },
+        engine::run);
+    lent.forEach(Loan::tellClosing);
+  }
+
+  /** What is still held is lost, and left to run out at the store. */
+  void leaveToRunOut(String why) {
+    List<LiveClaim> held = new ArrayList<>();
+    decide(steps -> claims.holds().forEach(hold -> held.add(hold.claim())), engine::run);
+    held.forEach(claim -> claim.leaveToRunOut(why));
   }
 
   private Executor callsFor(Waiter waiter) {
     return waiter.isAsync() ? engine::run : Runnable::run;
   }
 
-  private void decide(Consumer<Steps> decision, Executor calls) {
+  private Steps decide(Consumer<Steps> decision, Executor calls) {
     Steps steps = new Steps();
     mutex.lock();
     try {
@@ -401,6 +416,7 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     steps.take(engine, calls);
+    return steps;
   }
 
   private void lend(Hold hold, Waiter waiter, Steps steps) {

@@ -209,15 +209,14 @@ final class LineClaims {
     holds.remove(hold);
   }
 
-  /** The claims of all, none of which is the line's any more; the leases go to {@code lent}. */
-  List<LiveClaim> removeAll(List<Lease> lent) {
-    List<LiveClaim> all = new ArrayList<>(asking);
-    for (Hold hold : holds) {
-      lent.addAll(hold.takeAll());
-      all.add(hold.claim());
-    }
+  List<Hold> holds() {
+    return holds;
+  }
+
+  /** Those that asked, none of which is the line's any more. */
+  List<LiveClaim> removeAllAsking() {
+    List<LiveClaim> all = List.copyOf(asking);
     asking.clear();
-    holds.clear();
     return all;
   }
 

@@ -8,6 +8,7 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,8 +47,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     /** It is neither held nor in line, without fault: busy, or its place was dropped. */
     void refused(LiveClaim claim);
 
-    /** It was held and can no longer be trusted. */
-    void lost(LiveClaim claim, String why);
+    /** It was held and can no longer be trusted; the stage completes when the holders know. */
+    CompletableFuture<Void> lost(LiveClaim claim, String why);
+
+    /** Whether nobody can reach a lease of the hold any more. */
+    boolean isForgotten(LiveClaim claim);
 
     /**
      * The store failed for good, or for longer than the client's patience; or the lock is of
@@ -336,6 +340,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     wantsWholeLease = (!renewal || minHoldNanos > 0) && status == Status.WAITING;
     status = Status.HELD;
+    engine.holdBegun();
     grantedAt = now;
     held = tokens;
     watchHeld();
@@ -357,14 +362,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (!troubles.failed(cause)) {
       Runnable finish = withdrawing();
       return () -> {
-        engine.observer().storeFailed(claim.lock(), cause);
+        engine.observerLater().storeFailed(claim.lock(), cause);
         owner.failed(this, cause);
         engine.run(finish);
       };
     }
     status = Status.ASKING;
     engine.renewer().watch(this, engine.time().nanos() + troubles.retryNanos());
-    return () -> engine.observer().storeFailed(claim.lock(), cause);
+    return () -> engine.observerLater().storeFailed(claim.lock(), cause);
   }
 
   private Runnable renewalFailed(StoreException cause) {
@@ -373,7 +378,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     engine.renewer().watch(this, Math.min(validity.lossAt(), engine.time().nanos() + retry));
     return () -> {
       log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
-      engine.observer().storeFailed(claim.lock(), cause);
+      engine.observerLater().storeFailed(claim.lock(), cause);
     };
   }
 
@@ -407,6 +412,22 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     renewing = true;
     hinted = false;
     return Duty.RENEW;
+  }
+
+  /**
+   * Lets a hold run out that is due for renewal although nobody can reach it any more; false for
+   * any other claim.
+   */
+  boolean endsForgotten() {
+    if (held == null || !owner.isForgotten(this)) {
+      return false;
+    }
+    log.warn(
+        "lock '{}': its lease was dropped without being closed; it is not renewed any more and"
+            + " runs out. Keep the Lease object, and close it",
+        claim.lock());
+    leaveToRunOut("nobody can reach the lease any more");
+    return true;
   }
 
   /** Ends the hold because its deadline passes; not if a renewal was answered in the meantime. */
@@ -477,11 +498,31 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private Runnable ending(String why) {
     lossReason = why;
+    long runsOutAt = validity.coveredFrom() + claim.lease().toNanos();
     Runnable finish = withdrawing();
-    return () -> {
-      owner.lost(this, why);
+    return () -> withdrawAfter(owner.lost(this, why), runsOutAt, finish);
+  }
+
+  /** The holders hear first. One who does not return delays nobody for longer than the lease. */
+  private void withdrawAfter(CompletableFuture<Void> told, long runsOutAt, Runnable finish) {
+    if (told.isDone()) {
       engine.run(finish);
-    };
+      return;
+    }
+    AtomicBoolean begun = new AtomicBoolean();
+    Runnable once =
+        () -> {
+          if (!begun.getAndSet(true)) {
+            engine.run(finish);
+          }
+        };
+    long left = Math.max(0, runsOutAt - engine.time().nanos());
+    Time.Pending atLast = engine.time().after(left, once);
+    told.thenRun(
+        () -> {
+          atLast.cancel();
+          once.run();
+        });
   }
 
   /**
@@ -524,7 +565,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim, staysNanos);
   }
 
-  /** Ends the hold without telling the store, where it runs out. */
+  /** Ends the hold without telling the store, where it runs out; nothing if it is not held. */
   void leaveToRunOut(String why) {
     mutex.lock();
     try {
@@ -541,9 +582,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void markEnded() {
+    boolean wasHeld = status == Status.HELD;
     status = Status.ENDED;
     held = null;
     engine.renewer().forget(this);
+    if (wasHeld) {
+      engine.holdEnded();
+    }
   }
 
   private StoreException failure(@Nullable Throwable error) {

@@ -148,7 +148,7 @@ public final class LockGroup {
               if (error != null) {
                 future.completeExceptionally(error);
               } else if (!future.complete(lease)) {
-                lease.ifPresent(GroupLease::giveBack);
+                lease.ifPresent(GroupLease::drop);
               }
             },
             engine.workers().users());

@@ -1,8 +1,10 @@
 package io.pawl;
 
+import io.pawl.spi.DaemonThreads;
 import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
@@ -13,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A client of one store. Open one per store and process, share it, close it at the end: closing
- * gives back whatever is held and leaves no thread, timer or connection.
+ * waits for holders, and leaves no thread, timer or connection.
  *
  * <p>Thread-safe.
  */
@@ -28,6 +30,7 @@ public final class Pawl implements AutoCloseable {
   private final Workers workers;
   private final LockStore store;
   private final boolean ownsStore;
+  private final Duration grace;
   private final Thread hook;
 
   private Pawl(LockStore store, boolean ownsStore, PawlOptions options) {
@@ -35,12 +38,13 @@ public final class Pawl implements AutoCloseable {
     this.store = store;
     this.ownsStore = ownsStore;
     this.time = new SystemTime("pawl-" + number + "-timer");
-    this.workers = Workers.pools("pawl-" + number);
+    this.workers = Workers.pools("pawl-" + number, options.executor());
+    this.grace = options.shutdownGrace();
     SplittableRandom seeds = new SplittableRandom();
     Random random = new Random(seeds.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
     this.counters = new Counters(engine);
-    this.hook = new Thread(this::endAll, "pawl-" + number + "-shutdown");
+    this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
     }
@@ -215,17 +219,36 @@ public final class Pawl implements AutoCloseable {
     return new Election(engine, candidacies, name, options);
   }
 
-  /**
-   * Turns waiters away ({@link IllegalStateException}), tells holders that their leases are lost,
-   * gives every claim back, and ends all threads. Waits at most 5 s for leaders' bodies to end, and
-   * at most 5 s for the store. Idempotent.
-   *
-   * <p>Two things stay behind on purpose, until they run out at the store: a hold whose {@link
-   * LockOptions#minHold} is not over, and that of a leader whose body does not end.
-   */
+  /** As {@link #close(Duration)}, with the grace of {@link PawlOptions#shutdownGrace}. */
   @Override
   public void close() {
-    endAll();
+    close(grace);
+  }
+
+  /**
+   * Closes the client:
+   *
+   * <ol>
+   *   <li>new requests and waiters are refused with {@link IllegalStateException};
+   *   <li>{@link Lease#onClosing} callbacks are called, and leaders' bodies interrupted;
+   *   <li>for {@code holders} at most it waits until every lease has been closed, and renews them
+   *       meanwhile;
+   *   <li>what was closed is given back, for which it waits at most 5 s;
+   *   <li>a lease that is held still is lost: {@link Lease#onLost} is called, and the lock stays
+   *       busy until it runs out at the store, so that nobody is let in beside a body that goes on.
+   * </ol>
+   *
+   * Ends all threads of Pawl's but those that users' code blocks. Idempotent. A thread that holds a
+   * lease should close it first: it would wait for itself.
+   *
+   * @param holders how long holders are waited for, 0 to 1 hour
+   * @throws IllegalArgumentException for any other time
+   */
+  public void close(Duration holders) {
+    if (holders.isNegative() || holders.compareTo(Duration.ofHours(1)) > 0) {
+      throw new IllegalArgumentException("grace: " + holders + " is not between 0 and 1 hour");
+    }
+    endAll(holders);
     time.close();
     workers.shutdown();
     removeHook();
@@ -234,9 +257,12 @@ public final class Pawl implements AutoCloseable {
     }
   }
 
-  private void endAll() {
-    candidacies.end();
-    engine.close();
+  private void endAll(Duration holders) {
+    long over = System.nanoTime() + holders.toNanos();
+    candidacies.stop();
+    engine.beginClosing();
+    candidacies.awaitEnd(over - System.nanoTime());
+    engine.endClosing(over - System.nanoTime());
   }
 
   private void removeHook() {

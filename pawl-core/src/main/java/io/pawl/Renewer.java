@@ -137,9 +137,13 @@ final class Renewer {
 
   private void perform(LiveClaim claim, long now, List<LiveClaim> renew) {
     switch (claim.duty(now)) {
-      case RENEW -> renew.add(claim);
+      case RENEW -> {
+        if (!claim.endsForgotten()) {
+          renew.add(claim);
+        }
+      }
       case ASK -> engine.run(claim::ask);
-      case LOSE -> engine.workers().losses().execute(claim::loseIfDue);
+      case LOSE -> claim.loseIfDue();
       case NOTHING -> {}
     }
   }

@@ -55,8 +55,8 @@ final class Retry<T> {
   }
 
   private void failed(StoreException cause, int tries) {
-    engine.observer().storeFailed(lock, cause);
-    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.isClosed();
+    engine.observerLater().storeFailed(lock, cause);
+    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.isAbandoned();
     if (patient && cause instanceof StoreUnavailableException) {
       Runnable again = () -> engine.run(() -> send(tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), again);
@@ -75,7 +75,7 @@ final class Retry<T> {
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (TimeoutException e) {
-          if (engine.isClosed()) {
+          if (engine.isAbandoned()) {
             throw Engine.closedException(lock);
           }
         } catch (ExecutionException e) {

@@ -17,8 +17,9 @@ final class Steps {
   private List<Waiter> nudges = List.of();
   private List<LiveClaim> ends = List.of();
   private List<Ask> asks = List.of();
-  private List<Lease> losses = List.of();
+  private List<Loan> losses = List.of();
   private String whyLost = "";
+  private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
 
@@ -48,8 +49,8 @@ final class Steps {
     asks = with(asks, new Ask(claim, false, delayNanos));
   }
 
-  void lose(List<Lease> leases, String why) {
-    losses = leases;
+  void lose(List<Loan> loans, String why) {
+    losses = loans;
     whyLost = why;
   }
 
@@ -68,7 +69,9 @@ final class Steps {
       waiter.nudge();
     }
     if (!losses.isEmpty()) {
-      tellLosses(engine, losses, whyLost);
+      told =
+          CompletableFuture.allOf(
+              losses.stream().map(loan -> loan.lose(whyLost)).toArray(CompletableFuture[]::new));
     }
     CompletableFuture<Void> ended = null;
     for (LiveClaim claim : ends) {
@@ -92,13 +95,9 @@ final class Steps {
     return ended == null ? CompletableFuture.completedFuture(null) : ended;
   }
 
-  /** The stage completes when all have been told. */
-  static CompletableFuture<Void> tellLosses(Engine engine, List<Lease> leases, String why) {
-    List<CompletableFuture<Void>> told = new ArrayList<>();
-    for (Lease lease : leases) {
-      told.add(CompletableFuture.runAsync(() -> lease.lose(why), engine.workers().losses()));
-    }
-    return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new));
+  /** Once taken: completes when the holders have been told of their losses. */
+  CompletableFuture<Void> told() {
+    return told;
   }
 
   private static <T> List<T> with(List<T> list, T one) {

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.DaemonThreads;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -11,14 +12,7 @@ final class SystemTime implements Time, AutoCloseable {
   private final ScheduledThreadPoolExecutor timer;
 
   SystemTime(String threadName) {
-    timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, threadName);
-              thread.setDaemon(true);
-              return thread;
-            });
+    timer = new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(threadName, task));
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }

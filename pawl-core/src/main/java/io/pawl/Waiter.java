@@ -133,6 +133,8 @@ final class Waiter {
       if (thread != Thread.currentThread()) {
         LockSupport.unpark(thread);
       }
+    } else if (Objects.requireNonNull(future).isDone() && outcome instanceof Lease unwanted) {
+      unwanted.loan().drop(); // cancelled: users' threads need not hear of it
     } else {
       completions.execute(this::completeFuture);
     }
@@ -144,13 +146,13 @@ final class Waiter {
     Object result = outcome;
     if (result instanceof Lease lease) {
       if (promise.complete(Optional.of(lease))) {
-        lease.announce(waited);
+        lease.loan().announce(waited, engine.observerLater());
       } else {
-        lease.giveBack();
+        lease.loan().drop();
       }
       return;
     }
-    engine.observer().notAcquired(lock, waited);
+    engine.observerLater().notAcquired(lock, waited);
     if (result instanceof RuntimeException cause) {
       promise.completeExceptionally(cause);
     } else {
@@ -198,7 +200,7 @@ final class Waiter {
         lookAgain();
       } else if (waits && Thread.interrupted()) {
         if (!leave() && outcome instanceof Lease raced) {
-          raced.giveBack();
+          raced.loan().drop();
         }
         engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
@@ -257,13 +259,13 @@ final class Waiter {
   /** The user cancelled the future, or completed it himself. */
   void abandon() {
     if (leave()) {
-      engine.observer().notAcquired(lock, age());
+      engine.observerLater().notAcquired(lock, age());
     }
   }
 
   private Optional<Lease> unwrapped(Object result) {
     if (result instanceof Lease lease) {
-      lease.announce(age());
+      lease.loan().announce(age(), engine.observer());
       return Optional.of(lease);
     }
     engine.observer().notAcquired(lock, age());

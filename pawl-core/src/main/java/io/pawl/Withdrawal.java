@@ -67,8 +67,8 @@ final class Withdrawal {
   }
 
   private void failed(Claim gone, long runsOutAt, int tries, StoreException cause) {
-    engine.observer().storeFailed(gone.lock(), cause);
-    boolean useful = engine.time().nanos() < runsOutAt && engine.retriesWithdrawals();
+    engine.observerLater().storeFailed(gone.lock(), cause);
+    boolean useful = engine.time().nanos() < runsOutAt && !engine.isAbandoned();
     if (useful && cause instanceof StoreUnavailableException) {
       Runnable retry = () -> engine.run(() -> send(gone, runsOutAt, tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);

@@ -1,62 +1,66 @@
 package io.pawl;
 
-import java.util.List;
+import io.pawl.spi.DaemonThreads;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Threads of a client for what may take long, each kind by itself: users' continuations that block
- * hold up neither renewals nor the news of a loss.
+ * Threads of a client for what may take long. The engine's own work and users' code never share
+ * one.
  *
  * @param stores calls to a store that blocks
  * @param users completions of users' futures
- * @param losses {@code onLost} callbacks
+ * @param callbacks users' callbacks and observer
  */
-record Workers(Executor stores, Executor users, Executor losses) {
+record Workers(Executor stores, Executor users, Executor callbacks) {
+
+  private static final int STORE_THREADS = 16;
 
   /**
-   * Daemon threads that start with work and end after 10 idle seconds. The queues are bounded by
-   * what users have under way: each waiter, claim and lease has one task in them.
+   * Daemon threads that start with work and end after 10 idle seconds. The queue of calls to the
+   * store is bounded by what users have under way: each waiter, claim and lease has one task in it.
+   *
+   * @param chosen where users want their code to run; null for threads of Pawl's
    */
-  static Workers pools(String prefix) {
-    return new Workers(
-        pool(prefix + "-store-", 16), pool(prefix + "-user-", 16), pool(prefix + "-loss-", 4));
+  static Workers pools(String prefix, @Nullable Executor chosen) {
+    UserExecutor users = new UserExecutor(prefix + "-user-", chosen);
+    return new Workers(storePool(prefix + "-store-"), users, users);
   }
 
-  /** Everything on one executor: for simulations. */
-  static Workers on(Executor executor) {
-    return new Workers(executor, executor, executor);
+  /**
+   * For simulations.
+   *
+   * @param callbacks may run its tasks on the spot
+   */
+  static Workers on(Executor executor, Executor callbacks) {
+    return new Workers(executor, executor, callbacks);
   }
 
-  private static ExecutorService pool(String prefix, int threads) {
-    AtomicInteger numbers = new AtomicInteger();
+  private static ExecutorService storePool(String prefix) {
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
-            threads,
-            threads,
+            STORE_THREADS,
+            STORE_THREADS,
             10,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, prefix + numbers.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            },
+            DaemonThreads.numbered(prefix),
             new ThreadPoolExecutor.DiscardPolicy()); // once it is shut down
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }
 
-  /** Lets what is queued run, and takes nothing more. */
+  /** Lets what is queued run; the store is called no more. */
   void shutdown() {
-    for (Executor executor : List.of(stores, users, losses)) {
-      if (executor instanceof ExecutorService pool) {
-        pool.shutdown();
-      }
+    if (stores instanceof ExecutorService pool) {
+      pool.shutdown();
+    }
+    if (users instanceof UserExecutor own) {
+      own.close();
     }
   }
 }

@@ -129,17 +129,17 @@ class GroupTest {
           telling.countDown();
           Thread thread = asking.join();
           Awaitility.await()
-              .until(() -> thread.getState() == Thread.State.WAITING || !order.isEmpty());
+              .until(() -> thread.getState() == Thread.State.TIMED_WAITING || !order.isEmpty());
           order.add("told");
         });
     Rounds.together(
         2,
         number -> {
           if (number == 0) {
-            group.leases().get(1).lose("first");
+            group.leases().get(1).loan().lose("first");
           } else {
             telling.await();
-            group.leases().get(0).lose("second");
+            group.leases().get(0).loan().lose("second");
             asking.complete(Thread.currentThread());
             order.add(group.isValid() ? "valid" : "lost");
           }

@@ -35,7 +35,7 @@ public class KindsLincheckTest {
           new MemoryStore(() -> 0),
           PawlOptions.defaults(),
           new TickingTime(),
-          Workers.on(Runnable::run),
+          Workers.on(Runnable::run, Runnable::run),
           new Random(0),
           "client");
   private final DistributedReadWriteLock lock =

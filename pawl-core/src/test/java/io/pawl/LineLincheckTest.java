@@ -34,7 +34,7 @@ public class LineLincheckTest {
           new MemoryStore(() -> 0),
           PawlOptions.defaults(),
           new TickingTime(),
-          Workers.on(Runnable::run),
+          Workers.on(Runnable::run, Runnable::run),
           new Random(0),
           "client");
   private final DistributedLock lock = new DistributedLock(engine, "lock", LockOptions.defaults());

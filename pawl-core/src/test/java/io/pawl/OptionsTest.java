@@ -65,7 +65,8 @@ class OptionsTest {
     assertThat(changed.leaseOrMinHold()).isEqualTo(Duration.ofSeconds(2));
     assertThat(changed.passes()).isFalse();
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
-        .isEqualTo(new PawlOptions("a", Duration.ZERO, LockObserver.NONE, false));
+        .isEqualTo(new PawlOptions(
+                "a", Duration.ZERO, LockObserver.NONE, false, Duration.ofSeconds(5), null));
   }
 
   @Test

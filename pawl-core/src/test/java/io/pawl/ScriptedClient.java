@@ -20,7 +20,7 @@ final class ScriptedClient {
             store,
             options,
             new SimulatedTime(queue, process, 0, 1),
-            Workers.on(task -> process.run(0, Context.WORKER, task)),
+            Workers.on(task -> process.run(0, Context.WORKER, task), Runnable::run),
             new Random(2),
             "client");
   }

@@ -127,6 +127,7 @@ final class SimulatedClient {
   private void hold(Lease lease) {
     SimulatedLease held = world.history().delivered(lease, process, time);
     open.add(held);
+    lease.onLost(() -> misbehave(lease));
     long length =
         random.nextInt(8) == 0
             ? between(0, 3 * world.leaseNanos())
@@ -141,8 +142,24 @@ final class SimulatedClient {
   }
 
   private void giveBack(SimulatedLease held) {
-    held.close();
+    held.close().thenRun(() -> misbehave(held.lease()));
     open.remove(held);
+  }
+
+  /** What users do in callbacks and continuations. */
+  private void misbehave(Lease lease) {
+    switch (random.nextInt(12)) {
+      case 0 -> acquire();
+      case 1 -> lease.closeAsync();
+      case 2 -> lease.isValid();
+      case 3 -> throw new IllegalStateException("a user's callback fails, on purpose");
+      case 4 -> {
+        if (world.faults().active() && random.nextInt(8) == 0) {
+          close();
+        }
+      }
+      default -> {}
+    }
   }
 
   void close() {
@@ -154,7 +171,14 @@ final class SimulatedClient {
   }
 
   private void endAll() {
-    CompletableFuture<Void> ended = engine.endAll();
+    CompletableFuture<Void> returned = engine.beginClosing();
+    Runnable endHolds = once(this::endHolds);
+    returned.whenComplete((nothing, error) -> process.run(0, Context.USER, endHolds));
+    process.run(between(0, 2 * world.leaseNanos()), Context.TIMER, endHolds);
+  }
+
+  private void endHolds() {
+    CompletableFuture<Void> ended = engine.endHolds("the grace is over");
     Runnable finish =
         () -> {
           engine.abandon();
@@ -162,6 +186,16 @@ final class SimulatedClient {
         };
     ended.whenComplete((nothing, error) -> process.run(0, Context.USER, finish));
     process.run(5_000_000_000L, Context.TIMER, finish);
+  }
+
+  private static Runnable once(Runnable task) {
+    boolean[] done = new boolean[1];
+    return () -> {
+      if (!done[0]) {
+        done[0] = true;
+        task.run();
+      }
+    };
   }
 
   /** P8 for the engine. */

@@ -75,9 +75,9 @@ final class SimulatedLease {
     }
   }
 
-  void close() {
+  CompletableFuture<Void> close() {
     if (closed) {
-      return;
+      return CompletableFuture.completedFuture(null);
     }
     CompletableFuture<Void> result = lease.closeAsync();
     closedInTime = !history.isLost(result);
@@ -85,6 +85,7 @@ final class SimulatedLease {
     if (closedInTime == losses > 0) {
       history.violation("P5: " + this + " closed, in time " + closedInTime + ", told " + losses);
     }
+    return result;
   }
 
   private void lost() {

@@ -72,11 +72,22 @@ final class Simulation {
     double rate = 0.9902 + 0.0198 * random.nextDouble();
     SimulatedTime time = new SimulatedTime(queue, process, random.nextInt(), rate);
     SimulatedStore far = new SimulatedStore(queue, process, store, faults, history, blocks);
-    Workers workers = Workers.on(task -> process.run(0, Context.WORKER, task));
+    Workers workers =
+        new Workers(
+            task -> process.run(0, Context.WORKER, task),
+            task -> process.run(behindBlockedCode(), Context.USER, task),
+            Runnable::run);
     PawlOptions options =
         PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
     Engine engine = new Engine(far, options, time, workers, random, id);
     return new SimulatedClient(this, process, time, engine);
+  }
+
+  /** Users' code may have to wait for other code of theirs, for as long as that blocks. */
+  private long behindBlockedCode() {
+    return faults.active() && random.nextInt(4) == 0
+        ? (long) (2 * leaseNanos * random.nextDouble())
+        : 0;
   }
 
   private Outcome run() {

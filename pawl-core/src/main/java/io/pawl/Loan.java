@@ -1,0 +1,304 @@
+package io.pawl;
+
+import io.pawl.spi.Mode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The engine's side of a {@link Lease}: one lending of a {@link Hold}. The engine keeps the loan,
+ * and the user alone keeps the lease, so that a lease that nobody can reach any more is found out.
+ *
+ * <p>Held, and from then on either released or lost. No lock is needed for that, and none is held
+ * while anybody is told.
+ */
+final class Loan {
+
+  private static final Logger log = LoggerFactory.getLogger(Loan.class);
+
+  private static final Object HELD = "held";
+  private static final Object RELEASED = "released";
+
+  private static final VarHandle STATE = field("state", Object.class);
+  private static final VarHandle LOSS = field("loss", Event.class);
+  private static final VarHandle CLOSING = field("closing", Event.class);
+  private static final VarHandle THROWN = field("thrown", boolean.class);
+  private static final VarHandle ENDED = field("ended", CompletableFuture.class);
+
+  private record Lost(String why) {}
+
+  private final Engine engine;
+  private final Line line;
+  private final Hold hold;
+  private final LiveClaim claim;
+  private final long token;
+  private final boolean passed;
+  private final long grantedAt;
+  private @Nullable WeakReference<Lease> lease;
+
+  private volatile Object state = HELD;
+  private volatile @Nullable Event loss;
+  private volatile @Nullable Event closing;
+
+  /** What {@code close()} waits for: set by the first that asks or knows. */
+  private volatile @Nullable CompletableFuture<Void> ended;
+
+  /** Whether a close has thrown the loss. */
+  private volatile boolean thrown;
+
+  Loan(Engine engine, Line line, Hold hold, long token, boolean passed) {
+    this.engine = engine;
+    this.line = line;
+    this.hold = hold;
+    this.claim = hold.claim();
+    this.token = token;
+    this.passed = passed;
+    this.grantedAt = engine.time().nanos();
+  }
+
+  private static VarHandle field(String name, Class<?> type) {
+    try {
+      return MethodHandles.lookup().findVarHandle(Loan.class, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The user's object; made once. */
+  Lease toLease() {
+    Lease made = new Lease(this);
+    lease = new WeakReference<>(made);
+    return made;
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  LiveClaim claim() {
+    return claim;
+  }
+
+  String lock() {
+    return line.key().name();
+  }
+
+  long token() {
+    return token;
+  }
+
+  Mode mode() {
+    return claim.claim().mode();
+  }
+
+  boolean isHeld() {
+    return state == HELD;
+  }
+
+  boolean isReleased() {
+    return state == RELEASED;
+  }
+
+  /** As {@link Lease#isValid}, though the callbacks of a loss may still be running. */
+  boolean isTrusted() {
+    if (state != HELD) {
+      return false;
+    }
+    if (claim.isValid(engine.time().nanos())) {
+      return true;
+    }
+    String why = claim.whyLost();
+    lose(why);
+    claim.lose(why);
+    return false;
+  }
+
+  boolean isValid() {
+    if (isTrusted()) {
+      return true;
+    }
+    if (state instanceof Lost) {
+      loss().awaitTold();
+    }
+    return false;
+  }
+
+  long remainingNanos() {
+    return state == HELD ? claim.remainingNanos(engine.time().nanos()) : 0;
+  }
+
+  Event loss() {
+    Event known = loss;
+    if (known == null) {
+      LOSS.compareAndSet(this, null, event("was lost"));
+      known = loss;
+    }
+    return Objects.requireNonNull(known);
+  }
+
+  Event closing() {
+    Event known = closing;
+    if (known == null) {
+      CLOSING.compareAndSet(this, null, event("has to be given back: the client is closing"));
+      known = closing;
+    }
+    return Objects.requireNonNull(known);
+  }
+
+  private Event event(String what) {
+    String name = "lease of lock '" + lock() + "' with token " + token + " " + what;
+    return new Event(name, engine.workers().callbacks());
+  }
+
+  /** Tells the holder, unless the lease has ended; the stage completes when all were told. */
+  CompletableFuture<Void> lose(String why) {
+    boolean first = STATE.compareAndSet(this, HELD, new Lost(why));
+    if (!first && !(state instanceof Lost)) {
+      return CompletableFuture.completedFuture(null);
+    }
+    GuardedObserver observer = engine.observer();
+    return loss().happen(observer.isSilent() ? null : () -> observer.lost(lock(), token, why));
+  }
+
+  /** The client is closing: the holder is asked to come to an end. */
+  void tellClosing() {
+    if (state == HELD) {
+      closing().happen(null);
+    }
+  }
+
+  /** That it was lost, and why. */
+  LeaseLostException lostException() {
+    String why = state instanceof Lost lost ? lost.why : "it has ended";
+    return new LeaseLostException(lock(), token, why);
+  }
+
+  /**
+   * Ends the lease, of which the store hears by {@link #giveBack}.
+   *
+   * @return false where it has ended before
+   * @throws LeaseLostException when it was lost before; thrown to the first caller only, other than
+   *     callbacks of that loss
+   */
+  boolean end() {
+    if (isTrusted() && STATE.compareAndSet(this, HELD, RELEASED)) {
+      return true;
+    }
+    if (state instanceof Lost && !loss().isToldHere() && THROWN.compareAndSet(this, false, true)) {
+      throw lostException();
+    }
+    return false;
+  }
+
+  /**
+   * Gives the hold back, or passes it on; the stage completes when the store knows.
+   *
+   * @param ends runs what tells the store, if that has to be told
+   * @param observer told of the release
+   */
+  CompletableFuture<Void> giveBack(Executor ends, GuardedObserver observer) {
+    if (!observer.isSilent()) {
+      Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
+      observer.released(lock(), token, held);
+    }
+    CompletableFuture<Void> confirmed = line.release(this, hold, ends);
+    if (!ENDED.compareAndSet(this, null, confirmed)) {
+      CompletableFuture<Void> awaited = ended();
+      confirmed.whenComplete(
+          (nothing, error) -> {
+            if (error == null) {
+              awaited.complete(null);
+            } else {
+              awaited.completeExceptionally(error);
+            }
+          });
+    }
+    return confirmed;
+  }
+
+  /** The end of a lease that another call has begun to give back. */
+  CompletableFuture<Void> ended() {
+    if (state instanceof Lost) {
+      return CompletableFuture.completedFuture(null);
+    }
+    ENDED.compareAndSet(this, null, new CompletableFuture<Void>());
+    return Objects.requireNonNull(ended);
+  }
+
+  /** Ends it without waiting and without complaint: nobody has worked under it. */
+  void drop() {
+    try {
+      if (end()) {
+        giveBack(engine::run, engine.observerLater());
+      }
+    } catch (LeaseLostException e) {
+      log.debug("a lease that nobody has worked under was lost", e);
+    }
+  }
+
+  /** Tells the observer who got it, once it is sure that somebody takes it. */
+  void announce(Duration waited, LockObserver observer) {
+    observer.acquired(lock(), token, waited, passed);
+  }
+
+  /** Makes a writer's lease a reader's. */
+  CompletableFuture<Void> downgrade(boolean mayBlock) {
+    if (!(mode() instanceof Mode.Exclusive)) {
+      throw new IllegalStateException(
+          "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
+    }
+    ensureValid();
+    line.drain(hold);
+    return Retry.start(engine, lock(), claim::downgrade, mayBlock)
+        .thenAccept(
+            held -> {
+              if (!held) {
+                ensureTrusted();
+              }
+            });
+  }
+
+  void ensureValid() {
+    if (!isValid()) {
+      throw ended(state);
+    }
+  }
+
+  private void ensureTrusted() {
+    if (!isTrusted()) {
+      throw ended(state);
+    }
+  }
+
+  private RuntimeException ended(Object how) {
+    return how == RELEASED
+        ? new IllegalStateException("lease of lock '" + lock() + "' has been closed")
+        : lostException();
+  }
+
+  /** Nobody can close it, ask it, or hear of its loss any more. */
+  boolean isForgotten() {
+    WeakReference<Lease> handle = lease;
+    return state == HELD
+        && handle != null
+        && handle.refersTo(null)
+        && !isAwaited(loss)
+        && !isAwaited(closing);
+  }
+
+  private static boolean isAwaited(@Nullable Event event) {
+    return event != null && event.isAwaited();
+  }
+
+  @Override
+  public String toString() {
+    return "lock=" + lock() + ", token=" + token + ", " + state;
+  }
+}
