@@ -369,11 +369,21 @@ final class Engine {
   }
 
   /**
-   * What is still held is lost, and runs out at the store. The stage completes when the store knows
-   * of all that was given back, and changes of counters that were on their way have been answered.
+   * What is still held is lost, and runs out at the store. The stage completes when the holders
+   * know.
    */
   CompletableFuture<Void> endHolds(String why) {
-    lines.values().forEach(line -> line.leaveToRunOut(why));
+    return CompletableFuture.allOf(
+        lines.values().stream()
+            .map(line -> line.leaveToRunOut(why))
+            .toArray(CompletableFuture[]::new));
+  }
+
+  /**
+   * Once closed: completes when the store knows of all that was given back, and changes of counters
+   * that were on their way have been answered.
+   */
+  CompletableFuture<Void> answered() {
     List<CompletableFuture<Void>> ends = new ArrayList<>(List.of(emptied));
     counterCalls.forEach(call -> ends.add(call.repeatNoMore()));
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
@@ -403,7 +413,8 @@ final class Engine {
             held.get());
       }
       String why = "the Pawl client was closed, and its grace is over";
-      if (!Uninterruptibly.await(endHolds(why), CLOSE_PATIENCE.toNanos())) {
+      Uninterruptibly.await(endHolds(why), Event.LONGEST_WAIT_NANOS);
+      if (!Uninterruptibly.await(answered(), CLOSE_PATIENCE.toNanos())) {
         log.warn("some claims were not given back within {} and will run out", CLOSE_PATIENCE);
       }
       abandon();

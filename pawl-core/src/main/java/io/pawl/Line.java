@@ -396,11 +396,17 @@ final class Line implements LiveClaim.Owner {
     lent.forEach(Loan::tellClosing);
   }
 
-  /** What is still held is lost, and left to run out at the store. */
-  void leaveToRunOut(String why) {
+  /**
+   * What is still held is lost, and left to run out at the store. The stage completes when the
+   * holders know.
+   */
+  CompletableFuture<Void> leaveToRunOut(String why) {
     List<LiveClaim> held = new ArrayList<>();
     decide(steps -> claims.holds().forEach(hold -> held.add(hold.claim())), engine::run);
-    held.forEach(claim -> claim.leaveToRunOut(why));
+    return CompletableFuture.allOf(
+        held.stream()
+            .map(claim -> claim.leaveToRunOut(why))
+            .toArray(CompletableFuture[]::new));
   }
 
   private Executor callsFor(Waiter waiter) {

@@ -565,20 +565,23 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim, staysNanos);
   }
 
-  /** Ends the hold without telling the store, where it runs out; nothing if it is not held. */
-  void leaveToRunOut(String why) {
+  /**
+   * Ends the hold without telling the store, where it runs out; nothing if it is not held. The
+   * stage completes when the holders know.
+   */
+  CompletableFuture<Void> leaveToRunOut(String why) {
     mutex.lock();
     try {
       if (status != Status.HELD) {
-        return;
+        return CompletableFuture.completedFuture(null);
       }
       lossReason = why;
       markEnded();
     } finally {
       mutex.unlock();
     }
-    owner.lost(this, why);
     withdrawal.confirm();
+    return owner.lost(this, why);
   }
 
   private void markEnded() {

@@ -4,7 +4,12 @@ import java.time.Duration;
 
 /**
  * Told what happens to locks, for metrics and tracing. Every method does nothing unless overridden;
- * each is called on the thread where it happened and must return quickly. What it throws is logged.
+ * what it throws is logged.
+ *
+ * <p>What a caller's own call brings about (a blocking acquisition, a close) is told on the caller's
+ * thread. Everything else is told on the client's {@linkplain PawlOptions#executor executor}, one
+ * call after another; while one blocks, 1,000 wait, and more are dropped. The order between the two
+ * is not fixed.
  */
 public interface LockObserver {
 

@@ -69,7 +69,7 @@ record Requests(Engine engine, Engine.LineKey key) {
     future.whenComplete(
         (lease, error) -> {
           timeout.cancel();
-          waiter.abandon();
+          waiter.abandonUnlessFor(lease);
         });
     return future;
   }

@@ -256,10 +256,17 @@ final class Waiter {
     wake();
   }
 
-  /** The user cancelled the future, or completed it himself. */
-  void abandon() {
+  /**
+   * The future has been completed: by this, or by its user, who then wants no other grant.
+   *
+   * @param delivered what it was completed with
+   */
+  void abandonUnlessFor(@Nullable Optional<Lease> delivered) {
     if (leave()) {
       engine.observerLater().notAcquired(lock, age());
+    } else if (outcome instanceof Lease lease
+        && (delivered == null || delivered.orElse(null) != lease)) {
+      lease.loan().drop();
     }
   }
 

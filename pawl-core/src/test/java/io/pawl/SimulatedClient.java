@@ -178,7 +178,8 @@ final class SimulatedClient {
   }
 
   private void endHolds() {
-    CompletableFuture<Void> ended = engine.endHolds("the grace is over");
+    engine.endHolds("the grace is over");
+    CompletableFuture<Void> ended = engine.answered();
     Runnable finish =
         () -> {
           engine.abandon();

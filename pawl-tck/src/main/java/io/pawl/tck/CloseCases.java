@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -35,17 +36,69 @@ abstract class CloseCases extends LockCases {
     super(bench);
   }
 
+  /** Its holder closes it as soon as the client begins to close. */
+  private Lease heldUntilClosing(String lock) throws InterruptedException {
+    Lease lease = lockHere(lock).acquire();
+    lease.onClosing(lease::closeAsync);
+    return lease;
+  }
+
   @Test
-  void p8_nothingLeftBehind_closeGivesBackWhatIsHeld() throws Exception {
+  void p8_nothingLeftBehind_closeGivesBackWhatHoldersClose() throws Exception {
     List<Lease> leases = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
-      leases.add(lockHere(bench.lock("held" + i)).acquire());
+      leases.add(heldUntilClosing(bench.lock("held" + i)));
     }
     here.close();
 
     for (Lease lease : leases) {
       assertThat(lockThere(lease.lock()).tryAcquire()).isPresent();
     }
+  }
+
+  @Test
+  void p1_oneHolder_closeLetsNobodyInBesideABodyThatGoesOn() throws Exception {
+    String lock = bench.lock("body");
+    Lease lease = lockHere(lock).acquire();
+    CompletableFuture<Optional<Lease>> next = lockThere(lock).tryAcquireAsync(Bench.LONG_LEASE);
+    CountDownLatch asked = new CountDownLatch(1);
+    lease.onClosing(asked::countDown);
+    Running<Boolean> closing = bench.start(this::closeHere);
+    assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(lease.isValid()).as("it is asked to end, not ended").isTrue();
+    assertThat(next).isNotDone();
+
+    lease.close();
+
+    assertThat(closing.result()).isTrue();
+    assertThat(next.get(20, TimeUnit.SECONDS)).isPresent();
+  }
+
+  @Test
+  void p1_oneHolder_aLeaseHeldBeyondTheGraceIsLostAndRunsOut() throws Exception {
+    String lock = bench.lock("grace");
+    Lease lease = here.lock(lock, bench.shortLived().lease(Duration.ofSeconds(3))).acquire();
+    AtomicInteger lost = new AtomicInteger();
+    lease.onLost(lost::incrementAndGet);
+
+    here.close(Duration.ZERO);
+
+    assertThat(lease.isValid()).isFalse();
+    assertThat(lost).hasValue(1);
+    assertThat(network.calls(Verb.WITHDRAW)).as("given back beside a body").isZero();
+    assertThat(lockThere(lock).tryAcquire(Bench.PATIENCE)).isPresent();
+  }
+
+  @Test
+  void p5_lossIsTold_neverForAnOrdinaryShutdown() throws Exception {
+    Lease lease = heldUntilClosing(bench.lock("quiet"));
+    AtomicInteger lost = new AtomicInteger();
+    lease.onLost(lost::incrementAndGet);
+
+    here.close();
+
+    assertThat(lost).hasValue(0);
+    lease.close();
   }
 
   @Test
@@ -70,7 +123,7 @@ abstract class CloseCases extends LockCases {
   @Test
   void p8_nothingLeftBehind_closeReturnsWhenTheStoreHasConfirmed() throws Exception {
     String lock = bench.lock("confirmed");
-    lockHere(lock).acquire();
+    heldUntilClosing(lock);
     network.on(Verb.WITHDRAW, Fault.HOLD_REQUEST);
     Running<Boolean> closing =
         bench.start(
@@ -93,7 +146,7 @@ abstract class CloseCases extends LockCases {
   @Test
   void p8_nothingLeftBehind_aSecondCloseWaitsForTheFirst() throws Exception {
     String lock = bench.lock("twice");
-    lockHere(lock).acquire();
+    heldUntilClosing(lock);
     network.on(Verb.WITHDRAW, Fault.HOLD_REQUEST);
     Running<Boolean> first = bench.start(this::closeHere);
     eventually(() -> network.calls(Verb.WITHDRAW) == 1);
@@ -115,12 +168,12 @@ abstract class CloseCases extends LockCases {
   }
 
   @Test
-  void p5_lossIsTold_whenTheClientIsClosed() throws Exception {
+  void p5_lossIsTold_whenTheClientIsClosedUnderIt() throws Exception {
     Lease lease = lockHere(bench.lock("told")).acquire();
     AtomicInteger lost = new AtomicInteger();
     lease.onLost(lost::incrementAndGet);
 
-    here.close();
+    here.close(Duration.ZERO);
 
     assertThat(lost).hasValue(1);
     assertThat(lease.isValid()).isFalse();
@@ -192,6 +245,7 @@ abstract class CloseCases extends LockCases {
       Pawl client = bench.pawl();
       CompletableFuture<Optional<Lease>> waiting =
           client.lock(lock, Bench.LONG).tryAcquireAsync(Duration.ofMinutes(1));
+      waiting.thenAccept(granted -> granted.ifPresent(Lease::close));
       Running<Boolean> closing =
           bench.start(
               () -> {

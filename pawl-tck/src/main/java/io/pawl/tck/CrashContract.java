@@ -64,13 +64,24 @@ public abstract class CrashContract extends StoreContract {
   }
 
   @Test
-  void p8_nothingLeftBehind_systemExitGivesBackAtOnce() throws Exception {
+  void p8_nothingLeftBehind_systemExitGivesBackWhatHoldersClose() throws Exception {
     assertGivesBackAtOnce(SecondProcess::exit);
   }
 
   @Test
-  void p8_nothingLeftBehind_sigtermGivesBackAtOnce() throws Exception {
+  void p8_nothingLeftBehind_sigtermGivesBackWhatHoldersClose() throws Exception {
     assertGivesBackAtOnce(SecondProcess::terminate);
+  }
+
+  @Test
+  void p1_oneHolder_sigtermLetsNobodyInBesideABodyThatGoesOn() throws Exception {
+    String held = bench.lock("stubborn");
+    SecondProcess other = startAnother();
+    token(other.order("stubborn", held, longLease()));
+
+    other.terminate();
+
+    assertThat(pawl.lock(held, Bench.LONG).tryAcquire()).isEmpty();
   }
 
   private void assertGivesBackAtOnce(End end) throws Exception {

@@ -100,6 +100,12 @@ abstract class ElectionCases extends LockCases {
   }
 
   @Test
+  void aClosedClientTakesNoCandidates() {
+    here.close();
+    assertThatThrownBy(() -> stand(here, this::lead)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
   void aBodyThatReturnsEndsTheCandidacyAndOneThatFailsDoesNot() throws Exception {
     stand(here, lease -> tokens.add(lease.token())).awaitEnd();
     assertThat(tokens).hasSize(1);

@@ -43,6 +43,13 @@ public abstract class LockContract extends StoreContract {
   }
 
   @Nested
+  class UserCode extends UserCodeCases {
+    UserCode() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
   class LosingMessages extends LostMessageCases {
     LosingMessages() {
       super(LockContract.this.bench);

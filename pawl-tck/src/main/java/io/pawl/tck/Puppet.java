@@ -5,6 +5,7 @@ import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.PawlOptions;
 import io.pawl.Stores;
 import io.pawl.spi.StoreUrl;
 import io.pawl.tck.FaultyStore.Verb;
@@ -24,6 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <ul>
  *   <li>{@code acquire <lock> <lease in ms>}: {@code held <token>}
+ *   <li>{@code stubborn <lock> <lease in ms>}: likewise, though it would not end for a close of the
+ *       client; all others do
  *   <li>{@code wait <lock> <lease in ms>}: {@code waiting} once it stands in line, and later {@code
  *       held <token>}
  *   <li>{@code valid}: {@code true} or {@code false}, and how often the loss was told
@@ -42,6 +45,8 @@ final class Puppet {
 
   static final String REPLY = "puppet: ";
 
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
   private final FaultyStore store;
   private final Pawl pawl;
   private final AtomicInteger lost = new AtomicInteger();
@@ -50,7 +55,7 @@ final class Puppet {
   @SuppressWarnings("NullAway.Init") // orders about the lease follow an acquire
   private Puppet(String url) {
     store = new FaultyStore(Stores.open(StoreUrl.parse(url)));
-    pawl = Pawl.over(store);
+    pawl = Pawl.over(store, PawlOptions.defaults().shutdownGrace(GRACE));
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -69,6 +74,8 @@ final class Puppet {
     switch (words[0]) {
       case "acquire":
         return acquire(words[1], words[2]);
+      case "stubborn":
+        return acquireStubbornly(words[1], words[2]);
       case "wait":
         return stand(words[1], words[2]);
       case "valid":
@@ -98,6 +105,12 @@ final class Puppet {
   }
 
   private String acquire(String lock, String leaseMillis) throws InterruptedException {
+    String reply = acquireStubbornly(lock, leaseMillis);
+    lease.onClosing(this::close);
+    return reply;
+  }
+
+  private String acquireStubbornly(String lock, String leaseMillis) throws InterruptedException {
     LockOptions options =
         LockOptions.defaults().lease(Duration.ofMillis(Long.parseLong(leaseMillis)));
     lease = pawl.lock(lock, options).acquire();

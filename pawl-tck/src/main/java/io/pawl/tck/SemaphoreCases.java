@@ -157,7 +157,8 @@ abstract class SemaphoreCases extends LockCases {
   @Test
   void p8_nothingLeftBehind_ofAClientThatClosesWithPermitsAndWaiters() throws Exception {
     String name = bench.lock("closes");
-    permitsHere(name, 2).acquire(1);
+    Lease lease = permitsHere(name, 2).acquire(1);
+    lease.onClosing(lease::closeAsync);
     Lease other = permitsThere(name, 2).acquire(1);
     CompletableFuture<Optional<Lease>> waiting =
         permitsHere(name, 2).tryAcquireAsync(2, Bench.PATIENCE);

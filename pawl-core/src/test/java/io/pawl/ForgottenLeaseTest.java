@@ -1,0 +1,90 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.memory.MemoryStore;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A lease that the garbage collector has taken is renewed no more; any other is. */
+class ForgottenLeaseTest {
+
+  private static final LockOptions SHORT = LockOptions.defaults().lease(Duration.ofMillis(300));
+
+  private final MemoryStore store = new MemoryStore();
+  private final CountDownLatch lost = new CountDownLatch(1);
+  private final LockObserver observer =
+      new LockObserver() {
+        @Override
+        public void lost(String lock, long token, String why) {
+          lost.countDown();
+        }
+      };
+  private final Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer));
+  private final Pawl other = Pawl.over(store);
+
+  @AfterEach
+  void close() {
+    pawl.close(Duration.ZERO);
+    other.close(Duration.ZERO);
+  }
+
+  private long acquireAndForget() throws InterruptedException {
+    return pawl.lock("forgotten", SHORT).acquire().token();
+  }
+
+  @Test
+  void aForgottenLeaseIsNamedAndRunsOut() throws Exception {
+    long token = acquireAndForget();
+
+    Awaitility.await()
+        .until(
+            () -> {
+              System.gc();
+              return lost.getCount() == 0;
+            });
+
+    Lease next = other.lock("forgotten").tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+    assertThat(next.token()).isGreaterThan(token);
+  }
+
+  @Test
+  void aLeaseWithACallbackIsNotForgotten() throws Exception {
+    pawl.lock("watched", SHORT).acquire().onLost(() -> {});
+    Lease kept = pawl.lock("kept", SHORT).acquire();
+    acquireAndForget();
+
+    assertThat(lostBySomeCollection()).isTrue();
+
+    assertThat(other.lock("watched").tryAcquire()).isEmpty();
+    assertThat(other.lock("kept").tryAcquire()).isEmpty();
+    kept.close();
+  }
+
+  private boolean lostBySomeCollection() throws InterruptedException {
+    for (int i = 0; i < 600; i++) {
+      System.gc();
+      if (lost.await(50, TimeUnit.MILLISECONDS)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Test
+  void theLeaseOfARunningBodyIsNotForgotten() throws Exception {
+    assertThat(
+            pawl.lock("body", SHORT)
+                .call(
+                    Duration.ZERO,
+                    lease -> {
+                      acquireAndForget();
+                      return lostBySomeCollection();
+                    }))
+        .contains(true);
+  }
+}
