@@ -195,6 +195,7 @@ public final class GroupLease implements AutoCloseable {
 
   /** Closes without waiting and without complaint: nobody has worked under it. */
   void giveBack() {
+    leases.forEach(Lease::unused);
     closeAsync();
   }
 
@@ -209,8 +210,9 @@ public final class GroupLease implements AutoCloseable {
     }
   }
 
-  /** Gives leases back without waiting and without complaint. */
+  /** Gives leases back without waiting and without complaint: nobody has worked under them. */
   static void endAll(Engine engine, List<Lease> leases) {
+    leases.forEach(Lease::unused);
     end(engine, leases, false);
   }
 

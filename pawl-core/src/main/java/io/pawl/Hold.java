@@ -84,6 +84,7 @@ final class Hold {
     Lease lease = new Lease(engine, line, this, nextToken, nextToken > firstToken);
     nextToken++;
     leases.add(lease);
+    claim.use(true);
     return lease;
   }
 

@@ -208,7 +208,13 @@ public final class Lease implements AutoCloseable {
 
   /** Closes without waiting and without complaint: nobody has worked under this lease. */
   void giveBack() {
+    unused();
     closeAsync();
+  }
+
+  /** Nobody has worked under this lease, and nobody will: no shortest hold is owed for it. */
+  void unused() {
+    claim.use(false);
   }
 
   /**

@@ -220,8 +220,8 @@ public final class Pawl implements AutoCloseable {
    * gives every claim back, and ends all threads. Waits at most 5 s for leaders' bodies to end, and
    * at most 5 s for the store. Idempotent.
    *
-   * <p>Two things stay behind on purpose, until they run out at the store: a hold whose {@link
-   * LockOptions#minHold} is not over, and that of a leader whose body does not end.
+   * <p>Two things stay behind on purpose at the store, until they run out there: the rest of a
+   * {@link LockOptions#minHold}, and the hold of a leader whose body does not end.
    */
   @Override
   public void close() {
