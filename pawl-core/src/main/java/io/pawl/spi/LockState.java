@@ -119,16 +119,14 @@ public final class LockState {
           true);
     }
 
-    boolean isHeld() {
-      return token > 0;
+    /** How long it lasts at most from the moment at which the store last heard of it. */
+    public long longestMillis() {
+      return token > 0 ? Math.max(leaseMillis, minHoldMillis) : leaseMillis;
     }
 
-    /**
-     * How long it may last from now on: no longer than this, should the store's clock have been set
-     * back.
-     */
-    public long longestMillis() {
-      return isHeld() ? Math.max(leaseMillis, minHoldMillis) : leaseMillis;
+    /** As it is, but gone by {@code end}: for a clock that may have been set back. */
+    public Entry endingBy(long end) {
+      return until <= end ? this : keptUntil(end);
     }
 
     Entry shared() {
