@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * output with lines that begin with {@link #REPLY}:
  *
  * <ul>
- *   <li>{@code acquire <lock> <lease in ms>}: {@code held <token>}
- *   <li>{@code wait <lock> <lease in ms>}: {@code waiting} once it stands in line, and later {@code
+ *   <li>{@code acquire <lock> <lease in ms> [<shortest hold in ms>]}: {@code held <token>}
+ *   <li>{@code wait}, as {@code acquire}: {@code waiting} once it stands in line, and later {@code
  *       held <token>}
  *   <li>{@code valid}: {@code true} or {@code false}, and how often the loss was told
  *   <li>{@code close}: {@code closed} or {@code lost}
@@ -68,9 +68,9 @@ final class Puppet {
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire":
-        return acquire(words[1], words[2]);
+        return acquire(words[1], options(words));
       case "wait":
-        return stand(words[1], words[2]);
+        return stand(words[1], options(words));
       case "valid":
         boolean valid = lease.isValid();
         return valid + " " + lost.get();
@@ -97,21 +97,28 @@ final class Puppet {
     }
   }
 
-  private String acquire(String lock, String leaseMillis) throws InterruptedException {
-    LockOptions options =
-        LockOptions.defaults().lease(Duration.ofMillis(Long.parseLong(leaseMillis)));
+  private static LockOptions options(String[] words) {
+    LockOptions options = LockOptions.defaults().lease(millis(words[2]));
+    return words.length > 3 ? options.minHold(millis(words[3])) : options;
+  }
+
+  private static Duration millis(String text) {
+    return Duration.ofMillis(Long.parseLong(text));
+  }
+
+  private String acquire(String lock, LockOptions options) throws InterruptedException {
     lease = pawl.lock(lock, options).acquire();
     lease.onLost(lost::incrementAndGet);
     return "held " + lease.token();
   }
 
-  private String stand(String lock, String leaseMillis) {
+  private String stand(String lock, LockOptions options) {
     int before = store.answers(Verb.ATTEMPT);
     Thread waiter =
         new Thread(
             () -> {
               try {
-                reply(acquire(lock, leaseMillis));
+                reply(acquire(lock, options));
               } catch (InterruptedException | IllegalStateException e) {
                 reply(e.toString());
               }
