@@ -53,8 +53,7 @@ final class NaiveRule {
     }
 
     Entry shared() {
-      return new Entry(
-          claim.as(Mode.SHARED), until, token, lastToken, owedUntil, heard, withdrawn);
+      return new Entry(claim.as(Mode.SHARED), until, token, lastToken, owedUntil, heard, withdrawn);
     }
 
     Entry keptBy(long now) {

@@ -37,12 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param answer what the last of the requests is answered then, null where that is nothing
  */
 record Shortcut(
-    String lock,
-    long lastToken,
-    Row after,
-    long keptMillis,
-    Known known,
-    @Nullable Object answer) {
+    String lock, long lastToken, Row after, long keptMillis, Known known, @Nullable Object answer) {
 
   /**
    * A lock as this client last left it: without waiters or withdrawn claims, no semaphore.
