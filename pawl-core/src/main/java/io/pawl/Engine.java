@@ -278,8 +278,17 @@ final class Engine {
         new Holder(ThisProcess.HOST, ThisProcess.PID, thread, options.application(), lock.note());
     Claim claim =
         new Claim(
-            key.name(), id, key.mode(), lock.leaseOrMinHold(), queues, tokens, 0, false, holder);
-    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal(), lock.minHold());
+            key.name(),
+            id,
+            key.mode(),
+            lock.lease(),
+            lock.minHold(),
+            queues,
+            tokens,
+            0,
+            false,
+            holder);
+    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
     live.put(id, alive);
     return alive;
   }

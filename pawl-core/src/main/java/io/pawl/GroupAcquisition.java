@@ -149,7 +149,7 @@ final class GroupAcquisition {
     if (!take(granted)) {
       tooFar.addAll(granted);
     }
-    GroupLease.endAll(engine, tooFar, false);
+    GroupLease.dropAll(engine, tooFar);
     if (error != null) {
       fail(error);
     } else if (!busy && all) {
@@ -174,7 +174,7 @@ final class GroupAcquisition {
     if (lease.isEmpty()) {
       finish(() -> outcome.complete(Optional.empty()));
     } else if (!take(List.of(lease.get()))) {
-      GroupLease.endAll(engine, List.of(lease.get()), false);
+      GroupLease.dropAll(engine, List.of(lease.get()));
     } else if (held.size() == locks.size()) {
       complete();
     } else {
@@ -218,7 +218,7 @@ final class GroupAcquisition {
       outcome.complete(Optional.of(new GroupLease(engine, all)));
       return;
     }
-    GroupLease.endAll(engine, all, false);
+    GroupLease.dropAll(engine, all);
     if (waits && engine.time().nanos() - deadline < 0) {
       askForTheRest(false);
     } else {
@@ -247,7 +247,7 @@ final class GroupAcquisition {
       mutex.unlock();
     }
     requests.forEach(request -> request.cancel(false));
-    GroupLease.endAll(engine, back, false);
+    GroupLease.dropAll(engine, back);
     tell.run();
   }
 }

@@ -150,6 +150,7 @@ public final class GroupLease implements AutoCloseable {
 
   /** Closes without waiting and without complaint: nobody has worked under it. */
   void drop() {
+    leases.forEach(lease -> lease.loan().unused());
     end(false);
   }
 
@@ -184,13 +185,19 @@ public final class GroupLease implements AutoCloseable {
     }
   }
 
+  /** Gives leases back that nobody has worked under. */
+  static Ending dropAll(Engine engine, List<Lease> leases) {
+    leases.forEach(lease -> lease.loan().unused());
+    return endAll(engine, leases, false);
+  }
+
   /**
    * Gives leases back. The smallest name, for which other groups wait, goes last: whoever gets it
    * finds the rest free.
    *
    * @param mayBlock whether the calling thread would wait for the store anyway
    */
-  static Ending endAll(Engine engine, List<Lease> leases, boolean mayBlock) {
+  private static Ending endAll(Engine engine, List<Lease> leases, boolean mayBlock) {
     List<Loan> ending = new ArrayList<>();
     LeaseLostException lost = null;
     for (int i = leases.size() - 1; i >= 0; i--) {

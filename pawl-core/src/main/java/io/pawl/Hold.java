@@ -84,6 +84,7 @@ final class Hold {
     Loan loan = new Loan(engine, line, this, nextToken, nextToken > firstToken);
     nextToken++;
     loans.add(loan);
+    claim.use(true);
     return loan.toLease();
   }
 

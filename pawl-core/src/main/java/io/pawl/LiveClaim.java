@@ -24,7 +24,9 @@ import org.slf4j.LoggerFactory;
  * It is repeated under the same id, which is harmless; and from then on the claim is
  * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
  * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in line that
- * has run out since, whose grant the last sign of life does not cover.
+ * has run out since, whose grant the last sign of life does not cover. So it is where a hold has to
+ * last: a claim that is not renewed gets its whole lease by asking, and one with a shortest hold is
+ * a holder to the store once it was heard of after its grant.
  *
  * <p>Locking: {@code mutex} is held for state only, never while the store or the owner is called.
  * The owner may hear of a loss before it hears of the grant, and ignores claims that it has let go.
@@ -79,7 +81,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private final Owner owner;
   private volatile Claim claim;
   private final boolean renewal;
-  private final long minHoldNanos;
   private final long periodNanos;
   private final Withdrawal withdrawal;
   private final Validity validity;
@@ -102,16 +103,15 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private boolean hinted;
 
   private long grantedAt;
-  private boolean wantsWholeLease;
+  private volatile boolean used;
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
 
-  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal, Duration minHold) {
+  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
     this.engine = engine;
     this.owner = owner;
     this.claim = claim;
     this.renewal = renewal;
-    this.minHoldNanos = minHold.toNanos();
     this.periodNanos = claim.lease().toNanos() / 3;
     this.withdrawal = new Withdrawal(engine, this);
     this.validity = new Validity(claim.lease().toNanos());
@@ -220,7 +220,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
         return;
       }
-      if (attempts > 1) {
+      if (attempts > 1 || !renewal || !claim.minHold().isZero()) {
         if (status != Status.HELD) {
           hinted = true;
           engine.renewer().watch(this, engine.time().nanos());
@@ -307,7 +307,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private Runnable covered(long sentAt) {
     validity.cover(sentAt);
     validity.trust();
-    wantsWholeLease = false;
     watchHeld();
     return () -> {};
   }
@@ -338,7 +337,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         }
       };
     }
-    wantsWholeLease = (!renewal || minHoldNanos > 0) && status == Status.WAITING;
     status = Status.HELD;
     engine.holdBegun();
     grantedAt = now;
@@ -348,9 +346,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (wantsWholeLease) {
-      engine.renewer().watch(this, grantedAt); // part of it has passed in line
-    } else if (renewal) {
+    if (renewal) {
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {
@@ -551,18 +547,19 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return withdrawal::confirm;
   }
 
-  /**
-   * A hold that is to last longer stays at the store, whose lease covers it: until a timer gives it
-   * back, or, once this client is closed or dead, until it runs out.
-   */
+  /** A hold under which nobody has worked is not worth a shortest hold. */
   private Runnable withdrawing() {
-    long left = grantedAt + minHoldNanos - engine.time().nanos();
-    long staysNanos = held == null ? 0 : Math.max(0, left);
+    Claim gone = used ? claim : claim.withMinHold(Duration.ZERO);
     markEnded();
     if (attempts == 0) {
       return withdrawal::confirm;
     }
-    return withdrawal.of(doubtful || unanswered > 0 ? claim.asUnsettled() : claim, staysNanos);
+    return withdrawal.of(doubtful || unanswered > 0 ? gone.asUnsettled() : gone);
+  }
+
+  /** Whether somebody has it under a lease of his own, or had. */
+  void use(boolean inUse) {
+    used = inUse;
   }
 
   /**

@@ -234,6 +234,7 @@ final class Loan {
 
   /** Ends it without waiting and without complaint: nobody has worked under it. */
   void drop() {
+    unused();
     try {
       if (end()) {
         giveBack(engine::run, engine.observerLater());
@@ -241,6 +242,11 @@ final class Loan {
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has worked under was lost", e);
     }
+  }
+
+  /** Nobody has worked under it, and nobody will: no shortest hold is owed for it. */
+  void unused() {
+    claim.use(false);
   }
 
   /** Tells the observer who got it, once it is sure that somebody takes it. */

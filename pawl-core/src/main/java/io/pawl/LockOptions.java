@@ -24,8 +24,8 @@ import java.time.Duration;
  * @param maxRun how long threads of one client may pass the lock among themselves while others may
  *     be waiting, up to 1 s
  * @param minHold how long the lock stays busy after each grant at least, even if it is given back
- *     sooner, its client is closed, or its process ends: 0 to 7 days. It lengthens a shorter lease,
- *     and there is no local passing
+ *     sooner, its client is closed, or its process ends: 0 to 7 days. The store sees to it; the
+ *     lease stays as long as it is, and there is no local passing
  * @param note shown to others as part of the holder, may be empty
  */
 public record LockOptions(
@@ -54,10 +54,7 @@ public record LockOptions(
     if (maxRun.isNegative() || maxRun.compareTo(Duration.ofSeconds(1)) > 0) {
       throw new IllegalArgumentException("longest run: " + maxRun + " is not between 0 and 1 s");
     }
-    if (minHold.isNegative() || minHold.compareTo(Claim.MAX_LEASE) > 0) {
-      throw new IllegalArgumentException(
-          "shortest hold: " + minHold + " is not between 0 and 7 days");
-    }
+    Claim.checkMinHold(minHold);
   }
 
   /** A lease of 30 s, renewed every third of it, with local passing for up to 20 ms a run. */
@@ -99,10 +96,5 @@ public record LockOptions(
   /** Whether several leases may follow one another under one hold at the store. */
   boolean sharesHolds() {
     return renewal && minHold.isZero();
-  }
-
-  /** What the store is asked for. */
-  Duration leaseOrMinHold() {
-    return lease.compareTo(minHold) < 0 ? minHold : lease;
   }
 }

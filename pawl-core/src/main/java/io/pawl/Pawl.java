@@ -238,7 +238,8 @@ public final class Pawl implements AutoCloseable {
    *       busy until it runs out at the store, so that nobody is let in beside a body that goes on.
    * </ol>
    *
-   * Ends all threads of Pawl's but those that users' code blocks. Idempotent. A thread that holds a
+   * The rest of a {@link LockOptions#minHold} stays behind too, until it is over at the store. All
+   * threads of Pawl's end but those that users' code blocks. Idempotent. A thread that holds a
    * lease should close it first: it would wait for itself.
    *
    * @param holders how long holders are waited for, 0 to 1 hour

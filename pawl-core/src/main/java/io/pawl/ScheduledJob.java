@@ -37,8 +37,7 @@ public final class ScheduledJob {
   /**
    * The lock stays busy at least so long after the start of each run, even if the body is faster,
    * fails, or its process ends: so machines whose clocks differ by less than this do not run a job
-   * twice. {@link Pawl#close} then leaves the lock to run out at the store, which may take up to
-   * {@code shortest}, or the lease if that is longer, from the last renewal.
+   * twice. The store counts the time; nothing of this client has to live until it is over.
    *
    * @param shortest 0 to 7 days
    */

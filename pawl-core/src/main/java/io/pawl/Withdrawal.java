@@ -33,21 +33,12 @@ final class Withdrawal {
     confirmed.complete(null);
   }
 
-  /**
-   * What to run to have {@code gone} given back, as it is known now.
-   *
-   * @param staysNanos how long it stays at the store before; nobody waits for it then
-   */
-  Runnable of(Claim gone, long staysNanos) {
-    long runsOutAt = engine.time().nanos() + staysNanos + gone.lease().toNanos();
-    Runnable send = () -> send(gone, runsOutAt, 1);
-    if (staysNanos == 0) {
-      return send;
-    }
-    return () -> {
-      confirm();
-      engine.time().after(staysNanos, () -> engine.run(send));
-    };
+  /** What to run to have {@code gone} given back, as it is known now. */
+  Runnable of(Claim gone) {
+    Claim asked = claim.claim();
+    long longest = Math.max(asked.lease().toNanos(), asked.minHold().toNanos());
+    long runsOutAt = engine.time().nanos() + longest;
+    return () -> send(gone, runsOutAt, 1);
   }
 
   private void send(Claim gone, long runsOutAt, int tries) {

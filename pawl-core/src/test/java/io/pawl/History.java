@@ -31,9 +31,12 @@ final class History {
   private final Map<String, Set<Long>> delivered = new HashMap<>();
   private final Map<String, Long> register = new HashMap<>();
   private final List<Eviction> evictions = new ArrayList<>();
+  private final Map<Grant, Long> lastsUntil = new HashMap<>();
   private final Map<ClaimId, Long> withdrawnAt = new HashMap<>();
   private @Nullable String violation;
   private int losses;
+
+  private record Grant(String lock, long token) {}
 
   private record Eviction(String lock, long token, long lastToken) {
     boolean ends(Lease lease) {
@@ -81,6 +84,11 @@ final class History {
       violation("P2: " + claim.lock() + " granted " + held + " after token " + last);
     }
     lastGranted.put(claim.lock(), held.lastToken());
+    if (!claim.minHold().isZero()) {
+      long wholeMillis = queue.now() / 1_000_000 * 1_000_000;
+      lastsUntil.put(
+          new Grant(claim.lock(), held.token()), wholeMillis + claim.minHold().toNanos());
+    }
     granted.put(claim.id(), held);
   }
 
@@ -121,7 +129,8 @@ final class History {
     if (!delivered.computeIfAbsent(lock, k -> new HashSet<>()).add(lease.token())) {
       violation("P2: " + lock + " token " + lease.token() + " was handed out twice");
     }
-    SimulatedLease seen = new SimulatedLease(this, lease, process, time);
+    long until = lastsUntil.getOrDefault(new Grant(lock, lease.token()), 0L);
+    SimulatedLease seen = new SimulatedLease(this, lease, process, time, until);
     if (evictions.stream().anyMatch(eviction -> eviction.ends(lease))) {
       seen.evict();
     }
@@ -166,15 +175,15 @@ final class History {
     losses++;
   }
 
-  /** P1 and P5, after every event. */
+  /** P1, a shortest hold for as long as it is owed, and P5, after every event. */
   void check() {
     for (int i = 0; i < leases.size(); i++) {
       SimulatedLease one = leases.get(i);
       one.check(queue.now());
       long used = 0;
-      for (int j = i; j < leases.size() && one.claimsValidity(); j++) {
+      for (int j = i; j < leases.size() && one.occupies(queue.now()); j++) {
         SimulatedLease other = leases.get(j);
-        if (other.claimsValidity() && other.lock().equals(one.lock())) {
+        if (other.occupies(queue.now()) && other.lock().equals(one.lock())) {
           used += units(other.mode());
         }
       }
@@ -182,7 +191,7 @@ final class History {
         violation("P1: too many are valid at once: " + leases);
       }
     }
-    leases.removeIf(SimulatedLease::isOver);
+    leases.removeIf(lease -> lease.isOver() && !lease.occupies(queue.now()));
   }
 
   private static long units(Mode mode) {
@@ -192,9 +201,9 @@ final class History {
     return mode instanceof Mode.Shared ? 1 : WHOLE;
   }
 
-  /** Whether a user holds this lock, by its own account. */
+  /** Whether a user holds this lock, by its own account, or a hold of one has to last. */
   boolean someoneHolds(String lock) {
-    return leases.stream().anyMatch(l -> l.claimsValidity() && l.lock().equals(lock));
+    return leases.stream().anyMatch(l -> l.occupies(queue.now()) && l.lock().equals(lock));
   }
 
   boolean isLost(CompletableFuture<?> closed) {

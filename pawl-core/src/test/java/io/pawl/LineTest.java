@@ -1,6 +1,7 @@
 package io.pawl;
 
 import static io.pawl.ScriptedStore.WAITING;
+import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
@@ -93,6 +94,9 @@ class LineTest {
     List<Requested> line = inLine(options, options, options);
     assertThat(store.attempts).extracting(attempt -> attempt.claim().tokens()).containsOnly(1);
     grant(line.get(1), 10, line.get(2));
+    assertThat(line.get(1).future).as("it first asks whether it holds").isNotDone();
+    store.answerRenewals(claim -> claim.id().equals(line.get(1).id()) ? held(10) : WAITING);
+    client.pass(Duration.ZERO);
 
     line.get(1).close();
 

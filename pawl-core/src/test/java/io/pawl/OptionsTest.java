@@ -62,7 +62,6 @@ class OptionsTest {
         .isEqualTo(
             new LockOptions(
                 Duration.ofSeconds(1), true, 3, Duration.ZERO, Duration.ofSeconds(2), "n"));
-    assertThat(changed.leaseOrMinHold()).isEqualTo(Duration.ofSeconds(2));
     assertThat(changed.passes()).isFalse();
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
         .isEqualTo(new PawlOptions(

@@ -46,7 +46,13 @@ final class SimulatedClient {
     this.engine = engine;
     LockOptions chosen = LockOptions.defaults().lease(Duration.ofNanos(world.leaseNanos()));
     chosen = random.nextInt(3) == 0 ? chosen.strictOrder() : chosen;
+    chosen = random.nextInt(4) == 0 ? chosen.minHold(shortestHold()) : chosen;
     this.options = random.nextInt(5) == 0 ? chosen.renewal(false) : chosen;
+  }
+
+  /** Shorter than a lease, or longer. */
+  private Duration shortestHold() {
+    return Duration.ofNanos(between(0, Simulation.LONGEST_MIN_HOLD * world.leaseNanos()));
   }
 
   List<Request> requests() {

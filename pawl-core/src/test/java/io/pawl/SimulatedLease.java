@@ -10,6 +10,7 @@ final class SimulatedLease {
   private final Lease lease;
   private final SimulatedProcess process;
   private final SimulatedTime time;
+  private final long lastsUntil;
   private long deadline;
   private int losses;
   private boolean closed;
@@ -17,11 +18,20 @@ final class SimulatedLease {
   private boolean closedInTime;
   private boolean evicted;
 
-  SimulatedLease(History history, Lease lease, SimulatedProcess process, SimulatedTime time) {
+  /**
+   * @param lastsUntil when its shortest hold is over, in the world's time
+   */
+  SimulatedLease(
+      History history,
+      Lease lease,
+      SimulatedProcess process,
+      SimulatedTime time,
+      long lastsUntil) {
     this.history = history;
     this.lease = lease;
     this.process = process;
     this.time = time;
+    this.lastsUntil = lastsUntil;
     this.deadline = time.nanos();
     noteDeadline();
     lease.onLost(this::lost);
@@ -42,6 +52,11 @@ final class SimulatedLease {
 
   boolean claimsValidity() {
     return !closed && !evicted && !lease.remaining().isZero();
+  }
+
+  /** Nobody else may have the lock. */
+  boolean occupies(long worldNow) {
+    return claimsValidity() || (worldNow < lastsUntil && !evicted);
   }
 
   boolean isOver() {

@@ -23,6 +23,9 @@ final class Simulation {
   /** How a world ended. */
   record Outcome(@Nullable String violation, long traceHash, long events, int leases, int losses) {}
 
+  /** In leases. */
+  static final int LONGEST_MIN_HOLD = 2;
+
   private static final long MILLI = 1_000_000;
   private static final long[] LEASES_MILLIS = {100, 100, 250, 1_000, 5_000, 30_000};
 
@@ -118,7 +121,7 @@ final class Simulation {
     int requests = 4 * 13;
     return 4 * leaseNanos
         + 2 * RETRY_NANOS
-        + requests * (3 * leaseNanos + 8 * faults.timeoutNanos());
+        + requests * ((3 + LONGEST_MIN_HOLD) * leaseNanos + 8 * faults.timeoutNanos());
   }
 
   private void runUntil(long end) {

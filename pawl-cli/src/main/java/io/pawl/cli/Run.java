@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -108,13 +107,10 @@ final class Run {
   }
 
   private int runUnder(Lease lease, Signals signals) throws InterruptedException {
-    long acquiredAt = System.nanoTime();
     if (signals.pending() != 0) {
       lease.close();
       return Exit.SIGNAL + signals.pending();
     }
-    CountDownLatch lost = new CountDownLatch(1);
-    lease.onLost(lost::countDown);
     String mark = Long.toHexString(ThreadLocalRandom.current().nextLong() | Long.MIN_VALUE);
     Process command = start(lease, mark);
     Watch watch = new Watch(options, lease, report, command, mark);
@@ -133,7 +129,6 @@ final class Run {
     }
     boolean cutShort = verdict == Watch.Verdict.TOO_LONG && status == 0;
     int exit = cutShort ? Exit.SIGNAL + 15 : status;
-    holdOn(lost, acquiredAt);
     return giveBack(lease, exit);
   }
 
@@ -177,24 +172,6 @@ final class Run {
       } catch (InterruptedException e) {
         // a signal that came just before the command started: it has been forwarded
       }
-    }
-  }
-
-  /**
-   * Stays for {@code --min-hold}, to give the lock back when that is over. A signal ends that
-   * early; then, as when this process is killed, the lock runs out by itself.
-   */
-  private void holdOn(CountDownLatch lost, long acquiredAt) {
-    long left = options.minHold().toNanos() - (System.nanoTime() - acquiredAt);
-    if (left <= 0) {
-      return;
-    }
-    try {
-      if (lost.await(left, TimeUnit.NANOSECONDS)) {
-        return;
-      }
-    } catch (InterruptedException e) {
-      // told to end: the command's own status stands
     }
   }
 

@@ -101,7 +101,10 @@ final class GateLocks {
     return standing;
   }
 
-  /** No more tokens than followers could use; the gate's are not the truth's. */
+  /**
+   * No more tokens than followers could use; the gate's are not the truth's. Without a shortest
+   * hold, which the truth keeps: a gate thinks no lock busy for longer than a lease.
+   */
   private static Claim forGate(Claim claim) {
     return new Claim(
         claim.lock(),

@@ -11,6 +11,8 @@ import java.time.Duration;
  * @param mode how it excludes others
  * @param lease how long the store keeps it without hearing of it, held or waiting: {@link
  *     #MIN_LEASE} to {@link #MAX_LEASE}, whole milliseconds
+ * @param minHold how long the lock stays busy from its grant on at least, though the claim is
+ *     withdrawn sooner or its client dies: zero to {@link #MAX_LEASE}
  * @param queues whether it takes a place in line when the lock is busy, or is answered {@link
  *     Standing.Gone}
  * @param tokens how many fencing tokens it would like, 1 to {@link Tokens#MAX_PER_CLAIM}; a store
@@ -25,6 +27,7 @@ public record Claim(
     ClaimId id,
     Mode mode,
     Duration lease,
+    Duration minHold,
     boolean queues,
     int tokens,
     long tokenFloor,
@@ -40,6 +43,7 @@ public record Claim(
   public Claim {
     LockName.check(lock);
     checkLease(lease);
+    checkMinHold(minHold);
     if (tokens < 1 || tokens > Tokens.MAX_PER_CLAIM) {
       throw new IllegalArgumentException(
           "tokens of a claim: " + tokens + " is not between 1 and " + Tokens.MAX_PER_CLAIM);
@@ -48,6 +52,20 @@ public record Claim(
       throw new IllegalArgumentException(
           "token floor of a claim: " + tokenFloor + " is not between 0 and 2^53 - 1");
     }
+  }
+
+  /** A claim whose hold may be as short as its owner likes. */
+  public Claim(
+      String lock,
+      ClaimId id,
+      Mode mode,
+      Duration lease,
+      boolean queues,
+      int tokens,
+      long tokenFloor,
+      boolean unsettled,
+      Holder holder) {
+    this(lock, id, mode, lease, Duration.ZERO, queues, tokens, tokenFloor, unsettled, holder);
   }
 
   /**
@@ -63,19 +81,44 @@ public record Claim(
     return lease;
   }
 
+  /**
+   * Returns {@code minHold}.
+   *
+   * @throws IllegalArgumentException if it is negative or longer than {@link #MAX_LEASE}
+   */
+  public static Duration checkMinHold(Duration minHold) {
+    if (minHold.isNegative() || minHold.compareTo(MAX_LEASE) > 0) {
+      throw new IllegalArgumentException(
+          "shortest hold: " + minHold + " is not between 0 and 7 days");
+    }
+    return minHold;
+  }
+
   public long leaseMillis() {
     return lease.toMillis();
   }
 
+  /** Whole milliseconds, rounded up. */
+  public long minHoldMillis() {
+    return minHold.plusNanos(999_999).toMillis();
+  }
+
   /** The same claim in another mode, which does not queue: for a downgrade. */
   public Claim as(Mode other) {
-    return new Claim(lock, id, other, lease, false, tokens, tokenFloor, unsettled, holder);
+    return new Claim(lock, id, other, lease, minHold, false, tokens, tokenFloor, unsettled, holder);
+  }
+
+  /** The same claim with another shortest hold. */
+  public Claim withMinHold(Duration shortest) {
+    return shortest.equals(minHold)
+        ? this
+        : new Claim(lock, id, mode, lease, shortest, queues, tokens, tokenFloor, unsettled, holder);
   }
 
   /** The same claim, marked {@link #unsettled}. */
   public Claim asUnsettled() {
     return unsettled
         ? this
-        : new Claim(lock, id, mode, lease, queues, tokens, tokenFloor, true, holder);
+        : new Claim(lock, id, mode, lease, minHold, queues, tokens, tokenFloor, true, holder);
   }
 }

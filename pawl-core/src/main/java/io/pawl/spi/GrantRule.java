@@ -21,6 +21,12 @@ import java.util.Map;
  * <p>A claim granted from the line keeps the deadline of its last sign of life. A waiter that died
  * therefore delays the others by its own lease at most, and a waiter that lives knows its deadline
  * without asking.
+ *
+ * <p>The <b>shortest hold</b> of a claim counts from its grant. Withdrawn sooner, the claim
+ * lingers: it is nobody's any more, and busy until that time. A holder that falls silent is kept as
+ * long, should its lease end sooner; but only once it has been heard of as a holder, by the attempt
+ * that was granted or by a later sign of life. So a waiter that was dead when its turn came costs
+ * its lease and no more. An eviction ends all of it.
  */
 public final class GrantRule {
 
@@ -51,7 +57,9 @@ public final class GrantRule {
   public static Standing attempt(LockState state, Claim claim, long now) {
     settle(state, now);
     Standing standing = renew(state, claim.id(), now);
-    if (standing != Standing.GONE || state.withdrawn.containsKey(claim.id())) {
+    if (standing != Standing.GONE
+        || state.withdrawn.containsKey(claim.id())
+        || state.holders.containsKey(claim.id())) {
       downgradeIfAsked(state, claim, now);
       return standing;
     }
@@ -60,7 +68,7 @@ public final class GrantRule {
     }
     Entry entry = entryOf(claim, now);
     if (state.waiters.isEmpty() && fits(state, entry)) {
-      return grant(state, entry, now).held();
+      return grant(state, entry.keptUntil(now + longest(claim)), now).held();
     }
     if (!claim.queues()) {
       return Standing.GONE;
@@ -75,9 +83,9 @@ public final class GrantRule {
   /** {@link LockStore#renew} for one claim. */
   public static Standing renew(LockState state, ClaimId id, long now) {
     settle(state, now);
-    Entry holder = state.holders.computeIfPresent(id, (key, entry) -> renewed(entry, now));
+    Entry holder = state.holders.get(id);
     if (holder != null) {
-      return holder.held();
+      return holder.lingers() ? Standing.GONE : renewedHolder(state, holder, now);
     }
     Entry waiter = state.waiters.computeIfPresent(id, (key, entry) -> renewed(entry, now));
     return waiter != null ? waiting(state, now) : Standing.GONE;
@@ -86,7 +94,7 @@ public final class GrantRule {
   /** {@link LockStore#withdraw}. */
   public static void withdraw(LockState state, Claim claim, long now) {
     settle(state, now);
-    state.holders.remove(claim.id());
+    endHold(state, claim, now);
     state.waiters.remove(claim.id());
     if (claim.unsettled()) {
       state.remember(claim.id(), now + Math.max(claim.leaseMillis(), WITHDRAWN_KEPT_MILLIS));
@@ -119,10 +127,36 @@ public final class GrantRule {
     return true;
   }
 
+  private static void endHold(LockState state, Claim claim, long now) {
+    Entry holder = state.holders.get(claim.id());
+    if (holder == null) {
+      return;
+    }
+    long owed = holdsUntil(holder, Math.min(claim.minHoldMillis(), holder.minHoldMillis()), now);
+    if (owed > now) {
+      state.hold(holder.lingeringUntil(owed));
+    } else {
+      state.holders.remove(claim.id());
+    }
+  }
+
+  /** A clock that was set back must not stretch it. */
+  private static long holdsUntil(Entry holder, long minHoldMillis, long now) {
+    return Math.min(holder.since(), now) + minHoldMillis;
+  }
+
+  private static Standing renewedHolder(LockState state, Entry holder, long now) {
+    long owed = holdsUntil(holder, holder.minHoldMillis(), now);
+    Entry renewed = renewed(holder, now);
+    state.holders.replace(holder.id(), renewed.keptUntil(Math.max(renewed.until(), owed)));
+    return holder.held();
+  }
+
   private static void downgradeIfAsked(LockState state, Claim claim, long now) {
     Entry holder = state.holders.get(claim.id());
     if (claim.mode() instanceof Mode.Shared
         && holder != null
+        && !holder.lingers()
         && holder.mode() instanceof Mode.Exclusive) {
       state.holders.replace(claim.id(), holder.shared());
       serveLine(state, now);
@@ -191,6 +225,10 @@ public final class GrantRule {
     return entry.keptUntil(Math.max(entry.until(), now + entry.leaseMillis()));
   }
 
+  private static long longest(Claim claim) {
+    return Math.max(claim.leaseMillis(), claim.minHoldMillis());
+  }
+
   private static Entry entryOf(Claim claim, long now) {
     return new Entry(
         claim.id(),
@@ -202,7 +240,9 @@ public final class GrantRule {
         now,
         now + claim.leaseMillis(),
         0,
-        0);
+        0,
+        claim.minHoldMillis(),
+        false);
   }
 
   private static void forgetOldestBeyondBound(LockState state) {

@@ -24,6 +24,9 @@ public final class LockState {
    *
    * @param since when it was granted, or stood in line
    * @param until when it is gone unless renewed
+   * @param minHoldMillis how long its hold keeps the lock busy at least, from {@code since} on
+   * @param lingers withdrawn by its owner, who no longer holds it; it stands in the way until its
+   *     shortest hold is over
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
    */
@@ -37,11 +40,51 @@ public final class LockState {
       long since,
       long until,
       long token,
-      long lastToken) {
+      long lastToken,
+      long minHoldMillis,
+      boolean lingers) {
+
+    /** A waiting claim, or a held one without a shortest hold. */
+    public Entry(
+        ClaimId id,
+        Mode mode,
+        long leaseMillis,
+        int tokens,
+        long tokenFloor,
+        Holder holder,
+        long since,
+        long until,
+        long token,
+        long lastToken) {
+      this(
+          id,
+          mode,
+          leaseMillis,
+          tokens,
+          tokenFloor,
+          holder,
+          since,
+          until,
+          token,
+          lastToken,
+          0,
+          false);
+    }
 
     Entry keptUntil(long newUntil) {
       return new Entry(
-          id, mode, leaseMillis, tokens, tokenFloor, holder, since, newUntil, token, lastToken);
+          id,
+          mode,
+          leaseMillis,
+          tokens,
+          tokenFloor,
+          holder,
+          since,
+          newUntil,
+          token,
+          lastToken,
+          minHoldMillis,
+          lingers);
     }
 
     Entry granted(Standing.Held held, long now) {
@@ -55,12 +98,51 @@ public final class LockState {
           now,
           until,
           held.token(),
-          held.lastToken());
+          held.lastToken(),
+          minHoldMillis,
+          false);
+    }
+
+    Entry lingeringUntil(long end) {
+      return new Entry(
+          id,
+          mode,
+          leaseMillis,
+          tokens,
+          tokenFloor,
+          holder,
+          since,
+          end,
+          token,
+          lastToken,
+          minHoldMillis,
+          true);
+    }
+
+    /** How long it lasts at most from the moment at which the store last heard of it. */
+    public long longestMillis() {
+      return token > 0 ? Math.max(leaseMillis, minHoldMillis) : leaseMillis;
+    }
+
+    /** As it is, but gone by {@code end}: for a clock that may have been set back. */
+    public Entry endingBy(long end) {
+      return until <= end ? this : keptUntil(end);
     }
 
     Entry shared() {
       return new Entry(
-          id, Mode.SHARED, leaseMillis, tokens, tokenFloor, holder, since, until, token, lastToken);
+          id,
+          Mode.SHARED,
+          leaseMillis,
+          tokens,
+          tokenFloor,
+          holder,
+          since,
+          until,
+          token,
+          lastToken,
+          minHoldMillis,
+          lingers);
     }
 
     ClaimView view(long epochOffsetMillis) {

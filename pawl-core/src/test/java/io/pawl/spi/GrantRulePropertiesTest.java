@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.LockState.Grant;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -66,7 +67,9 @@ class GrantRulePropertiesTest {
       long lease = 100L * (1 + random.nextInt(10));
       long floor = random.nextInt(4) == 0 ? random.nextInt(200) : 0;
       boolean queues = random.nextInt(4) > 0;
-      return Claims.of(number, mode, lease, queues, 1 + random.nextInt(5), floor);
+      Duration minHold = Duration.ofMillis(random.nextInt(3) == 0 ? random.nextInt(2_000) : 0);
+      return Claims.of(number, mode, lease, queues, 1 + random.nextInt(5), floor)
+          .withMinHold(minHold);
     }
 
     void run() {
@@ -93,10 +96,14 @@ class GrantRulePropertiesTest {
         Standing standing = GrantRule.renew(state, claim.id(), now);
         assertThat(standing).as(step).isInstanceOf(model.renew(claim.id(), now));
       } else if (choice < 75) {
-        Claim gone = random.nextBoolean() ? claim : claim.asUnsettled();
+        Claim used = random.nextInt(4) > 0 ? claim : claim.withMinHold(Duration.ZERO);
+        Claim gone = random.nextBoolean() ? used : used.asUnsettled();
         GrantRule.withdraw(state, gone, now);
         model.withdraw(gone, now);
-        assertThat(ids(state.holders())).as(step).doesNotContain(claim.id());
+        assertThat(state.holders())
+            .as(step)
+            .noneMatch(entry -> entry.id().equals(claim.id()) && !entry.lingers());
+        assertThat(GrantRule.renew(state, claim.id(), now)).as(step).isEqualTo(Standing.GONE);
         assertThat(ids(state.waiters())).as(step).doesNotContain(claim.id());
       } else if (choice < 80) {
         long token = state.lastToken() - random.nextInt(4);
@@ -226,7 +233,7 @@ class GrantRulePropertiesTest {
 
     private static List<String> modelSummary(List<NaiveRule.Entry> entries) {
       return entries.stream()
-          .map(e -> e.id() + " " + e.mode() + " " + e.token() + " " + e.until())
+          .map(e -> e.id() + " " + e.mode() + " " + e.token() + " " + e.endsAt())
           .toList();
     }
 

@@ -269,6 +269,117 @@ class GrantRuleTest {
   }
 
   @Test
+  void aShortestHoldOutlastsItsWithdrawalAndIsNobodysThen() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 0);
+    GrantRule.withdraw(lock, lasting(1, 5_000), 100);
+
+    assertThat(GrantRule.renew(lock, exclusive(1).id(), 200)).isEqualTo(Standing.GONE);
+    assertThat(GrantRule.attempt(lock, lasting(1, 5_000), 200)).isEqualTo(Standing.GONE);
+    GrantRule.withdraw(lock, lasting(1, 5_000), 300);
+    assertThat(GrantRule.attempt(lock, exclusive(2), 4_500)).isEqualTo(waitingMillis(500));
+    GrantRule.settle(lock, 5_000);
+    assertThat(lock.takeGrants()).extracting(Grant::id).containsExactly(exclusive(2).id());
+  }
+
+  @Test
+  void aShortestHoldThatIsOverDelaysNoWithdrawal() {
+    GrantRule.attempt(lock, lasting(1, 400), 0);
+    GrantRule.withdraw(lock, lasting(1, 400), 400);
+    assertThat(lock.holders()).isEmpty();
+  }
+
+  @Test
+  void aHolderThatFallsSilentKeepsTheLockForItsShortestHold() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 0);
+    assertThat(GrantRule.attempt(lock, exclusive(2), 4_900)).isEqualTo(waitingMillis(100));
+    assertThat(GrantRule.attempt(lock, exclusive(3), 5_000)).isInstanceOf(Standing.Waiting.class);
+    assertThat(lock.holders()).extracting(Entry::id).containsExactly(exclusive(2).id());
+  }
+
+  @Test
+  void aHoldIsKeptForItsLeaseThoughItsShortestTimeIsOver() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 0);
+    GrantRule.renew(lock, exclusive(1).id(), 4_900);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(5_900L);
+  }
+
+  @Test
+  void aWaiterThatWasDeadWhenItsTurnCameCostsItsLeaseAndNoShortestHold() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, lasting(2, 60_000), 100);
+    GrantRule.withdraw(lock, exclusive(1), 600);
+    assertThat(GrantRule.attempt(lock, exclusive(3), 700)).isEqualTo(waitingMillis(400));
+    GrantRule.settle(lock, 1_100);
+    assertThat(lock.holders()).extracting(Entry::id).containsExactly(exclusive(3).id());
+  }
+
+  @Test
+  void aGrantFromTheLineOwesItsShortestHoldOnceItWasHeardOf() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, lasting(2, 60_000), 100);
+    GrantRule.withdraw(lock, exclusive(1), 600);
+    GrantRule.renew(lock, exclusive(2).id(), 900);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(60_600L);
+    GrantRule.withdraw(lock, lasting(2, 60_000), 1_000);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(60_600L);
+  }
+
+  @Test
+  void aHoldGrantedFromTheLineAndWithdrawnAtOnceLastsAsLong() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, lasting(2, 300), 100);
+    GrantRule.withdraw(lock, exclusive(1), 600);
+    GrantRule.withdraw(lock, lasting(2, 300), 601);
+    assertThat(GrantRule.attempt(lock, exclusive(3), 700)).isEqualTo(waitingMillis(200));
+  }
+
+  @Test
+  void aHoldThatNobodyWorkedUnderEndsAtOnce() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 0);
+    GrantRule.withdraw(lock, exclusive(1), 100);
+    assertThat(lock.holders()).isEmpty();
+  }
+
+  @Test
+  void anEvictionEndsAShortestHoldWhetherItsOwnerIsThereOrNot() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 0);
+    assertThat(GrantRule.evict(lock, 1, 100)).isTrue();
+    GrantRule.attempt(lock, lasting(2, 5_000), 200);
+    GrantRule.withdraw(lock, lasting(2, 5_000), 300);
+    assertThat(GrantRule.evict(lock, 2, 400)).isTrue();
+    assertThat(lock.isIdle()).isTrue();
+  }
+
+  @Test
+  void whatIsLeftOfAReadersShortestHoldKeepsWritersOutAndLetsReadersIn() {
+    Claim reader = Claims.of(1, Mode.SHARED).withMinHold(Duration.ofSeconds(5));
+    GrantRule.attempt(lock, reader, 0);
+    GrantRule.withdraw(lock, reader, 100);
+    assertThat(GrantRule.attempt(lock, Claims.of(2, Mode.SHARED), 200))
+        .isInstanceOf(Standing.Held.class);
+    GrantRule.withdraw(lock, Claims.of(2, Mode.SHARED), 300);
+    assertThat(GrantRule.attempt(lock, exclusive(3), 400)).isEqualTo(waitingMillis(4_600));
+  }
+
+  @Test
+  void whatIsLeftOfAShortestHoldKeepsItsPermits() {
+    Claim two = Claims.of(1, new Mode.Permits(2, 3)).withMinHold(Duration.ofSeconds(5));
+    GrantRule.attempt(lock, two, 0);
+    GrantRule.withdraw(lock, two, 100);
+    assertThat(GrantRule.attempt(lock, Claims.of(2, new Mode.Permits(1, 3)), 200))
+        .isInstanceOf(Standing.Held.class);
+    assertThat(GrantRule.attempt(lock, Claims.of(3, new Mode.Permits(1, 3)), 300))
+        .isInstanceOf(Standing.Waiting.class);
+  }
+
+  @Test
+  void aClockThatGoesBackStretchesNoShortestHold() {
+    GrantRule.attempt(lock, lasting(1, 5_000), 10_000);
+    GrantRule.withdraw(lock, lasting(1, 5_000), 2_000);
+    assertThat(lock.holders()).extracting(Entry::until).containsExactly(7_000L);
+  }
+
+  @Test
   void aClockThatGoesBackShortensNoHold() {
     GrantRule.attempt(lock, exclusive(1), 10_000);
     GrantRule.renew(lock, exclusive(1).id(), 5_000);
@@ -285,6 +396,10 @@ class GrantRuleTest {
     assertThat(old.holders()).isEmpty();
     assertThat(GrantRule.attempt(old, exclusive(2), 0))
         .isEqualTo(new Standing.Held(Tokens.MAX, Tokens.MAX));
+  }
+
+  private static Claim lasting(long number, long minHoldMillis) {
+    return exclusive(number).withMinHold(Duration.ofMillis(minHoldMillis));
   }
 
   private static Standing waitingMillis(long millis) {

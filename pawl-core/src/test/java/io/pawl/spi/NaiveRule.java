@@ -7,8 +7,42 @@ import java.util.Set;
 /** The grant rule as one would write it without a thought of speed, to compare with. */
 final class NaiveRule {
 
-  /** One claim: {@code token} is 0 while it waits. */
-  record Entry(Claim claim, long until, long token, long lastToken) {
+  /**
+   * One claim: {@code token} is 0 while it waits.
+   *
+   * @param owedUntil how long a hold lasts at least, from its grant on
+   * @param heard whether it was heard of since its grant
+   * @param withdrawn a hold that is nobody's any more
+   */
+  record Entry(
+      Claim claim,
+      long until,
+      long token,
+      long lastToken,
+      long owedUntil,
+      boolean heard,
+      boolean withdrawn) {
+
+    static Entry waiting(Claim claim, long now) {
+      return new Entry(claim, now + claim.leaseMillis(), 0, 0, 0, false, false);
+    }
+
+    Entry granted(long first, long last, long now) {
+      return new Entry(claim, until, first, last, now + claim.minHoldMillis(), false, false);
+    }
+
+    Entry asHeard() {
+      return new Entry(claim, until, token, lastToken, owedUntil, true, withdrawn);
+    }
+
+    Entry gone() {
+      return new Entry(claim, owedUntil, token, lastToken, owedUntil, true, true);
+    }
+
+    /** When it ends by itself. */
+    long endsAt() {
+      return heard && !withdrawn ? Math.max(until, owedUntil) : until;
+    }
 
     ClaimId id() {
       return claim.id();
@@ -19,12 +53,12 @@ final class NaiveRule {
     }
 
     Entry shared() {
-      return new Entry(claim.as(Mode.SHARED), until, token, lastToken);
+      return new Entry(claim.as(Mode.SHARED), until, token, lastToken, owedUntil, heard, withdrawn);
     }
 
     Entry keptBy(long now) {
       long longer = Math.max(until, now + claim.leaseMillis());
-      return new Entry(claim, longer, token, lastToken);
+      return new Entry(claim, longer, token, lastToken, owedUntil, true, withdrawn);
     }
   }
 
@@ -58,21 +92,22 @@ final class NaiveRule {
     if (known == Standing.Held.class && claim.mode() == Mode.SHARED) {
       holders.replaceAll(
           entry ->
-              entry.id().equals(claim.id()) && entry.mode() == Mode.EXCLUSIVE
+              entry.id().equals(claim.id()) && entry.mode() == Mode.EXCLUSIVE && !entry.withdrawn()
                   ? entry.shared()
                   : entry);
       settle(now);
     }
-    if (known != Standing.Gone.class || isWithdrawn(claim.id())) {
+    if (known != Standing.Gone.class || isWithdrawn(claim.id()) || holds(claim.id())) {
       return known;
     }
     if (capacity >= 0 && capacity != claim.mode().capacity()) {
       return Standing.OtherKind.class;
     }
     capacity = claim.mode().capacity();
-    waiters.add(new Entry(claim, now + claim.leaseMillis(), 0, 0));
+    waiters.add(Entry.waiting(claim, now));
     settle(now);
-    if (holders.stream().anyMatch(entry -> entry.id().equals(claim.id()))) {
+    if (holds(claim.id())) {
+      holders.replaceAll(entry -> entry.id().equals(claim.id()) ? entry.asHeard() : entry);
       return Standing.Held.class;
     }
     if (claim.queues()) {
@@ -84,9 +119,12 @@ final class NaiveRule {
 
   Class<? extends Standing> renew(ClaimId id, long now) {
     settle(now);
+    if (holders.stream().anyMatch(entry -> entry.id().equals(id) && entry.withdrawn())) {
+      return Standing.Gone.class;
+    }
     holders.replaceAll(entry -> entry.id().equals(id) ? entry.keptBy(now) : entry);
     waiters.replaceAll(entry -> entry.id().equals(id) ? entry.keptBy(now) : entry);
-    if (holders.stream().anyMatch(entry -> entry.id().equals(id))) {
+    if (holds(id)) {
       return Standing.Held.class;
     }
     return waiters.stream().anyMatch(entry -> entry.id().equals(id))
@@ -96,7 +134,10 @@ final class NaiveRule {
 
   void withdraw(Claim claim, long now) {
     settle(now);
-    holders.removeIf(entry -> entry.id().equals(claim.id()));
+    if (claim.minHold().isZero()) {
+      holders.removeIf(entry -> entry.id().equals(claim.id()));
+    }
+    holders.replaceAll(entry -> entry.id().equals(claim.id()) ? entry.gone() : entry);
     waiters.removeIf(entry -> entry.id().equals(claim.id()));
     if (claim.unsettled()) {
       withdrawn.removeIf(one -> one.id().equals(claim.id()));
@@ -125,19 +166,24 @@ final class NaiveRule {
     return true;
   }
 
+  /** Held, or lasting though it was withdrawn. */
+  private boolean holds(ClaimId id) {
+    return holders.stream().anyMatch(entry -> entry.id().equals(id));
+  }
+
   boolean isWithdrawn(ClaimId id) {
     return withdrawn.stream().anyMatch(one -> one.id().equals(id));
   }
 
   private void settle(long now) {
-    holders.removeIf(entry -> entry.until() <= now);
+    holders.removeIf(entry -> entry.endsAt() <= now);
     waiters.removeIf(entry -> entry.until() <= now);
     withdrawn.removeIf(one -> one.until() <= now);
     while (!waiters.isEmpty() && fitsBesideHolders(waiters.get(0).mode())) {
       Entry head = waiters.remove(0);
       long first = Math.max(lastToken, head.claim().tokenFloor()) + 1;
       lastToken = first + head.claim().tokens() - 1;
-      holders.add(new Entry(head.claim(), head.until(), first, lastToken));
+      holders.add(head.granted(first, lastToken, now));
     }
   }
 

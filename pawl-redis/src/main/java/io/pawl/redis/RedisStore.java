@@ -282,7 +282,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
             scripts.withdraw(),
             0,
             Keys.of(claim.lock()),
-            List.of(claim.id().toString(), remembered))
+            List.of(claim.id().toString(), remembered, Long.toString(claim.minHoldMillis())))
         .thenApply(nothing -> null);
   }
 

@@ -76,7 +76,8 @@ final class Stored {
         claim.queues() ? "1" : "0",
         Integer.toString(claim.tokens()),
         Long.toString(tokenFloor),
-        text(claim.holder()));
+        text(claim.holder()),
+        Long.toString(claim.minHoldMillis()));
   }
 
   private static String text(Mode mode) {

@@ -3,7 +3,8 @@
 --
 -- ARGV[1]  address of the calling store
 -- then per key: claim id; mode: x, s or <wanted>/<capacity>; lease in ms; 1 to queue, 0 not;
---               tokens wanted; token floor; who asks, for people
+--               tokens wanted; token floor; who asks, for people; how long its hold lasts at least,
+--               in ms
 -- Answers  see rule.lua
 
 -- layout.lua
@@ -33,7 +34,7 @@ end
 -- doubt, and that is no semaphore. Does just what the rule would do; false where it is not for the
 -- i-th claim.
 local function takesIdle(i)
-  local a = 7 * i - 5
+  local a = 8 * i - 6
   local last, keep, capacity, _ = 0, 0, 0
   if header then
     last, _, keep, capacity = parse(IDLE, header)
@@ -66,7 +67,7 @@ end
 -- It can only go to the end of the line. Does just what the rule would do; false where it is not for
 -- the i-th claim.
 local function joins(i)
-  local a = 7 * i - 5
+  local a = 8 * i - 6
   local key, id = KEYS[i], ARGV[a]
   local last, at, keep, capacity, used, soonest, look, hn, wn, gn, wf, wl, hf, hl, gf, gl =
     parse(BUSY, header)
@@ -109,11 +110,12 @@ local function joins(i)
   return true
 end
 
--- Claims for one lock in a row are left to the rule, which reads and writes it once for all.
+-- Claims with a shortest hold are left to the rule; so are those for one lock in a row: it reads and
+-- writes that once for all.
 local function isShort(i)
   local key = KEYS[i]
   header = call('HGET', key, '.')
-  if ARGV[7 * i - 4] ~= 'x' or KEYS[i + 1] == key then
+  if ARGV[8 * i - 5] ~= 'x' or ARGV[8 * i + 1] ~= '0' or KEYS[i + 1] == key then
     return false
   elseif header and #header > IDLE_BYTES then
     return joins(i)
@@ -132,14 +134,14 @@ end
 -- hash.lua
 -- rule.lua
 
-local function attempt(id, mode, lease, queues, tokens, floor, info)
+local function attempt(id, mode, lease, queues, tokens, floor, info, least)
   if lock.new and isACounter(lock.key) then
     return 0, IS_A_COUNTER
   end
   settle()
   local known = alive(id)
   if known then
-    if known.kind == 'g' then
+    if known.kind == 'g' or known.lingers then
       return 0, GONE
     end
     if mode == 's' and known.kind == 'h' and known.mode == 'x' then
@@ -156,9 +158,10 @@ local function attempt(id, mode, lease, queues, tokens, floor, info)
   local c = {
     id = id, kind = 'w', till = now + lease, lease = lease, tokens = tokens, floor = floor,
     since = now, first = 0, last = 0, run = 0, prev = NONE, next = NONE, mode = mode,
-    address = ADDRESS, info = info, new = not claims[id], grows = true,
+    address = ADDRESS, info = info, least = least, new = not claims[id], grows = true,
   }
   if lock.wn == 0 and fits(mode) then
+    c.till = now + math.max(lease, least)
     if not grant(c) then
       return 0, TOKENS_USED_UP
     end
@@ -185,10 +188,11 @@ end
 for i = rest, #KEYS do
   local key = KEYS[i]
   if i == rest or isOpen(key) or not isShort(i) then
-    local a = 7 * i - 5
+    local a = 8 * i - 6
     open(key, header)
     standings[2 * i - 1], standings[2 * i] = attempt(ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]),
-      ARGV[a + 3] == '1', tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6])
+      ARGV[a + 3] == '1', tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6],
+      tonumber(ARGV[a + 7]))
   end
 end
 return answer(standings)

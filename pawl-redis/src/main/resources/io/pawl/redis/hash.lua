@@ -26,10 +26,15 @@ local function get(id)
     if raw then
       local kind, till, lease, tokens, floor, since, first, last, run, prev, next, mode, address, info =
         parse(CLAIM, raw)
+      local least, lingers = 0, kind == 'L'
+      if kind < 'a' then
+        least, info = parse(LEAST, raw, info)
+        kind = kind == 'W' and 'w' or 'h'
+      end
       c = {
         id = id, kind = kind, till = till, lease = lease, tokens = tokens, floor = floor,
         since = since, first = first, last = last, run = run, prev = prev, next = next, mode = mode,
-        address = address, info = sub(raw, info),
+        address = address, info = sub(raw, info), least = least, lingers = lingers,
       }
     end
     c = c or false
@@ -50,6 +55,16 @@ local function runOf(n)
     runs[n] = r
   end
   return r
+end
+
+-- A claim as it is stored.
+local function packed(c)
+  local letter = c.kind
+  if c.least > 0 then
+    letter = c.lingers and 'L' or string.upper(letter)
+  end
+  return pack(CLAIM, letter, c.till, c.lease, c.tokens, c.floor, c.since, c.first, c.last, c.run,
+    c.prev, c.next, c.mode, c.address) .. (c.least > 0 and pack(LEAST, c.least) or '') .. c.info
 end
 
 local function inChunks(command, arguments)
@@ -82,8 +97,7 @@ local function save()
       end
     elseif c and c.changed then
       set[#set + 1] = 'e:' .. id
-      set[#set + 1] = pack(CLAIM, c.kind, c.till, c.lease, c.tokens, c.floor, c.since, c.first,
-        c.last, c.run, c.prev, c.next, c.mode, c.address) .. c.info
+      set[#set + 1] = packed(c)
       grows = grows or c.grows
     end
   end

@@ -11,6 +11,9 @@
 --                   tokens and floor as asked; since; first and last token; its run of the line;
 --                   previous and next of holders or withdrawn; mode; address of its bell; and then,
 --                   to the end, who it is for people
+-- LEAST    follows the address in a claim whose letter is a capital: how long its hold lasts at least.
+--                   H(olds), W(aits), or L(ingers): a hold that its owner has ended before that, and
+--                   which in place of the run has when a late attempt may come, 0 where none is due
 -- RUN      field q:<number>, claims of one client and mode that stand in line one behind the other:
 --                   previous and next run; the earliest end among them (or before it); how many;
 --                   mode; client; and then, to the end, their numbers in order, as in ",7,8,12,"
@@ -18,5 +21,6 @@
 local IDLE = '<dddi4'
 local BUSY = '<dddi4ddddddddssss'
 local CLAIM = '<c1ddddddddssss'
+local LEAST = '<d'
 local RUN = '<ddddss'
 local IDLE_BYTES = struct.size(IDLE)

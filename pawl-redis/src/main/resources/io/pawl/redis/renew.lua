@@ -15,7 +15,7 @@ for i = 1, #KEYS do
   open(KEYS[i])
   settle()
   local c = alive(id)
-  if c and c.kind ~= 'g' then
+  if c and c.kind ~= 'g' and not c.lingers then
     token, other = renewed(c)
   end
   standings[2 * i - 1], standings[2 * i] = token, other

@@ -127,6 +127,7 @@ local function share(mode)
   return tonumber(wanted), tonumber(capacity)
 end
 
+-- A hold that was withdrawn in doubt, and lingered, is remembered as withdrawn.
 local function drop(c)
   leave(c)
   c.dropped = true
@@ -134,6 +135,13 @@ local function drop(c)
     lock.used = lock.used - share(c.mode)
     if lock.hn == 1 then
       lock.soonest = get(lock.hf).till
+    end
+    if c.lingers and c.run > now then
+      c.till, c.least, c.lingers, c.dropped = c.run, 0, false, false
+      append('g', c)
+      if lock.gn > MAX_WITHDRAWN then
+        drop(get(lock.gf))
+      end
     end
   end
 end
@@ -164,8 +172,9 @@ end
 
 -- Whether the time of a claim is over. A clock that went back must not stretch it.
 local function ended(c)
-  if c.till > now + c.lease and c.kind ~= 'g' then
-    c.till, c.changed, lock.changed = now + c.lease, true, true
+  local longest = c.kind == 'h' and math.max(c.lease, c.least) or c.lease
+  if c.till > now + longest and c.kind ~= 'g' then
+    c.till, c.changed, lock.changed = now + longest, true, true
   end
   return c.till <= now
 end
@@ -298,13 +307,10 @@ end
 -- The claim as it stands: kept alive if it lives, forgotten if its time is over.
 local function alive(id)
   local c = get(id)
-  if not c or c.dropped then
-    return nil
-  elseif ended(c) then
+  if c and not c.dropped and ended(c) then
     drop(c)
-    return nil
   end
-  return c
+  return c and not c.dropped and c or nil
 end
 
 -- The answer for a claim in line: when the first hold may end.
@@ -312,8 +318,16 @@ local function waiting()
   return 0, math.max(lock.soonest - now, 1)
 end
 
+-- Until when a hold is owed that lasts for so long at least, whatever the clock did since.
+local function owed(c, least)
+  return math.min(c.since, now) + least
+end
+
 local function renewed(c)
   c.till, c.changed, lock.changed = now + c.lease, true, true
+  if c.kind == 'h' and c.least > 0 then
+    c.till = math.max(c.till, owed(c, c.least))
+  end
   keepBeyond(c.till)
   if c.kind == 'h' then
     if lock.hn == 1 then

@@ -26,6 +26,10 @@ local function describe(found, hash)
   local function add(id)
     local raw = fields['e:' .. id]
     local kind, till, _, _, _, since, first, last, _, _, next, mode, _, info = struct.unpack(CLAIM, raw)
+    if kind < 'a' then
+      _, info = struct.unpack(LEAST, raw, info)
+      kind = kind == 'W' and 'w' or 'h'
+    end
     for _, each in ipairs({kind, id, mode, text(first), text(last), text(since),
         text(till), string.sub(raw, info)}) do
       found[#found + 1] = each

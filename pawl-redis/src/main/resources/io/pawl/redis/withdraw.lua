@@ -2,7 +2,7 @@
 --
 -- ARGV[1]  address of the calling store
 -- then per key: claim id; 0, or its lease in ms if an attempt of it may still arrive: that is
---               refused for the lease, at least a minute
+--               refused for the lease, at least a minute; how long its hold lasts at least, in ms
 -- Answers  the rings alone, see rule.lua
 
 -- layout.lua
@@ -18,13 +18,14 @@ local function leavesIdle(i, last, at, keep, capacity)
   if keep - at > 1800000 then
     return false
   end
-  call('HDEL', KEYS[i], 'e:' .. ARGV[2 * i])
+  call('HDEL', KEYS[i], 'e:' .. ARGV[3 * i - 1])
   call('HSET', KEYS[i], '.', pack(IDLE, last, at, keep, capacity))
   return true
 end
 
--- Short cut: the only holder of a lock, exclusive and in time, and who is next is exclusive and alive
--- and followed by no more of its client than it has tokens. Does just what the rule would do.
+-- Short cut: the only holder of a lock, exclusive and in time, and who is next is exclusive and alive,
+-- has no shortest hold and is followed by no more of its client than it has tokens. Does just what the
+-- rule would do.
 local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, gn, wf, wl, gf, gl)
   clock = clock or redis.call('TIME')
   local key, now = KEYS[i], clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -39,11 +40,11 @@ local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, g
   local number = string.match(run, '%d+', from + 1)
   local id, followers = client .. '.' .. number, string.sub(run, from + #number + 1)
   local head = call('HGET', key, 'e:' .. id)
-  local _, till, lease, tokens, floor, _, _, _, _, _, _, _, address, info = parse(CLAIM, head)
+  local kind, till, lease, tokens, floor, _, _, _, _, _, _, _, address, info = parse(CLAIM, head)
   local first = math.max(last + 1, floor + 1, 2000000 * clock[1] + 2 * clock[2])
   last = first + (math.min(tokens, 64) - 1)
   count = count - 1
-  if now >= till or now < till - lease or last >= 9007199254740992 or last - first < count
+  if kind ~= 'w' or now >= till or now < till - lease or last >= 9007199254740992 or last - first < count
     and last > first then
     return false
   elseif count < last - first and wf ~= wl then
@@ -52,7 +53,7 @@ local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, g
       return false
     end
   end
-  local old = 'e:' .. ARGV[2 * i]
+  local old = 'e:' .. ARGV[3 * i - 1]
   local claim = pack(CLAIM, 'h', till, lease, tokens, floor, now, first, last, 0, '', '', 'x',
     address) .. string.sub(head, info)
   local function header(wf)
@@ -81,12 +82,13 @@ end
 -- Claims for one lock in a row are left to the rule, which reads and writes it once for all.
 local function isShort(i)
   header = call('HGET', KEYS[i], '.')
-  if ARGV[2 * i + 1] ~= '0' or not header or #header == IDLE_BYTES or KEYS[i + 1] == KEYS[i] then
+  if ARGV[3 * i] ~= '0' or ARGV[3 * i + 1] ~= '0' or not header or #header == IDLE_BYTES
+    or KEYS[i + 1] == KEYS[i] then
     return false
   end
   local last, at, keep, capacity, used, soonest, look, hn, wn, gn, wf, wl, hf, _, gf, gl =
     parse(BUSY, header)
-  if hn ~= 1 or hf ~= ARGV[2 * i] then
+  if hn ~= 1 or hf ~= ARGV[3 * i - 1] then
     return false
   elseif wn > 0 then
     return handsOver(i, last, at, keep, capacity, used, soonest, look, wn, gn, wf, wl, gf, gl)
@@ -118,12 +120,14 @@ local function remember(id, till)
     drop(first)
   end
   local c = claims[id]
-  if c and c.kind == 'g' and not c.dropped then
+  if c and c.lingers and not c.dropped then
+    c.run, c.changed, lock.changed = till, true, true
+  elseif c and c.kind == 'g' and not c.dropped then
     c.till, c.changed, lock.changed = till, true, true
   else
     c = {
       id = id, till = till, lease = 0, tokens = 0, floor = 0, since = now, first = 0, last = 0,
-      run = 0, mode = NONE, address = NONE, info = '', new = not c,
+      run = 0, mode = NONE, address = NONE, info = '', least = 0, new = not c,
     }
     claims[id] = c
     append('g', c)
@@ -134,14 +138,27 @@ local function remember(id, till)
   keepBeyond(till)
 end
 
+-- Whether a hold stays until its shortest time is over, though it is nobody's any more.
+local function lingers(c, least)
+  local till = owed(c, math.min(least, c.least))
+  if c.kind ~= 'h' or till <= now then
+    return false
+  end
+  c.run = c.lingers and c.run or 0
+  c.lingers, c.till, c.changed, lock.changed = true, till, true, true
+  lock.soonest = lock.hn == 1 and till or math.min(lock.soonest, till)
+  keepBeyond(till)
+  return true
+end
+
 for i = rest, #KEYS do
   local key = KEYS[i]
   if i == rest or isOpen(key) or not isShort(i) then
-    local id, lease = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
+    local id, lease, least = ARGV[3 * i - 1], tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1])
     open(key, header)
     settle()
     local c = alive(id)
-    if c and c.kind ~= 'g' then
+    if c and c.kind ~= 'g' and not lingers(c, least) then
       drop(c)
     end
     if lease > 0 then

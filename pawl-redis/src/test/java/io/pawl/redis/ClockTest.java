@@ -125,4 +125,20 @@ class ClockTest {
       assertThat(seam.take(seam.claim("near")).token()).isLessThan(1L << 52);
     }
   }
+
+  @Test
+  void aClockThatWasSetBackStretchesNoShortestHold() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim job = seam.claim("job").withMinHold(Duration.ofMinutes(5));
+      seam.take(job);
+      seam.withdraw(job);
+      move(Duration.ofHours(-1));
+      assertThat(seam.attempt(seam.claim("job")))
+          .isEqualTo(new Standing.Waiting(Duration.ofMinutes(5)));
+      move(Duration.ofMinutes(5));
+      assertThat(seam.take(seam.claim("job"))).isNotNull();
+    }
+  }
 }

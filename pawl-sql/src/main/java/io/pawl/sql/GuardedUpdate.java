@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statement that carries out {@link Shortcut}s: one UPDATE of all their rows, each only if its
- * last token is as it must be and nobody waits. All holders have the same lease. It is the same
+ * last token is as it must be and nobody waits. All holders are kept equally long. It is the same
  * text for any number of rows up to the next power of two, so that few of them stay prepared: what
  * is left over is filled with rows named twice, and with cases of NULL, which nothing equals.
  *
@@ -27,13 +27,13 @@ record GuardedUpdate(int guards, int takes) {
   }
 
   static boolean fits(Collection<Shortcut> shortcuts) {
-    long leases =
+    long lengths =
         shortcuts.stream()
             .filter(Shortcut::leavesAHolder)
-            .mapToLong(Shortcut::leaseMillis)
+            .mapToLong(Shortcut::keptMillis)
             .distinct()
             .count();
-    return shortcuts.size() <= MAX_ROWS && leases <= 1;
+    return shortcuts.size() <= MAX_ROWS && lengths <= 1;
   }
 
   private static int roomFor(int n) {
@@ -112,7 +112,7 @@ record GuardedUpdate(int guards, int takes) {
     binding.add(Row.BEFORE_SINCE);
     binding.add(0);
     binding.add(Row.BEFORE_UNTIL);
-    binding.add(taken.get(0).leaseMillis());
+    binding.add(taken.get(0).keptMillis());
     for (int i = 0; i < takes; i++) {
       boolean used = i < taken.size();
       binding.addCase(used ? taken.get(i).lock() : null);

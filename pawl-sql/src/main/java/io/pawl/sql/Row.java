@@ -43,6 +43,11 @@ record Row(
 
   static final String BEFORE_UNTIL = "\",\"until\":\"";
 
+  /** Written where there is one; a row without it is of a claim without. */
+  private static final String MIN_HOLD = "minHoldMillis";
+
+  private static final String LINGERS = "lingers";
+
   /**
    * How many claims may stand in line for one lock. The whole line is rewritten at each change, and
    * a thousand places are some 300 kB.
@@ -132,8 +137,8 @@ record Row(
   /**
    * The state that this row holds.
    *
-   * @param now the store's time; no entry lasts longer than its lease from here, should the clock
-   *     have been set back
+   * @param now the store's time; no entry lasts longer than its lease or shortest hold from here,
+   *     should the clock have been set back
    */
   LockState state(long now) {
     try {
@@ -189,6 +194,12 @@ record Row(
     json.writeNumberProperty("leaseMillis", entry.leaseMillis());
     json.writeNumberProperty("tokens", entry.tokens());
     json.writeNumberProperty("tokenFloor", entry.tokenFloor());
+    if (entry.minHoldMillis() > 0) {
+      json.writeNumberProperty(MIN_HOLD, entry.minHoldMillis());
+    }
+    if (entry.lingers()) {
+      json.writeBooleanProperty(LINGERS, true);
+    }
     json.writeEndObject();
   }
 
@@ -225,7 +236,7 @@ record Row(
               text(fields, "thread"),
               text(fields, "application"),
               text(fields, "note"));
-      entries.add(
+      Entry entry =
           new Entry(
               ClaimId.parse(text(fields, "claim")),
               Mode.parse(text(fields, "mode")),
@@ -234,9 +245,12 @@ record Row(
               number(fields, "tokenFloor"),
               holder,
               time(fields, "since"),
-              Math.min(time(fields, "until"), now + leaseMillis),
+              time(fields, "until"),
               Long.parseLong(fields.getOrDefault("token", "0")),
-              Long.parseLong(fields.getOrDefault("lastToken", "0"))));
+              Long.parseLong(fields.getOrDefault("lastToken", "0")),
+              Long.parseLong(fields.getOrDefault(MIN_HOLD, "0")),
+              Boolean.parseBoolean(fields.get(LINGERS)));
+      entries.add(entry.endingBy(now + entry.longestMillis()));
     }
     return entries;
   }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
  * database writes its own time instead.
  *
- * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in line: while the
- * last token is still its own, nobody else can hold the lock.
+ * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in line and without
+ * a shortest hold: while the last token is still its own, nobody else can hold the lock.
  *
  * <p>So whatever else happened to the row meanwhile (a renewal, an eviction, the end of a lease), a
  * last token that is still the one we know says that nobody was granted the lock after us. The row
@@ -31,18 +31,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param lock the row
  * @param lastToken as the row must be
- * @param after what the row becomes; its times count from 0 where {@code leaseMillis} is not 0
- * @param leaseMillis the lease of the claim that holds it then, 0 where nobody does
+ * @param after what the row becomes; its times count from 0 where {@code keptMillis} is not 0
+ * @param keptMillis how long the claim that holds it then is kept, 0 where nobody does
  * @param known what is known of the lock then
  * @param answer what the last of the requests is answered then, null where that is nothing
  */
 record Shortcut(
-    String lock,
-    long lastToken,
-    Row after,
-    long leaseMillis,
-    Known known,
-    @Nullable Object answer) {
+    String lock, long lastToken, Row after, long keptMillis, Known known, @Nullable Object answer) {
 
   /**
    * A lock as this client last left it: without waiters or withdrawn claims, no semaphore.
@@ -75,12 +70,12 @@ record Shortcut(
     LockState state = new LockState(claim.lock(), Kind.LOCK, known.lastToken);
     Standing held = GrantRule.attempt(state, claim, 0);
     Known then = new Known(state.lastToken(), claim.id());
-    return new Shortcut(
-        claim.lock(), known.lastToken, Row.of(state), claim.leaseMillis(), then, held);
+    long kept = state.holders().iterator().next().until();
+    return new Shortcut(claim.lock(), known.lastToken, Row.of(state), kept, then, held);
   }
 
   static @Nullable Shortcut toGiveBack(Known known, Claim claim) {
-    if (!claim.id().equals(known.holder) || claim.unsettled()) {
+    if (!claim.id().equals(known.holder) || claim.unsettled() || !claim.minHold().isZero()) {
       return null;
     }
     Row idle = Row.of(new LockState(claim.lock(), Kind.LOCK, known.lastToken));
@@ -90,15 +85,15 @@ record Shortcut(
 
   /** Both at once: this one, and {@code next}, which counts on what this one leaves. */
   Shortcut and(Shortcut next) {
-    return new Shortcut(lock, lastToken, next.after, next.leaseMillis, next.known, next.answer);
+    return new Shortcut(lock, lastToken, next.after, next.keptMillis, next.known, next.answer);
   }
 
   boolean leavesAHolder() {
-    return leaseMillis > 0;
+    return keptMillis > 0;
   }
 
   /** The text of the holder, from what follows its two times. */
   String holderAfterTimes() {
-    return after.holdersAfterTimes(0, leaseMillis);
+    return after.holdersAfterTimes(0, keptMillis);
   }
 }

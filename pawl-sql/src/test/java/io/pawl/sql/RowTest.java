@@ -9,6 +9,7 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LockState;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,35 @@ class RowTest {
     survives(new LockState("x", 3));
   }
 
+  @Test
+  void aShortestHoldAndWhatIsLeftOfItSurviveTheirRow() {
+    LockState state = new LockState("x", 0);
+    Claim job = claim(1, Mode.EXCLUSIVE, 1).withMinHold(Duration.ofHours(1));
+    GrantRule.attempt(state, job, NOW);
+    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1).withMinHold(Duration.ofHours(2)), NOW);
+    survives(state);
+    GrantRule.withdraw(state, job, NOW + 1);
+    survives(state);
+    assertThat(GrantRule.renew(Row.of(state).state(NOW + 2), job.id(), NOW + 2))
+        .isEqualTo(Standing.GONE);
+  }
+
+  /** As rows were before claims had one. */
+  @Test
+  void aRowThatSaysNothingOfAShortestHoldHasNone() {
+    LockState state = new LockState("x", 0);
+    GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    Row row = Row.of(state);
+    assertThat(row.holders()).doesNotContain("minHold").doesNotContain("lingers");
+    assertThat(row.state(NOW).holders())
+        .singleElement()
+        .satisfies(
+            entry -> {
+              assertThat(entry.minHoldMillis()).isZero();
+              assertThat(entry.lingers()).isFalse();
+            });
+  }
+
   private static void survives(LockState state) {
     LockState read = Row.of(state).state(NOW);
     assertThat(read.lock()).isEqualTo(state.lock());
@@ -52,6 +82,12 @@ class RowTest {
     assertThat(read.holders())
         .singleElement()
         .satisfies(entry -> assertThat(entry.until()).isEqualTo(NOW - 600_000 + 30_000));
+    Claim job = claim(2, Mode.EXCLUSIVE, 1).withMinHold(Duration.ofMinutes(1));
+    LockState kept = new LockState("x", 0);
+    GrantRule.attempt(kept, job, NOW);
+    assertThat(Row.of(kept).state(NOW - 600_000).holders())
+        .singleElement()
+        .satisfies(entry -> assertThat(entry.until()).isEqualTo(NOW - 600_000 + 60_000));
   }
 
   @Test

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -131,6 +133,31 @@ class ShortcutTest {
       Claim claim = Claims.claim(name);
       assertThat(attempt(store, claim)).isInstanceOf(Standing.Held.class);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aShortestHoldOutlastsAShortcut(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      Claim before = Claims.claim(name);
+      attempt(store, before);
+      withdraw(store, before);
+      Claim job = Claims.claim(name).withMinHold(Duration.ofHours(1));
+
+      attempt(store, job);
+      Duration kept = keptFor(store);
+      withdraw(store, job);
+
+      assertThat(kept).isEqualTo(Duration.ofHours(1));
+      assertThat(keptFor(store)).isEqualTo(kept);
+      assertThat(attempt(store, job)).isEqualTo(Standing.GONE);
+      assertThat(attempt(store, Claims.claim(name))).isInstanceOf(Standing.Waiting.class);
+    }
+  }
+
+  private Duration keptFor(SqlStore store) {
+    ClaimView holder = Stored.show(store, name).holders().get(0);
+    return Duration.between(holder.since(), holder.until());
   }
 
   /** Five rows, which is no power of two: one that an intruder has, the others of every kind. */

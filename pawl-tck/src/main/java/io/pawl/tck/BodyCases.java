@@ -207,6 +207,50 @@ abstract class BodyCases extends LockCases {
     another.close();
   }
 
+  /** A regression: an end right after the grant gave the lock back before its time. */
+  @Test
+  void aShortestHoldGrantedFromTheLineLastsHoweverSoonItIsGivenBack() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      String lock = bench.lock("minHoldFromTheLine" + round);
+      Duration shortest = bench.shortLease();
+      Lease busy = lockThere(lock).acquire();
+      int attempts = network.answers(Verb.ATTEMPT);
+      var late = here.lock(lock, bench.shortLived().minHold(shortest)).tryAcquireAsync(PATIENT);
+      var given = late.thenAccept(lease -> lease.orElseThrow().close());
+      eventually(() -> network.answers(Verb.ATTEMPT) > attempts);
+      long releasedAt = System.nanoTime();
+      busy.close();
+      given.get();
+
+      Lease next = lockThere(lock).tryAcquire(PATIENT).orElseThrow();
+
+      Bench.assertKeptFor(shortest, releasedAt);
+      next.close();
+    }
+  }
+
+  @Test
+  void theEndOfALeaseReturnsWhenTheStoreKnowsOfItThoughTheHoldLasts() throws Exception {
+    String lock = bench.lock("minHoldEnd");
+    Lease lease = here.lock(lock, Bench.LONG.minHold(Bench.LONG_LEASE)).acquire();
+    lease.close();
+    assertThat(network.answers(Verb.WITHDRAW)).isEqualTo(1);
+    assertThat(lockHere(lock).tryAcquire()).isEmpty();
+    assertThat(lockThere(lock).tryAcquire()).isEmpty();
+  }
+
+  @Test
+  void aShortestHoldIsOwedByNobodyWhoNeverGotTheLock() {
+    String lock = bench.lock("minHoldUnused");
+    network.next(Verb.ATTEMPT, Fault.HOLD_REPLY);
+    DistributedLock slow = here.lock(lock, Bench.LONG.minHold(Bench.LONG_LEASE));
+    var asking = slow.tryAcquireAsync(PATIENT);
+    eventually(() -> network.calls(Verb.ATTEMPT) == 1);
+    asking.cancel(false);
+    network.resume();
+    assertComesFree(lock);
+  }
+
   @Test
   void aShortestHoldOutlastsItsClientByTheStoresClock() throws Exception {
     String lock = bench.lock("minHoldClosed");

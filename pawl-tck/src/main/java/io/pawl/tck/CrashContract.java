@@ -13,6 +13,7 @@ import io.pawl.spi.StoreUrl;
 import io.pawl.tck.Bench.Running;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +125,38 @@ public abstract class CrashContract extends StoreContract {
     lease.close();
 
     assertThat(behind.result().token()).isGreaterThan(lease.token());
+  }
+
+  @Test
+  void p6_someoneGetsIn_aKilledWaiterCostsItsLeaseThoughItWantedALongHold() throws Exception {
+    String lock = bench.lock("killedLasting");
+    Lease lease = acquire(lock);
+    SecondProcess other = startAnother();
+    assertThat(other.order("wait", lock, lease(), longLease())).isEqualTo("waiting");
+    Running<Lease> behind = bench.start(() -> pawl.lock(lock, Bench.LONG.strictOrder()).acquire());
+
+    other.kill();
+    lease.close();
+
+    assertThat(behind.result().token()).isGreaterThan(lease.token());
+  }
+
+  @Test
+  void aKilledHolderKeepsTheLockForItsShortestHold() throws Exception {
+    String lock = bench.lock("killedHolder");
+    Duration shortest = bench.shortLease().multipliedBy(10);
+    String minHold = Long.toString(shortest.toMillis());
+    Lease lease = acquire(lock);
+    SecondProcess other = startAnother();
+    assertThat(other.order("wait", lock, lease(), minHold)).isEqualTo("waiting");
+    long releasedAt = System.nanoTime();
+    lease.close();
+    long token = token(other.reply());
+
+    other.kill();
+
+    assertThat(acquire(lock).token()).isGreaterThan(token);
+    Bench.assertKeptFor(shortest, releasedAt);
   }
 
   @Test

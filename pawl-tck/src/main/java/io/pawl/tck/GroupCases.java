@@ -8,6 +8,7 @@ import io.pawl.GroupLease;
 import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockGroup;
+import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.StoreDeniedException;
 import io.pawl.tck.Bench.Running;
@@ -69,6 +70,15 @@ abstract class GroupCases extends LockCases {
         assertThat(next.token()).isGreaterThan(group.token(name));
       }
     }
+  }
+
+  @Test
+  void allOrNothing_whatIsGivenBackForABusyLockOwesNoShortestHold() throws Exception {
+    Lease busy = lockThere(bench.lock("b")).acquire();
+    LockOptions lasting = Bench.LONG.minHold(Bench.LONG_LEASE);
+    assertThat(here.lockAll(names("a", "b", "c"), lasting).tryAcquire()).isEmpty();
+    Bench.eventually(() -> isFree("a") && isFree("c"));
+    busy.close();
   }
 
   @Test

@@ -220,6 +220,19 @@ public abstract class InspectableContract extends StoreContract {
   }
 
   @Test
+  void evictEndsAShortestHoldWhetherItsOwnerIsThereOrNot() {
+    String lock = bench.lock("evictLasting");
+    Hold hold = here.ask(lock).minHold(Bench.LONG_LEASE).take();
+    assertThat(evict(lock, hold.tokens().token())).isTrue();
+    assertThat(there.findsFree(lock)).isTrue();
+    Hold ended = here.ask(lock).minHold(Bench.LONG_LEASE).take();
+    here.withdraw(ended);
+    assertThat(show(lock).holders()).extracting(ClaimView::id).containsExactly(ended.claim().id());
+    assertThat(evict(lock, ended.tokens().token())).isTrue();
+    assertThat(there.findsFree(lock)).isTrue();
+  }
+
+  @Test
   void evictTakesAnyTokenOfTheHoldAndNoOther() {
     String lock = bench.lock("evictToken");
     Hold before = here.take(lock);

@@ -20,6 +20,13 @@ public abstract class LockStoreContract extends StoreContract {
   }
 
   @Nested
+  class ShortestHolds extends ShortestHoldCases {
+    ShortestHolds() {
+      super(LockStoreContract.this.bench);
+    }
+  }
+
+  @Nested
   class FencingTokens extends StoreTokenCases {
     FencingTokens() {
       super(LockStoreContract.this.bench);

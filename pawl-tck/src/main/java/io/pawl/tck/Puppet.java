@@ -24,10 +24,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * output with lines that begin with {@link #REPLY}:
  *
  * <ul>
- *   <li>{@code acquire <lock> <lease in ms>}: {@code held <token>}
- *   <li>{@code stubborn <lock> <lease in ms>}: likewise, though it would not end for a close of the
- *       client; all others do
- *   <li>{@code wait <lock> <lease in ms>}: {@code waiting} once it stands in line, and later {@code
+ *   <li>{@code acquire <lock> <lease in ms> [<shortest hold in ms>]}: {@code held <token>}
+ *   <li>{@code stubborn}, as {@code acquire}, though it does not end for a close of the client; all
+ *       others do
+ *   <li>{@code wait}, as {@code acquire}: {@code waiting} once it stands in line, and later {@code
  *       held <token>}
  *   <li>{@code valid}: {@code true} or {@code false}, and how often the loss was told
  *   <li>{@code close}: {@code closed} or {@code lost}
@@ -73,11 +73,11 @@ final class Puppet {
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire":
-        return acquire(words[1], words[2]);
+        return acquire(words[1], options(words));
       case "stubborn":
-        return acquireStubbornly(words[1], words[2]);
+        return acquireStubbornly(words[1], options(words));
       case "wait":
-        return stand(words[1], words[2]);
+        return stand(words[1], options(words));
       case "valid":
         boolean valid = lease.isValid();
         return valid + " " + lost.get();
@@ -104,27 +104,34 @@ final class Puppet {
     }
   }
 
-  private String acquire(String lock, String leaseMillis) throws InterruptedException {
-    String reply = acquireStubbornly(lock, leaseMillis);
+  private static LockOptions options(String[] words) {
+    LockOptions options = LockOptions.defaults().lease(millis(words[2]));
+    return words.length > 3 ? options.minHold(millis(words[3])) : options;
+  }
+
+  private static Duration millis(String text) {
+    return Duration.ofMillis(Long.parseLong(text));
+  }
+
+  private String acquire(String lock, LockOptions options) throws InterruptedException {
+    String reply = acquireStubbornly(lock, options);
     lease.onClosing(this::close);
     return reply;
   }
 
-  private String acquireStubbornly(String lock, String leaseMillis) throws InterruptedException {
-    LockOptions options =
-        LockOptions.defaults().lease(Duration.ofMillis(Long.parseLong(leaseMillis)));
+  private String acquireStubbornly(String lock, LockOptions options) throws InterruptedException {
     lease = pawl.lock(lock, options).acquire();
     lease.onLost(lost::incrementAndGet);
     return "held " + lease.token();
   }
 
-  private String stand(String lock, String leaseMillis) {
+  private String stand(String lock, LockOptions options) {
     int before = store.answers(Verb.ATTEMPT);
     Thread waiter =
         new Thread(
             () -> {
               try {
-                reply(acquire(lock, leaseMillis));
+                reply(acquire(lock, options));
               } catch (InterruptedException | IllegalStateException e) {
                 reply(e.toString());
               }

@@ -61,6 +61,7 @@ final class SeamClient {
     private final String lock;
     private Mode mode = Mode.EXCLUSIVE;
     private Duration lease = Bench.LONG_LEASE;
+    private Duration minHold = Duration.ZERO;
     private boolean queues = true;
     private int tokens = 1;
     private long floor;
@@ -77,6 +78,11 @@ final class SeamClient {
 
     Ask lease(Duration length) {
       lease = length;
+      return this;
+    }
+
+    Ask minHold(Duration shortest) {
+      minHold = shortest;
       return this;
     }
 
@@ -102,7 +108,7 @@ final class SeamClient {
 
     Claim claim() {
       ClaimId next = new ClaimId(id, numbers.getAndIncrement());
-      return new Claim(lock, next, mode, lease, queues, tokens, floor, false, holder);
+      return new Claim(lock, next, mode, lease, minHold, queues, tokens, floor, false, holder);
     }
 
     /** Attempts it, and it must be granted at once. */

@@ -133,18 +133,21 @@ class RunTest {
   @Test
   void theLockIsKeptForItsShortestHold() {
     long startedAt = System.nanoTime();
-    Started run = shell.run("run", "--min-hold", "1500ms", "x", "--", "true");
-    assertThat(run.exit()).isZero();
+    assertThat(shell.run("run", "--min-hold", "3s", "x", "--", "true").exit()).isZero();
+    assertThat(shell.run("run", "--wait", "20s", "x", "--", "true").exit()).isZero();
     assertThat(Duration.ofNanos(System.nanoTime() - startedAt))
-        .isGreaterThan(Duration.ofMillis(1500));
+        .isGreaterThan(Duration.ofSeconds(3));
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"TERM", "KILL"})
+  @ValueSource(strings = {"NONE", "TERM", "KILL"})
   void theShortestHoldOutlivesPawl(String signal) {
-    Started run = shell.start("run", "--min-hold", "1h", "x", "--", "echo", "done");
-    run.awaitOutput("done");
-    shell.signal(signal, run.process().pid());
+    String command = signal.equals("NONE") ? "echo started" : "echo started; exec sleep 60";
+    Started run = shell.start("run", "--min-hold", "1h", "x", "-c", command);
+    run.awaitOutput("started");
+    if (!signal.equals("NONE")) {
+      shell.signal(signal, run.process().pid());
+    }
     run.exit();
     assertThat(shell.run("run", "--skip-if-busy", "x", "--", "echo", "never").output()).isEmpty();
     assertThat(shell.run("run", "-n", "x", "--", "true").exit()).isEqualTo(75);
