@@ -60,7 +60,9 @@ public final class FaultyStore implements LockStore, CounterStore {
     /** The store refuses the account. */
     DENY,
     /** The verb itself throws what no store should. */
-    THROW
+    THROW,
+    /** The verb itself throws an {@link Error}, as where a class of the driver is missing. */
+    THROW_ERROR
   }
 
   private final LockStore behind;
@@ -242,6 +244,7 @@ public final class FaultyStore implements LockStore, CounterStore {
       }
       case DENY -> answer.completeExceptionally(new StoreDeniedException(verb + " was denied"));
       case THROW -> throw new IllegalStateException(verb + " broke the store's client");
+      case THROW_ERROR -> throw new NoClassDefFoundError(verb + " needs a class that is not there");
     }
     return answer.whenComplete((reply, error) -> answered(verb));
   }
