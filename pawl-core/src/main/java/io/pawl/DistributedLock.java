@@ -73,9 +73,8 @@ public final class DistributedLock {
   }
 
   /** See {@link Requests}. */
-  CompletableFuture<Optional<Lease>> request(
-      Duration wait, String thread, Executor asks, Executor completions) {
-    return requests.tryAcquireAsync(wait, thread, asks, completions);
+  Requests.Made request(Duration wait, String thread, Executor asks, Executor completions) {
+    return requests.make(wait, thread, asks, completions);
   }
 
   /**

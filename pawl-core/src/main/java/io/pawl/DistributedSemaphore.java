@@ -112,6 +112,7 @@ public final class DistributedSemaphore {
     if (!Retry.await(engine, name, done)) {
       throw new LockKindException(name, Kind.LOCK, kind);
     }
+    engine.capacityIs(name, permits);
     return new DistributedSemaphore(engine, name, permits, options);
   }
 

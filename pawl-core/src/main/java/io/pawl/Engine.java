@@ -204,6 +204,27 @@ final class Engine {
     return lines.computeIfAbsent(own, created -> new Line(this, created));
   }
 
+  /**
+   * Gives {@code line} a key of its own, for {@code mode}; whoever asks as those in it did gets a new
+   * line.
+   */
+  LineKey setAside(LineKey key, Mode mode, Line line) {
+    long number = key.number() == 0 ? strictLines.incrementAndGet() : key.number();
+    LineKey own = new LineKey(key.name(), key.options(), mode, number);
+    lines.put(own, line);
+    lines.remove(key, line);
+    return own;
+  }
+
+  /** This client has changed the capacity of a semaphore. */
+  void capacityIs(String semaphore, int capacity) {
+    for (Line line : lines.values()) {
+      if (line.key().name().equals(semaphore)) {
+        line.capacityIs(capacity);
+      }
+    }
+  }
+
   boolean hasSeveralLines() {
     return lines.size() > 1;
   }
@@ -296,6 +317,10 @@ final class Engine {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  StoreUnavailableException silentStore() {
+    return new StoreUnavailableException(store.describe() + " has not answered");
   }
 
   /** Whether a failed withdrawal is worth another try. */

@@ -209,9 +209,9 @@ public final class GroupLease implements AutoCloseable {
     }
   }
 
-  /** Gives leases back without waiting and without complaint. */
-  static void endAll(Engine engine, List<Lease> leases) {
-    end(engine, leases, false);
+  /** Gives leases back without waiting and without complaint; the stage tells when that is done. */
+  static CompletableFuture<Void> endAll(Engine engine, List<Lease> leases) {
+    return end(engine, leases, false).confirmed;
   }
 
   /**
