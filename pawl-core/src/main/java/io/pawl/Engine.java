@@ -49,6 +49,7 @@ final class Engine {
   private final RandomGenerator random;
   private final Renewer renewer = new Renewer(this);
   private final long patienceNanos;
+  private final long graceNanos;
   private final String clientId;
   private final AtomicLong claims = new AtomicLong();
   private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
@@ -114,6 +115,7 @@ final class Engine {
     this.workers = workers;
     this.random = random;
     this.patienceNanos = options.patience().toNanos();
+    this.graceNanos = store.answerTime().toNanos();
     this.clientId = clientId;
   }
 
@@ -143,6 +145,11 @@ final class Engine {
 
   long patienceNanos() {
     return patienceNanos;
+  }
+
+  /** How long the store may be silent before a wait that is over ends in an exception. */
+  long graceNanos() {
+    return graceNanos;
   }
 
   ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds() {
@@ -205,8 +212,8 @@ final class Engine {
   }
 
   /**
-   * Gives {@code line} a key of its own, for {@code mode}; whoever asks as those in it did gets a new
-   * line.
+   * Gives {@code line} a key of its own, for {@code mode}; whoever asks as those in it did gets a
+   * new line.
    */
   LineKey setAside(LineKey key, Mode mode, Line line) {
     long number = key.number() == 0 ? strictLines.incrementAndGet() : key.number();

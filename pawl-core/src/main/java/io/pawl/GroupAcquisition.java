@@ -26,12 +26,12 @@ import java.util.function.Consumer;
  * least one more lock held. Nothing here blocks; the rounds run on whatever thread brings the last
  * answer, one after another and not one inside the other.
  *
- * <p><b>Without a wait</b> the first name is asked for alone, and the others at once only by whoever
- * has it. All at once, two that try the same free group could each get what the other lacks, and
- * both would be told that it is busy. So, however, whoever is granted the first name meets nobody
- * who has the others: of those that try the same names when all are free, the one that the store
- * serves first gets them. It costs a trip more where all is free, and one less to others where the
- * first is busy. Groups that merely overlap may still turn each other away.
+ * <p><b>Without a wait</b> the first name is asked for alone, and the others at once only by
+ * whoever has it. All at once, two that try the same free group could each get what the other
+ * lacks, and both would be told that it is busy. So, however, whoever is granted the first name
+ * meets nobody who has the others: of those that try the same names when all are free, the one that
+ * the store serves first gets them. It costs a trip more where all is free, and one less to others
+ * where the first is busy. Groups that merely overlap may still turn each other away.
  *
  * <p>A group that is refused, given up or has failed says so when the store knows what it gives
  * back: whoever asks next finds free what was free before. It waits for that until its own time is
@@ -84,7 +84,7 @@ final class GroupAcquisition {
   void start(boolean mayBlock) {
     long left = deadline - engine.time().nanos();
     if (left < Durations.LONGEST.toNanos() / 2) {
-      long silence = Math.max(0, left) + Waiter.GRACE_NANOS;
+      long silence = Math.max(0, left) + engine.graceNanos();
       timeout = engine.time().after(silence, this::giveUpOnASilentStore);
     }
     int first = waits ? locks.size() : 1;
@@ -309,14 +309,13 @@ final class GroupAcquisition {
     }
     requests.forEach(request -> ends.add(request.undo()));
     ends.add(GroupLease.endAll(engine, back));
-    CompletableFuture<Void> gone =
-        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    CompletableFuture<Void> gone = CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
     long late = Math.max(0, engine.time().nanos() - deadline);
-    if (gone.isDone() || late >= Waiter.GRACE_NANOS) {
+    if (gone.isDone() || late >= engine.graceNanos()) {
       tell.run();
       return;
     }
-    Time.Pending bound = engine.time().after(Waiter.GRACE_NANOS - late, tell);
+    Time.Pending bound = engine.time().after(engine.graceNanos() - late, tell);
     gone.whenComplete(
         (nothing, error) -> {
           bound.cancel();

@@ -45,7 +45,9 @@ final class Line implements LiveClaim.Owner {
   /** So that a store that keeps dropping our place is not asked in a tight loop. */
   private static final long LOST_PLACE_PAUSE_NANOS = 10_000_000;
 
-  /** The pause after which those who still have patience ask anew is that after so many failures. */
+  /**
+   * The pause after which those who still have patience ask anew is that after so many failures.
+   */
   private static final int FAILURES_BEFORE = 4;
 
   private final Engine engine;
@@ -161,8 +163,7 @@ final class Line implements LiveClaim.Owner {
           if (first == null) {
             return;
           }
-          long left =
-              first.enteredAt() + LiveClaim.LONGEST_SILENCE_NANOS - engine.time().nanos();
+          long left = first.enteredAt() + LiveClaim.LONGEST_SILENCE_NANOS - engine.time().nanos();
           if (left > 0) {
             lookLater(left);
           } else {
@@ -484,8 +485,8 @@ final class Line implements LiveClaim.Owner {
   }
 
   /**
-   * Waiters that another claim stands for may still get it, and so may those who came later than the
-   * failures began: their patience is not over.
+   * Waiters that another claim stands for may still get it, and so may those who came later than
+   * the failures began: their patience is not over.
    */
   @Override
   public void failed(LiveClaim failed, RuntimeException cause) {

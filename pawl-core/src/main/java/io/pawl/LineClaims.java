@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * with its waiter at the store, so that a line does not serialise permits. For readers there is one
  * that asks, beside any that are held.
  *
- * <p>n may change meanwhile. Whoever stands at the store is served by what n is there; those who wait
- * here behind as many holds as the old n had room for have nobody there. So after a while one of them
- * asks all the same, and the answer tells of the new n.
+ * <p>n may change meanwhile. Whoever stands at the store is served by what n is there; those who
+ * wait here behind as many holds as the old n had room for have nobody there. So after a while one
+ * of them asks all the same, and the answer tells of the new n.
  */
 final class LineClaims {
 
@@ -219,8 +219,8 @@ final class LineClaims {
 
   /**
    * Whether {@code hold} may go to another of this client's waiters. While a writer waits, readers
-   * no longer join; while a reader waits, writers pass the lock on for no more than a slice. Permits
-   * that a smaller capacity has no room for are given back.
+   * no longer join; while a reader waits, writers pass the lock on for no more than a slice.
+   * Permits that a smaller capacity has no room for are given back.
    */
   boolean mayPass(Hold hold, long now) {
     if (!hold.mayPass(now) || (!shared && holds.size() > width)) {

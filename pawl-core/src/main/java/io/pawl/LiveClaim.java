@@ -53,8 +53,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     void refused(LiveClaim claim);
 
     /**
-     * It does not queue and was granted, but the answer took longer than its lease: it is given back,
-     * and does not stand in the way of another one.
+     * It does not queue and was granted, but the answer took longer than its lease: it is given
+     * back, and does not stand in the way of another one.
      */
     void late(LiveClaim claim);
 
@@ -267,8 +267,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
             error == null
                 ? new StoreUnavailableException("the store said nothing of claim " + claim.id())
                 : failure(error);
-        report =
-            status == Status.HELD ? renewalFailed(cause, sentAt) : failing(cause, sentAt);
+        report = status == Status.HELD ? renewalFailed(cause, sentAt) : failing(cause, sentAt);
       }
     } finally {
       mutex.unlock();

@@ -86,8 +86,8 @@ public final class LockGroup {
   /**
    * Takes all locks if they are free now, without waiting for holders; empty when one is busy. Of
    * several that try the same names at once, in one client or in many, one gets them if they are
-   * free. When it is answered, what it took is given back, unless the store needs more than 500 ms for
-   * all of it.
+   * free. When it is answered, what it took is given back, unless the store needs more than 500 ms
+   * for all of it.
    *
    * @throws StoreUnavailableException when the store has not answered within 500 ms
    */

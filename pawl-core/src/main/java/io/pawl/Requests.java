@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
  * Requests for one lock in one mode: what locks and semaphores have in common.
  *
  * <p>Who waits without a bound asks a store that blocks on its own thread, which saves two thread
- * switches. A wait with a bound must end whatever the driver does, and nobody can call a thread back
- * from it: there a worker asks, and the caller parks.
+ * switches. A wait with a bound must end whatever the driver does, and nobody can call a thread
+ * back from it: there a worker asks, and the caller parks.
  */
 record Requests(Engine engine, Engine.LineKey key) {
 

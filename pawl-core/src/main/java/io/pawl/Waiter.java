@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.spi.LockStore;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -16,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * future. It ends exactly once: with a lease, refused, failed, or by leaving the line.
  */
 final class Waiter {
-
-  /** How long a store may be silent before a wait that is over ends in an exception: 500 ms. */
-  static final long GRACE_NANOS = 500_000_000;
 
   private static final long UNBOUNDED_NANOS = Durations.LONGEST.toNanos() / 2;
 
@@ -240,7 +238,7 @@ final class Waiter {
       if (outcome == null && !nudged && Thread.interrupted()) {
         CompletableFuture<Void> gone = leave();
         if (gone != null) {
-          awaitGone(gone, engine.time().nanos() + GRACE_NANOS);
+          awaitGone(gone, engine.time().nanos() + engine.graceNanos());
         } else if (outcome instanceof Lease raced) {
           raced.giveBack();
         }
@@ -298,7 +296,7 @@ final class Waiter {
       return null;
     }
     if (trouble == null) {
-      awaitGone(gone, deadline + GRACE_NANOS);
+      awaitGone(gone, deadline + engine.graceNanos());
     }
     engine.observer().notAcquired(lock, age());
     if (trouble != null) {
@@ -374,7 +372,9 @@ final class Waiter {
     return 0;
   }
 
-  /** The future has ended: the user cancelled it, or completed it himself, or it has its outcome. */
+  /**
+   * The future has ended: the user cancelled it, or completed it himself, or it has its outcome.
+   */
   void abandon() {
     Time.Pending armed = timer;
     if (armed != null) {
@@ -415,9 +415,9 @@ final class Waiter {
 
   /**
    * How long to wait before looking at the time again, 0 where the wait has ended: at the deadline,
-   * or up to 500 ms later while the store has yet to answer. A wait shorter than a round trip thus
-   * ends in "busy" or a lease, as a wait of zero does, and only a store that keeps silent ends it in
-   * an exception. Who hears of the answer looks sooner.
+   * or up to {@link LockStore#answerTime} later while the store has yet to answer. A wait shorter
+   * than a round trip thus ends in "busy" or a lease, as a wait of zero does, and only a store that
+   * keeps silent ends it in an exception. Who hears of the answer looks sooner.
    */
   private long nanosLeft() {
     long left = deadline - engine.time().nanos();
@@ -426,12 +426,12 @@ final class Waiter {
     }
     overdue = true; // before the question: whoever hears the answer after it looks at this
     line().noteOverdue();
-    long grace = Math.max(0, left + GRACE_NANOS);
+    long grace = Math.max(0, left + engine.graceNanos());
     if (!waits) {
       return grace;
     }
     long silent = line().silentNanos();
-    return silent == 0 ? 0 : Math.min(grace, Math.max(0, GRACE_NANOS - silent));
+    return silent == 0 ? 0 : Math.min(grace, Math.max(0, engine.graceNanos() - silent));
   }
 
   /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */

@@ -124,7 +124,7 @@ class AcquisitionTest {
   @Test
   void whoDoesNotWaitIsToldOfASilentStoreInHalfASecond() {
     var future = lock.tryAcquireAsync(Duration.ZERO);
-    pass(Duration.ofNanos(Waiter.GRACE_NANOS - 1));
+    pass(Duration.ofNanos(engine.graceNanos() - 1));
     assertThat(future).isNotDone();
     pass(Duration.ofNanos(1));
     assertThat(future).isCompletedExceptionally();

@@ -188,7 +188,7 @@ class GroupTest {
     store.withdrawal = new CompletableFuture<>();
     GroupAcquisition group = waiting();
     group.abandon();
-    client.pass(Duration.ofNanos(Waiter.GRACE_NANOS - 1));
+    client.pass(Duration.ofNanos(client.engine().graceNanos() - 1));
     assertThat(group.outcome()).isNotDone();
 
     client.pass(Duration.ofNanos(1));
@@ -207,8 +207,7 @@ class GroupTest {
       LockObserver depth =
           new LockObserver() {
             @Override
-            public void acquired(
-                String lock, long token, Duration waited, boolean passed) {
+            public void acquired(String lock, long token, Duration waited, boolean passed) {
               deepest.accumulateAndGet(new Throwable().getStackTrace().length, Math::max);
             }
           };
@@ -227,7 +226,7 @@ class GroupTest {
   @Test
   void aSilentStoreEndsTheWaitOfAGroupShortlyAfterItsTime() {
     GroupAcquisition group = start(Duration.ofSeconds(1), "a", "b");
-    client.pass(Duration.ofSeconds(1).plusNanos(Waiter.GRACE_NANOS));
+    client.pass(Duration.ofSeconds(1).plusNanos(client.engine().graceNanos()));
     assertThat(group.outcome()).isCompletedExceptionally();
 
     store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));

@@ -12,6 +12,7 @@ import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -273,6 +274,11 @@ public final class FaultyStore implements LockStore, CounterStore {
   @Override
   public void together(Runnable calls) {
     behind.together(calls);
+  }
+
+  @Override
+  public Duration answerTime() {
+    return behind.answerTime();
   }
 
   @Override

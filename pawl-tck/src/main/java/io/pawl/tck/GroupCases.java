@@ -102,8 +102,7 @@ abstract class GroupCases extends LockCases {
       }
       assertThat(group(here, "a", "b", "c").tryAcquireAsync(wait).get(20, TimeUnit.SECONDS))
           .isEmpty();
-      assertThat(next.lockAll(ends, Bench.LONG).tryAcquire())
-          .hasValueSatisfying(GroupLease::close);
+      assertThat(next.lockAll(ends, Bench.LONG).tryAcquire()).hasValueSatisfying(GroupLease::close);
     }
     busy.close();
   }

@@ -2,7 +2,6 @@ package io.pawl.tck;
 
 import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.LockOptions;
