@@ -76,8 +76,8 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
-   * How long an answer may take while nothing is wrong, 500 ms unless overridden: a wait that is over
-   * goes on for so long until the store has answered, and then ends in a {@link
+   * How long an answer may take while nothing is wrong, 500 ms unless overridden: a wait that is
+   * over goes on for so long until the store has answered, and then ends in a {@link
    * io.pawl.StoreUnavailableException}. Constant.
    */
   default Duration answerTime() {
