@@ -16,8 +16,8 @@ import java.util.concurrent.locks.Lock;
  * For reentrancy by thread see {@link #asJavaLock}.
  *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
- * {@link PawlOptions#patience}, {@link LockKindException} where the name is a semaphore's, and
- * {@link IllegalStateException} once the client is closed.
+ * {@link PawlOptions#patience}, counted from the call, {@link LockKindException} where the name is
+ * a semaphore's, and {@link IllegalStateException} once the client is closed.
  */
 public final class DistributedLock {
 
@@ -39,20 +39,31 @@ public final class DistributedLock {
   /**
    * Waits until the lock is held. One round trip when it is free.
    *
+   * <p>Where the store's driver blocks, this thread asks, and hears an interrupt when the driver
+   * has answered or given up: on a SQLite file that is locked after 5 s. A wait with a bound,
+   * though it be of a year, hears it at once.
+   *
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire() throws InterruptedException {
     return requests.acquire();
   }
 
-  /** Takes the lock if it is free now, without waiting for a holder; empty when it is busy. */
+  /**
+   * Takes the lock if it is free now, without waiting for a holder; empty when it is busy. Ends
+   * within 500 ms, whatever the store does; interrupts are kept for later.
+   *
+   * @throws StoreUnavailableException when the store has not answered within 500 ms, or longer
+   *     where {@link io.pawl.spi.LockStore#answerTime} says so
+   */
   public Optional<Lease> tryAcquire() {
     return requests.tryAcquire();
   }
 
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
-   * answered at all by then is given another 500 ms before this throws.
+   * answered at all by then is given another 500 ms before this throws. So is one that is told that
+   * this client has left the line.
    *
    * @param wait 0 does not wait; more than 100 years are taken as 100 years
    * @throws IllegalArgumentException for a negative wait
@@ -73,9 +84,8 @@ public final class DistributedLock {
   }
 
   /** See {@link Requests}. */
-  CompletableFuture<Optional<Lease>> request(
-      Duration wait, String thread, Executor asks, Executor completions) {
-    return requests.tryAcquireAsync(wait, thread, asks, completions);
+  Requests.Made request(Duration wait, String thread, Executor asks, Executor completions) {
+    return requests.make(wait, thread, asks, completions);
   }
 
   /**
@@ -141,7 +151,7 @@ public final class DistributedLock {
    * (across all views of this client for the same name), without conditions. A re-entry costs no
    * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
    * lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes whoever waits in this
-   * client.
+   * client, but a reader's does not overtake a writer.
    */
   public Lock asJavaLock() {
     return new JavaLock(requests);

@@ -59,7 +59,8 @@ public final class DistributedSemaphore {
   }
 
   /**
-   * Takes {@code permits} if they are free now and nobody waits; empty otherwise.
+   * Takes {@code permits} if they are free now and nobody waits; empty otherwise. Ends within 500
+   * ms, as {@link DistributedLock#tryAcquire()} does.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent
@@ -93,9 +94,10 @@ public final class DistributedSemaphore {
   /**
    * Gives the semaphore another capacity, for all clients, and returns it; others have to ask with
    * the new one from now on. More permits are handed out at once. With fewer, holders keep what
-   * they have, and nothing is handed out until enough came back. Whoever waits keeps its place, but
-   * who waits for more permits than there are now is thrown {@link LockKindException}. One round
-   * trip.
+   * they have, and nothing is handed out until enough came back. Whoever waits keeps its place, in
+   * whichever client, and is served by the new capacity: at once, or within 2 s where it waits
+   * behind threads of its own client alone and another client made the change. Who waits for more
+   * permits than there are now is thrown {@link LockKindException}. One round trip.
    *
    * @param permits at least 1
    * @throws LockKindException when the name is a lock's that somebody holds or waits for
@@ -112,6 +114,7 @@ public final class DistributedSemaphore {
     if (!Retry.await(engine, name, done)) {
       throw new LockKindException(name, Kind.LOCK, kind);
     }
+    engine.capacityIs(name, permits);
     return new DistributedSemaphore(engine, name, permits, options);
   }
 

@@ -48,6 +48,7 @@ final class Engine {
   private final RandomGenerator random;
   private final Renewer renewer = new Renewer(this);
   private final long patienceNanos;
+  private final long graceNanos;
   private final String clientId;
   private final AtomicLong claims = new AtomicLong();
   private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
@@ -126,6 +127,7 @@ final class Engine {
     this.workers = workers;
     this.random = random;
     this.patienceNanos = options.patience().toNanos();
+    this.graceNanos = store.answerTime().toNanos();
     this.clientId = clientId;
   }
 
@@ -179,6 +181,11 @@ final class Engine {
 
   long patienceNanos() {
     return patienceNanos;
+  }
+
+  /** How long the store may be silent before a wait that is over ends in an exception. */
+  long graceNanos() {
+    return graceNanos;
   }
 
   ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds() {
@@ -238,6 +245,27 @@ final class Engine {
             ? key
             : new LineKey(key.name(), key.options(), key.mode(), strictLines.incrementAndGet());
     return lines.computeIfAbsent(own, created -> new Line(this, created));
+  }
+
+  /**
+   * Gives {@code line} a key of its own, for {@code mode}; whoever asks as those in it did gets a
+   * new line.
+   */
+  LineKey setAside(LineKey key, Mode mode, Line line) {
+    long number = key.number() == 0 ? strictLines.incrementAndGet() : key.number();
+    LineKey own = new LineKey(key.name(), key.options(), mode, number);
+    lines.put(own, line);
+    lines.remove(key, line);
+    return own;
+  }
+
+  /** This client has changed the capacity of a semaphore. */
+  void capacityIs(String semaphore, int capacity) {
+    for (Line line : lines.values()) {
+      if (line.key().name().equals(semaphore)) {
+        line.capacityIs(capacity);
+      }
+    }
   }
 
   boolean hasSeveralLines() {
@@ -349,6 +377,10 @@ final class Engine {
     if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, patienceNanos)) {
       log.warn("{}: giving it back goes on in the background", what.get());
     }
+  }
+
+  StoreUnavailableException silentStore() {
+    return new StoreUnavailableException(store.describe() + " has not answered");
   }
 
   /** Whether it has ended for good: nothing is repeated any more. */

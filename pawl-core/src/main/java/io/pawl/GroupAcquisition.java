@@ -3,10 +3,13 @@ package io.pawl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -21,7 +24,18 @@ import java.util.function.Consumer;
  *
  * Whoever waits holds only smaller names, so no circle of waiters can close. Each round leaves at
  * least one more lock held. Nothing here blocks; the rounds run on whatever thread brings the last
- * answer.
+ * answer, one after another and not one inside the other.
+ *
+ * <p><b>Without a wait</b> the first name is asked for alone, and the others at once only by
+ * whoever has it. All at once, two that try the same free group could each get what the other
+ * lacks, and both would be told that it is busy. So, however, whoever is granted the first name
+ * meets nobody who has the others: of those that try the same names when all are free, the one that
+ * the store serves first gets them. It costs a trip more where all is free, and one less to others
+ * where the first is busy. Groups that merely overlap may still turn each other away.
+ *
+ * <p>A group that is refused, given up or has failed says so when the store knows what it gives
+ * back: whoever asks next finds free what was free before. It waits for that until its own time is
+ * over by as much as a store may be silent.
  */
 final class GroupAcquisition {
 
@@ -36,7 +50,15 @@ final class GroupAcquisition {
   /** Of the first locks, grows from round to round; written by the round under way alone. */
   private final List<Lease> held = new ArrayList<>();
 
-  private List<CompletableFuture<Optional<Lease>>> underWay = List.of();
+  private List<Requests.Made> underWay = List.of();
+
+  /** What was given back on the way, as far as the store has yet to confirm it. */
+  private CompletableFuture<Void> givenBack = CompletableFuture.completedFuture(null);
+
+  /** What is to be done next, and how much of it is not done: one thread at a time does all. */
+  private final ConcurrentLinkedQueue<Runnable> steps = new ConcurrentLinkedQueue<>();
+
+  private final AtomicInteger undone = new AtomicInteger();
   private boolean over;
   private Time.Pending timeout = () -> {};
 
@@ -57,14 +79,16 @@ final class GroupAcquisition {
   }
 
   /**
-   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @param mayBlock whether the calling thread would wait for the store anyway, without a bound
    */
   void start(boolean mayBlock) {
     long left = deadline - engine.time().nanos();
-    if (waits && left < Durations.LONGEST.toNanos() / 2) {
-      timeout = engine.time().after(left + Waiter.GRACE_NANOS, this::giveUpOnASilentStore);
+    if (left < Durations.LONGEST.toNanos() / 2) {
+      long silence = Math.max(0, left) + engine.graceNanos();
+      timeout = engine.time().after(silence, this::giveUpOnASilentStore);
     }
-    askForTheRest(mayBlock);
+    int first = waits ? locks.size() : 1;
+    proceed(() -> ask(locks.subList(0, first), Duration.ZERO, mayBlock, this::answered));
   }
 
   /** The caller no longer wants it: nothing stays held, nothing in line. */
@@ -74,14 +98,28 @@ final class GroupAcquisition {
   }
 
   private void giveUpOnASilentStore() {
-    StoreException silent =
-        new StoreUnavailableException(engine.store().describe() + " has not answered");
-    finish(() -> outcome.completeExceptionally(Waiter.stillFailing(silent)));
+    finish(() -> outcome.completeExceptionally(Waiter.stillFailing(engine.silentStore())));
   }
 
-  private void askForTheRest(boolean mayBlock) {
+  /** A store that answers at once would otherwise nest a round in the one before. */
+  private void proceed(Runnable step) {
+    steps.add(step);
+    if (undone.getAndIncrement() > 0) {
+      return; // whoever is at it does it
+    }
+    do {
+      Runnable next = Objects.requireNonNull(steps.poll());
+      try {
+        next.run();
+      } catch (RuntimeException | Error e) {
+        fail(e);
+      }
+    } while (undone.decrementAndGet() > 0);
+  }
+
+  private void askForTheRest() {
     List<DistributedLock> missing = locks.subList(held.size(), locks.size());
-    ask(missing, Duration.ZERO, mayBlock, this::answered);
+    ask(missing, Duration.ZERO, false, this::answered);
   }
 
   private void waitForTheNext() {
@@ -93,16 +131,15 @@ final class GroupAcquisition {
       List<DistributedLock> wanted,
       Duration wait,
       boolean mayBlock,
-      Consumer<List<CompletableFuture<Optional<Lease>>>> next) {
-    List<CompletableFuture<Optional<Lease>>> requests = new ArrayList<>();
+      Consumer<List<Requests.Made>> next) {
+    List<Requests.Made> requests = new ArrayList<>();
     List<Runnable> asks = new ArrayList<>();
     RuntimeException refusal = null;
     try {
       for (DistributedLock lock : wanted) {
-        CompletableFuture<Optional<Lease>> request =
-            lock.request(wait, thread, asks::add, Runnable::run);
+        Requests.Made request = lock.request(wait, thread, asks::add, Runnable::run);
         requests.add(request);
-        if (request.isDone()) {
+        if (request.future().isDone()) {
           break; // busy in this client already: what comes after it would only be in others' way
         }
       }
@@ -113,14 +150,15 @@ final class GroupAcquisition {
     if (refusal != null) {
       fail(refusal);
     } else if (!wantedStill) {
-      requests.forEach(request -> request.cancel(false));
+      requests.forEach(Requests.Made::undo);
     }
     engine.runTogether(asks, mayBlock); // in any case: other waiters may have joined these claims
-    CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new))
-        .whenComplete((nothing, error) -> next.accept(requests));
+    CompletableFuture.allOf(
+            requests.stream().map(Requests.Made::future).toArray(CompletableFuture[]::new))
+        .whenComplete((nothing, error) -> proceed(() -> next.accept(requests)));
   }
 
-  private boolean publish(List<CompletableFuture<Optional<Lease>>> requests) {
+  private boolean publish(List<Requests.Made> requests) {
     mutex.lock();
     try {
       underWay = requests;
@@ -130,16 +168,15 @@ final class GroupAcquisition {
     }
   }
 
-  private void answered(List<CompletableFuture<Optional<Lease>>> requests) {
+  private void answered(List<Requests.Made> requests) {
     List<Lease> granted = new ArrayList<>();
     List<Lease> tooFar = new ArrayList<>();
     Throwable error = null;
     boolean busy = false;
-    boolean all = requests.size() == locks.size() - held.size();
-    for (CompletableFuture<Optional<Lease>> request : requests) {
+    for (Requests.Made request : requests) {
       Optional<Lease> lease = Optional.empty();
       try {
-        lease = request.join();
+        lease = request.future().join();
       } catch (CompletionException | CancellationException e) {
         error = error == null ? e : error;
       }
@@ -149,36 +186,59 @@ final class GroupAcquisition {
     if (!take(granted)) {
       tooFar.addAll(granted);
     }
-    GroupLease.dropAll(engine, tooFar);
+    giveBack(tooFar);
     if (error != null) {
       fail(error);
-    } else if (!busy && all) {
-      complete();
-    } else if (!busy) {
-      askForTheRest(false);
-    } else if (waits && engine.time().nanos() - deadline < 0) {
-      waitForTheNext();
+    } else if (busy) {
+      waitOrGiveUp(this::waitForTheNext);
     } else {
-      finish(() -> outcome.complete(Optional.empty()));
+      goOn();
     }
   }
 
-  private void served(List<CompletableFuture<Optional<Lease>>> requests) {
+  private void served(List<Requests.Made> requests) {
     Optional<Lease> lease;
     try {
-      lease = requests.get(0).join();
+      lease = requests.get(0).future().join();
     } catch (CompletionException | CancellationException e) {
       fail(e);
       return;
     }
     if (lease.isEmpty()) {
       finish(() -> outcome.complete(Optional.empty()));
-    } else if (!take(List.of(lease.get()))) {
-      GroupLease.dropAll(engine, List.of(lease.get()));
-    } else if (held.size() == locks.size()) {
+    } else if (take(List.of(lease.get()))) {
+      goOn();
+    } else {
+      giveBack(List.of(lease.get()));
+    }
+  }
+
+  private void goOn() {
+    if (held.size() == locks.size()) {
       complete();
     } else {
-      askForTheRest(false);
+      askForTheRest();
+    }
+  }
+
+  private void waitOrGiveUp(Runnable next) {
+    if (waits && engine.time().nanos() - deadline < 0) {
+      next.run();
+    } else {
+      finish(() -> outcome.complete(Optional.empty()));
+    }
+  }
+
+  private void giveBack(List<Lease> leases) {
+    if (leases.isEmpty()) {
+      return;
+    }
+    CompletableFuture<Void> confirmed = GroupLease.dropAll(engine, leases);
+    mutex.lock();
+    try {
+      givenBack = CompletableFuture.allOf(givenBack, confirmed);
+    } finally {
+      mutex.unlock();
     }
   }
 
@@ -218,12 +278,8 @@ final class GroupAcquisition {
       outcome.complete(Optional.of(new GroupLease(engine, all)));
       return;
     }
-    GroupLease.dropAll(engine, all);
-    if (waits && engine.time().nanos() - deadline < 0) {
-      askForTheRest(false);
-    } else {
-      finish(() -> outcome.complete(Optional.empty()));
-    }
+    giveBack(all);
+    waitOrGiveUp(this::askForTheRest);
   }
 
   private void fail(Throwable error) {
@@ -231,9 +287,13 @@ final class GroupAcquisition {
     finish(() -> outcome.completeExceptionally(cause == null ? error : cause));
   }
 
+  /**
+   * @param tell completes the outcome; harmless when repeated
+   */
   private void finish(Runnable tell) {
     List<Lease> back;
-    List<CompletableFuture<Optional<Lease>>> requests;
+    List<Requests.Made> requests;
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
     mutex.lock();
     try {
       if (over) {
@@ -243,11 +303,23 @@ final class GroupAcquisition {
       timeout.cancel();
       back = List.copyOf(held);
       requests = underWay;
+      ends.add(givenBack);
     } finally {
       mutex.unlock();
     }
-    requests.forEach(request -> request.cancel(false));
-    GroupLease.dropAll(engine, back);
-    tell.run();
+    requests.forEach(request -> ends.add(request.undo()));
+    ends.add(GroupLease.dropAll(engine, back));
+    CompletableFuture<Void> gone = CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    long late = Math.max(0, engine.time().nanos() - deadline);
+    if (gone.isDone() || late >= engine.graceNanos()) {
+      tell.run();
+      return;
+    }
+    Time.Pending bound = engine.time().after(engine.graceNanos() - late, tell);
+    gone.whenComplete(
+        (nothing, error) -> {
+          bound.cancel();
+          tell.run();
+        });
   }
 }

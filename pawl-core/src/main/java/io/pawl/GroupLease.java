@@ -185,10 +185,10 @@ public final class GroupLease implements AutoCloseable {
     }
   }
 
-  /** Gives leases back that nobody has worked under. */
-  static Ending dropAll(Engine engine, List<Lease> leases) {
+  /** Gives leases back that nobody has worked under; the stage completes when the store knows. */
+  static CompletableFuture<Void> dropAll(Engine engine, List<Lease> leases) {
     leases.forEach(lease -> lease.loan().unused());
-    return endAll(engine, leases, false);
+    return endAll(engine, leases, false).confirmed;
   }
 
   /**

@@ -54,7 +54,9 @@ final class JavaLock implements Lock {
     }
   }
 
-  /** Takes the lock if it is free now, overtaking whoever waits in this client. */
+  /**
+   * Takes the lock if it is free now, overtaking whoever waits in this client; no reader a writer.
+   */
   @Override
   public boolean tryLock() {
     if (wouldUpgrade(hold())) {

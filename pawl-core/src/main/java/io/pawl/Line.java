@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,12 +45,29 @@ final class Line implements LiveClaim.Owner {
   /** So that a store that keeps dropping our place is not asked in a tight loop. */
   private static final long LOST_PLACE_PAUSE_NANOS = 10_000_000;
 
+  /**
+   * The pause after which those who still have patience ask anew is that after so many failures.
+   */
+  private static final int FAILURES_BEFORE = 4;
+
   private final Engine engine;
-  private final Engine.LineKey key;
+
+  /** Written under the mutex. */
+  private volatile Engine.LineKey key;
+
   private final ReentrantLock mutex = new ReentrantLock();
   private final LocalQueue waiters = new LocalQueue();
   private final LineClaims claims;
   private boolean retired;
+
+  /** For a semaphore whose capacity was changed: newcomers ask the store themselves. */
+  private boolean aside;
+
+  /** Whether it is going to look whether a waiter has stood for long. */
+  private boolean looking;
+
+  /** Whether a waiter may be overdue, and was not told of an answer since. */
+  private volatile boolean hasOverdue;
 
   Line(Engine engine, Engine.LineKey key) {
     this.engine = engine;
@@ -74,9 +92,8 @@ final class Line implements LiveClaim.Owner {
       if (oldest == null) {
         return null;
       }
-      return oldest.silentNanos() >= Waiter.GRACE_NANOS
-          ? new StoreUnavailableException(engine.store().describe() + " has not answered")
-          : oldest.lastFailure();
+      StoreException failure = oldest.lastFailure();
+      return failure == null && oldest.silentNanos() > 0 ? engine.silentStore() : failure;
     } finally {
       mutex.unlock();
     }
@@ -103,7 +120,7 @@ final class Line implements LiveClaim.Owner {
     Steps steps = new Steps();
     mutex.lock();
     try {
-      if (retired) {
+      if (retired || aside) {
         return false;
       }
       waiter.standsIn(this);
@@ -115,13 +132,74 @@ final class Line implements LiveClaim.Owner {
       } else {
         waiters.add(waiter, this);
         if (claims.wanted(waiters.size()) > 0) {
-          steps.askHere(claims.make(waiters.size(), waiter.waits(), waiter.threadName()));
+          steps.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
+        } else {
+          lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
         }
       }
     } finally {
       mutex.unlock();
     }
     steps.take(engine, asks);
+    return true;
+  }
+
+  private void lookLater(long nanos) {
+    if (!looking && key.mode() instanceof Mode.Permits) {
+      looking = true;
+      engine.time().after(nanos, this::lookBeyond);
+    }
+  }
+
+  /**
+   * Whoever waits for permits behind others of this client alone, with nobody in line at the store,
+   * would not be served should the capacity grow: after a while one stands there all the same.
+   */
+  private void lookBeyond() {
+    decide(
+        steps -> {
+          looking = false;
+          Waiter first = waiters.firstThat(true);
+          if (first == null) {
+            return;
+          }
+          long left = first.enteredAt() + LiveClaim.LONGEST_SILENCE_NANOS - engine.time().nanos();
+          if (left > 0) {
+            lookLater(left);
+          } else {
+            claims.lookBeyond();
+            askForMore(steps, 0);
+          }
+        },
+        engine::run);
+  }
+
+  /** The semaphore has {@code capacity} permits from now on. */
+  void capacityIs(int capacity) {
+    decide(
+        steps -> {
+          if (adopt(capacity)) {
+            askForMore(steps, 0);
+          }
+        },
+        engine::run);
+    if (engine.isClosed()) {
+      close();
+    }
+  }
+
+  /** Those in line go on, for the capacity that there is; false where it does not fit them. */
+  private boolean adopt(int capacity) {
+    if (retired
+        || !(key.mode() instanceof Mode.Permits known)
+        || known.capacity() == capacity
+        || known.wanted() > capacity) {
+      return false;
+    }
+    Engine.LineKey changed = engine.setAside(key, new Mode.Permits(known.wanted(), capacity), this);
+    aside = true;
+    key = changed;
+    claims.adopt(changed);
     return true;
   }
 
@@ -142,16 +220,36 @@ final class Line implements LiveClaim.Owner {
             end(free, steps);
           }
         },
-        callsFor(waiter));
+        waiter.calls());
   }
 
-  /** Takes {@code waiter} out of line; false where its outcome has been decided already. */
-  boolean leave(Waiter waiter) {
+  /** A waiter's time is over while the store is silent: it wants to hear of the answer. */
+  void noteOverdue() {
+    hasOverdue = true;
+  }
+
+  @Override
+  public void inLine(LiveClaim claim) {
+    decide(this::hurryOverdue, engine::run);
+  }
+
+  private void hurryOverdue(Steps steps) {
+    if (hasOverdue) {
+      hasOverdue = false;
+      waiters.overdue(steps);
+    }
+  }
+
+  /**
+   * Takes {@code waiter} out of line; null where its outcome has been decided already. The stage
+   * completes when the store knows, at once where nothing has to be told.
+   */
+  @Nullable CompletableFuture<Void> leave(Waiter waiter) {
     Steps steps = new Steps();
     mutex.lock();
     try {
       if (!waiters.remove(waiter)) {
-        return false;
+        return null;
       }
       endNeedless(waiter.waits(), steps);
       endNeedlessHolds(steps);
@@ -160,8 +258,7 @@ final class Line implements LiveClaim.Owner {
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, callsFor(waiter));
-    return true;
+    return steps.take(engine, engine::run);
   }
 
   private void endNeedless(boolean queueing, Steps steps) {
@@ -222,6 +319,7 @@ final class Line implements LiveClaim.Owner {
       if (tokens != null && claims.removeAsking(granted)) {
         lendToLine(claims.hold(granted, tokens, engine.time().nanos()), steps);
         askForMore(steps, 0);
+        hurryOverdue(steps);
       } else {
         steps.end(granted);
       }
@@ -271,7 +369,9 @@ final class Line implements LiveClaim.Owner {
       if (left == null || !left.claim().id().equals(own) || waiters.size() != 1) {
         return null;
       }
-      target.mutex.lock(); // in this order only: who is granted does not follow
+      if (!target.mutex.tryLock()) {
+        return null; // two lines that gather each other's would wait for each other
+      }
       try {
         if (target.claims.oldestAsking() != leader
             || !target.key.isLike(key)
@@ -366,19 +466,78 @@ final class Line implements LiveClaim.Owner {
     }
   }
 
-  /** Waiters that another claim stands for may still get it. */
+  /** Asked for once more, where that was not done already. */
+  @Override
+  public void late(LiveClaim late) {
+    decide(
+        steps -> {
+          if (!claims.removeAsking(late)) {
+            return;
+          }
+          Waiter impatient = waiters.firstThat(false);
+          if (impatient != null && !impatient.asksAnew()) {
+            waiters.remove(impatient);
+            turnAway(List.of(impatient), lateException(late), steps);
+            endNeedlessHolds(steps);
+          }
+          askForMore(steps, 0);
+          retireIfDone();
+        },
+        engine::run);
+  }
+
+  private StoreUnavailableException lateException(LiveClaim late) {
+    return new StoreUnavailableException(
+        "lock '"
+            + key.name()
+            + "': the answer of "
+            + engine.store().describe()
+            + " took longer than the lease of "
+            + late.claim().lease());
+  }
+
+  /**
+   * Waiters that another claim stands for may still get it, and so may those who came later than
+   * the failures began: their patience is not over.
+   */
   @Override
   public void failed(LiveClaim failed, RuntimeException cause) {
     decide(
         steps -> {
+          boolean fresh = claims.isFresh(failed);
           if (!claims.removeAsking(failed)) {
             return;
           }
-          turnAway(waiters.removeBehind(claims.asking()), cause, steps);
+          if (!fresh && cause instanceof LockKindException other && adopt(other.capacity())) {
+            askForMore(steps, 0);
+            return;
+          }
+          List<Waiter> unserved = waiters.behind(claims.asking());
+          if (cause instanceof StoreUnavailableException) {
+            long now = engine.time().nanos();
+            unserved =
+                unserved.stream()
+                    .filter(waiter -> now - waiter.enteredAt() >= engine.patienceNanos())
+                    .toList();
+          }
+          unserved.forEach(waiters::remove);
+          turnAway(unserved, cause, steps);
           endNeedlessHolds(steps);
+          List<Waiter> patient = waiters.behind(claims.asking());
+          if (!patient.isEmpty()) {
+            askAfterFailures(patient.get(0).enteredAt(), steps);
+          }
           retireIfDone();
         },
         engine::run);
+  }
+
+  private void askAfterFailures(long patientSince, Steps steps) {
+    for (int more = claims.wanted(waiters.size()); more > 0; more--) {
+      LiveClaim next = make();
+      next.isPatientSince(patientSince);
+      steps.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
+    }
   }
 
   /** The client is closing: waiters are turned away, and holders asked to come to an end. */
@@ -407,10 +566,6 @@ final class Line implements LiveClaim.Owner {
         held.stream()
             .map(claim -> claim.leaveToRunOut(why))
             .toArray(CompletableFuture[]::new));
-  }
-
-  private Executor callsFor(Waiter waiter) {
-    return waiter.isAsync() ? engine::run : Runnable::run;
   }
 
   private Steps decide(Consumer<Steps> decision, Executor calls) {
@@ -471,10 +626,13 @@ final class Line implements LiveClaim.Owner {
 
   private void askForMore(Steps steps, long delayNanos) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      boolean queues = waiters.firstThat(true) != null;
-      String thread = waiters.first().threadName();
-      steps.ask(claims.make(waiters.size(), queues, thread), delayNanos);
+      steps.ask(make(), delayNanos);
     }
+  }
+
+  private LiveClaim make() {
+    boolean queues = waiters.firstThat(true) != null;
+    return claims.make(waiters.size(), queues, waiters.first().threadName());
   }
 
   private void retireIfDone() {

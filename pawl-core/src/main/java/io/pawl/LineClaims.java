@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  * <p>For an exclusive lock there is one. For k of n permits there are as many as fit into n, each
  * with its waiter at the store, so that a line does not serialise permits. For readers there is one
  * that asks, beside any that are held.
+ *
+ * <p>n may change meanwhile. Whoever stands at the store is served by what n is there; those who
+ * wait here behind as many holds as the old n had room for have nobody there. So after a while one
+ * of them asks all the same, and the answer tells of the new n.
  */
 final class LineClaims {
 
@@ -25,13 +29,19 @@ final class LineClaims {
 
   private final Engine engine;
   private final Line line;
-  private final Engine.LineKey key;
   private final boolean shared;
   private final boolean strict;
-  private final int width;
+  private Engine.LineKey key;
+  private int width;
+
+  /** Somebody waits for so long that the store is asked whether there is room for more. */
+  private boolean looksBeyond;
 
   /** Those that are not held, oldest first. */
   private final List<LiveClaim> asking = new ArrayList<>(1);
+
+  /** Those of them that were made for a request that had just come. */
+  private final List<LiveClaim> fresh = new ArrayList<>(1);
 
   private final List<Hold> holds = new ArrayList<>(1);
   private int tokenWish = 1;
@@ -42,7 +52,22 @@ final class LineClaims {
     this.key = key;
     this.shared = key.mode() instanceof Mode.Shared;
     this.strict = !key.options().passes();
-    this.width = key.mode() instanceof Mode.Permits some ? some.capacity() / some.wanted() : 1;
+    this.width = widthOf(key.mode());
+  }
+
+  private static int widthOf(Mode mode) {
+    return mode instanceof Mode.Permits some ? some.capacity() / some.wanted() : 1;
+  }
+
+  /** The semaphore has another capacity from now on. */
+  void adopt(Engine.LineKey changed) {
+    key = changed;
+    width = widthOf(changed.mode());
+  }
+
+  /** One more claim stands at the store than the capacity has room for, as far as is known. */
+  void lookBeyond() {
+    looksBeyond = true;
   }
 
   boolean areNone() {
@@ -66,7 +91,19 @@ final class LineClaims {
     for (int i = 0; i < holds.size(); i++) {
       ours += holds.get(i).isDraining() ? 0 : 1;
     }
-    return Math.min(waiting - asking.size() - free(), width - ours);
+    int room = looksBeyond && asking.isEmpty() ? Math.max(1, width - ours) : width - ours;
+    return Math.min(waiting - asking.size() - free(), room);
+  }
+
+  /** As {@link #make}, for a request that has just come: it may well be mistaken about the lock. */
+  LiveClaim makeFresh(int waiting, boolean queues, String thread) {
+    LiveClaim claim = make(waiting, queues, thread);
+    fresh.add(claim);
+    return claim;
+  }
+
+  boolean isFresh(LiveClaim claim) {
+    return fresh.contains(claim);
   }
 
   /** A new one, that the caller asks for. */
@@ -104,6 +141,7 @@ final class LineClaims {
 
   /** It asks no more; false where it did not. */
   boolean removeAsking(LiveClaim claim) {
+    fresh.remove(claim);
     return asking.remove(claim);
   }
 
@@ -112,15 +150,19 @@ final class LineClaims {
    * sort.
    */
   @Nullable LiveClaim removeNeedless(int waiting, boolean queueing) {
+    looksBeyond &= waiting > 0;
     if (asking.size() <= (shared ? Math.min(1, waiting) : waiting)) {
       return null;
     }
+    LiveClaim needless = asking.get(asking.size() - 1);
     for (int i = asking.size() - 1; i >= 0; i--) {
       if (asking.get(i).claim().queues() == queueing) {
-        return asking.remove(i);
+        needless = asking.get(i);
+        break;
       }
     }
-    return asking.remove(asking.size() - 1);
+    removeAsking(needless);
+    return needless;
   }
 
   /** {@code granted} is held now. */
@@ -178,9 +220,10 @@ final class LineClaims {
   /**
    * Whether {@code hold} may go to another of this client's waiters. While a writer waits, readers
    * no longer join; while a reader waits, writers pass the lock on for no more than a slice.
+   * Permits that a smaller capacity has no room for are given back.
    */
   boolean mayPass(Hold hold, long now) {
-    if (!hold.mayPass(now)) {
+    if (!hold.mayPass(now) || (!shared && holds.size() > width)) {
       return false;
     }
     boolean theirTurn = shared || hold.isOlderThan(Line.SLICE_NANOS, now);
@@ -217,6 +260,7 @@ final class LineClaims {
   List<LiveClaim> removeAllAsking() {
     List<LiveClaim> all = List.copyOf(asking);
     asking.clear();
+    fresh.clear();
     return all;
   }
 

@@ -40,14 +40,26 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
 
-  /** Whom a claim reports to; called without any lock held. All but a grant end the claim. */
+  /**
+   * Whom a claim reports to; called without any lock held. All but a grant and a place in line end
+   * the claim.
+   */
   interface Owner {
+
+    /** The store has answered for the first time: it waits there. */
+    void inLine(LiveClaim claim);
 
     /** It is held now. */
     void granted(LiveClaim claim);
 
     /** It is neither held nor in line, without fault: busy, or its place was dropped. */
     void refused(LiveClaim claim);
+
+    /**
+     * It does not queue and was granted, but the answer took longer than its lease: it is given
+     * back, and does not stand in the way of another one.
+     */
+    void late(LiveClaim claim);
 
     /** It was held and can no longer be trusted; the stage completes when the holders know. */
     CompletableFuture<Void> lost(LiveClaim claim, String why);
@@ -173,7 +185,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
         validity.begin(sentAt);
-        troubles.asked(sentAt);
       }
       unanswered++;
       hinted = false;
@@ -182,6 +193,16 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     StoreCalls.call(() -> engine.store().attempt(claim, this))
         .whenComplete((standing, error) -> answered(sentAt, standing, error));
+  }
+
+  /** Those for whom it asks have been patient with another claim since {@code since}. */
+  void isPatientSince(long since) {
+    mutex.lock();
+    try {
+      troubles.continueFrom(since);
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** Asks the store {@code delayNanos} from now. */
@@ -202,7 +223,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         if (status == Status.HELD) {
           return;
         }
-        report = failing(failure(error));
+        report = failing(failure(error), sentAt);
       } else {
         report = stands(standing, sentAt);
       }
@@ -250,7 +271,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
             error == null
                 ? new StoreUnavailableException("the store said nothing of claim " + claim.id())
                 : failure(error);
-        report = status == Status.HELD ? renewalFailed(cause) : failing(cause);
+        report = status == Status.HELD ? renewalFailed(cause, sentAt) : failing(cause, sentAt);
       }
     } finally {
       mutex.unlock();
@@ -259,7 +280,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable stands(Standing standing, long sentAt) {
-    troubles.answered();
+    boolean first = troubles.answered();
     if (standing instanceof Standing.Held tokens) {
       return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
     }
@@ -272,9 +293,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (standing instanceof Standing.Waiting waiting) {
       status = Status.WAITING;
       validity.cover(sentAt);
+      Runnable report = first ? () -> owner.inLine(this) : () -> {};
       if (hinted) {
         engine.renewer().watch(this, engine.time().nanos());
-        return () -> {};
+        return report;
       }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, silence);
@@ -285,7 +307,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       } else {
         engine.renewer().renewBy(this, renewBy);
       }
-      return () -> {};
+      return report;
     }
     Runnable finish = doubtful ? withdrawing() : endLocally();
     return () -> {
@@ -325,15 +347,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         if (claim.queues()) {
           owner.refused(this);
         } else {
-          owner.failed(
-              this,
-              new StoreUnavailableException(
-                  "lock '"
-                      + claim.lock()
-                      + "': the answer of "
-                      + engine.store().describe()
-                      + " took longer than the lease of "
-                      + claim.lease()));
+          withdrawal.confirmed().whenComplete((nothing, error) -> owner.late(this));
         }
       };
     }
@@ -354,8 +368,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
   }
 
-  private Runnable failing(StoreException cause) {
-    if (!troubles.failed(cause)) {
+  private Runnable failing(StoreException cause, long sentAt) {
+    if (!troubles.failed(cause, sentAt)) {
       Runnable finish = withdrawing();
       return () -> {
         engine.observerLater().storeFailed(claim.lock(), cause);
@@ -368,8 +382,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return () -> engine.observerLater().storeFailed(claim.lock(), cause);
   }
 
-  private Runnable renewalFailed(StoreException cause) {
-    troubles.failed(cause);
+  private Runnable renewalFailed(StoreException cause, long sentAt) {
+    troubles.failed(cause, sentAt);
     long retry = Math.min(troubles.retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
     engine.renewer().watch(this, Math.min(validity.lossAt(), engine.time().nanos() + retry));
     return () -> {

@@ -232,15 +232,17 @@ final class Loan {
     return Objects.requireNonNull(ended);
   }
 
-  /** Ends it without waiting and without complaint: nobody has worked under it. */
-  void drop() {
+  /**
+   * Ends it without complaint: nobody has worked under it. The stage completes when the store
+   * knows.
+   */
+  CompletableFuture<Void> drop() {
     unused();
     try {
-      if (end()) {
-        giveBack(engine::run, engine.observerLater());
-      }
+      return end() ? giveBack(engine::run, engine.observerLater()) : ended();
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has worked under was lost", e);
+      return CompletableFuture.completedFuture(null);
     }
   }
 

@@ -60,12 +60,25 @@ final class LocalQueue {
     return null;
   }
 
+  /** Those behind the first {@code kept}. */
+  List<Waiter> behind(int kept) {
+    return List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
+  }
+
   /** Removes all but the first {@code kept}. */
   List<Waiter> removeBehind(int kept) {
-    List<Waiter> behind =
-        List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
+    List<Waiter> behind = behind(kept);
     behind.forEach(this::remove);
     return behind;
+  }
+
+  /** Those whose time is over look whether it still is. */
+  void overdue(Steps steps) {
+    for (Waiter waiter : waiters) {
+      if (waiter.isOverdue()) {
+        steps.hurry(waiter);
+      }
+    }
   }
 
   /** Calls the first {@code count}. */

@@ -83,9 +83,62 @@ public final class LockGroup {
         .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
   }
 
-  /** Takes all locks if they are free now, without waiting for holders; empty when one is busy. */
+  /**
+   * Takes all locks if they are free now, without waiting for holders; empty when one is busy. Of
+   * several that try the same names at once, in one client or in many, one gets them if they are
+   * free. When it is answered, what it took is given back, unless the store needs more than 500 ms
+   * for all of it.
+   *
+   * @throws StoreUnavailableException when the store has not answered within 500 ms
+   */
   public Optional<GroupLease> tryAcquire() {
-    GroupAcquisition acquisition = start(Duration.ZERO, true);
+    return await(start(Duration.ZERO, false));
+  }
+
+  /**
+   * Waits for all locks for at most {@code wait} altogether; empty when one stayed busy. A store
+   * that has not answered at all by then is given another 500 ms before this throws. So is one that
+   * is told what to take back: when this returns or throws, nothing is held any more as far as the
+   * store answers.
+   *
+   * @param wait 0 does not wait; more than 100 years are taken as 100 years
+   * @throws IllegalArgumentException for a negative wait
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
+   *     line
+   */
+  public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
+    long waitNanos = Durations.waitNanos(wait);
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (waitNanos == 0) {
+      return tryAcquire();
+    }
+    boolean unbounded = waitNanos == Durations.LONGEST.toNanos();
+    GroupAcquisition acquisition = start(wait, unbounded);
+    try {
+      return acquisition.outcome().get();
+    } catch (InterruptedException e) {
+      acquisition.abandon();
+      awaitTheEnd(acquisition);
+      throw e;
+    } catch (ExecutionException e) {
+      throw failure(e);
+    }
+  }
+
+  /** Until it has given back what it took; how it ended is of no interest. */
+  private static void awaitTheEnd(GroupAcquisition acquisition) {
+    try {
+      await(acquisition);
+    } catch (RuntimeException e) {
+      // whoever was interrupted hears of that
+    } finally {
+      Thread.interrupted(); // told by the exception
+    }
+  }
+
+  private static Optional<GroupLease> await(GroupAcquisition acquisition) {
     boolean interrupted = false;
     try {
       while (true) {
@@ -101,34 +154,6 @@ public final class LockGroup {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
-    }
-  }
-
-  /**
-   * Waits for all locks for at most {@code wait} altogether; empty when one stayed busy. A store
-   * that has not answered at all by then is given another 500 ms before this throws.
-   *
-   * @param wait 0 does not wait; more than 100 years are taken as 100 years
-   * @throws IllegalArgumentException for a negative wait
-   * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
-   *     line
-   */
-  public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
-    long waitNanos = Durations.waitNanos(wait);
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
-    if (waitNanos == 0) {
-      return tryAcquire();
-    }
-    GroupAcquisition acquisition = start(wait, true);
-    try {
-      return acquisition.outcome().get();
-    } catch (InterruptedException e) {
-      acquisition.abandon();
-      throw e;
-    } catch (ExecutionException e) {
-      throw failure(e);
     }
   }
 

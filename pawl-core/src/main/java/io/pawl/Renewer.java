@@ -6,8 +6,10 @@ import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,8 @@ import org.slf4j.LoggerFactory;
  * failure, or the moment at which it is lost.
  */
 final class Renewer {
+
+  private static final long FAILED_TURN_PAUSE_NANOS = 20_000_000;
 
   private static final Logger log = LoggerFactory.getLogger(Renewer.class);
 
@@ -128,23 +132,29 @@ final class Renewer {
         }
       }
       send(renew);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.error("a round of renewals failed; the next one follows", e);
     } finally {
       rearm();
     }
   }
 
+  /** A claim whose turn failed, say because no thread could be started, has another one soon. */
   private void perform(LiveClaim claim, long now, List<LiveClaim> renew) {
-    switch (claim.duty(now)) {
-      case RENEW -> {
-        if (!claim.endsForgotten()) {
-          renew.add(claim);
+    try {
+      switch (claim.duty(now)) {
+        case RENEW -> {
+          if (!claim.endsForgotten()) {
+            renew.add(claim);
+          }
         }
+        case ASK -> engine.run(claim::ask);
+        case LOSE -> claim.loseIfDue();
+        case NOTHING -> {}
       }
-      case ASK -> engine.run(claim::ask);
-      case LOSE -> claim.loseIfDue();
-      case NOTHING -> {}
+    } catch (RuntimeException | Error e) {
+      log.error("lock '{}': its turn failed; another one follows", claim.claim().lock(), e);
+      watch(claim, now + FAILED_TURN_PAUSE_NANOS);
     }
   }
 
@@ -199,17 +209,25 @@ final class Renewer {
   }
 
   private void send(List<LiveClaim> renew) {
-    int size = engine.store().renewBatch();
-    Map<Integer, List<LiveClaim>> groups = new HashMap<>();
-    for (LiveClaim claim : renew) {
-      int group = engine.store().renewGroup(claim.claim());
-      groups.computeIfAbsent(group, number -> new ArrayList<>()).add(claim);
-    }
-    for (List<LiveClaim> group : groups.values()) {
-      for (int from = 0; from < group.size(); from += size) {
-        List<LiveClaim> batch = group.subList(from, Math.min(group.size(), from + size));
-        engine.run(() -> sendBatch(batch));
+    Set<LiveClaim> unsent = new LinkedHashSet<>(renew);
+    long now = engine.time().nanos();
+    try {
+      int size = engine.store().renewBatch();
+      Map<Integer, List<LiveClaim>> groups = new HashMap<>();
+      for (LiveClaim claim : renew) {
+        int group = engine.store().renewGroup(claim.claim());
+        groups.computeIfAbsent(group, number -> new ArrayList<>()).add(claim);
       }
+      for (List<LiveClaim> group : groups.values()) {
+        for (int from = 0; from < group.size(); from += size) {
+          List<LiveClaim> batch = group.subList(from, Math.min(group.size(), from + size));
+          engine.run(() -> sendBatch(batch));
+          batch.forEach(unsent::remove);
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      log.error("{} claims could not be renewed; they are tried again", unsent.size(), e);
+      unsent.forEach(claim -> claim.renewed(now, null, e));
     }
   }
 
@@ -221,8 +239,18 @@ final class Renewer {
             (standings, error) -> {
               for (LiveClaim claim : batch) {
                 Standing standing = standings == null ? null : standings.get(claim.claim().id());
-                claim.renewed(sentAt, standing, error);
+                tell(claim, sentAt, standing, error);
               }
             });
+  }
+
+  /** What one claim's owner throws keeps the answer from no other claim. */
+  private static void tell(
+      LiveClaim claim, long sentAt, @Nullable Standing standing, @Nullable Throwable error) {
+    try {
+      claim.renewed(sentAt, standing, error);
+    } catch (RuntimeException | Error e) {
+      log.error("lock '{}': its renewal was answered, and that failed", claim.claim().lock(), e);
+    }
   }
 }

@@ -5,7 +5,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
-/** Requests for one lock in one mode: what locks and semaphores have in common. */
+/**
+ * Requests for one lock in one mode: what locks and semaphores have in common.
+ *
+ * <p>Who waits without a bound asks a store that blocks on its own thread, which saves two thread
+ * switches. A wait with a bound must end whatever the driver does, and nobody can call a thread
+ * back from it: there a worker asks, and the caller parks.
+ */
 record Requests(Engine engine, Engine.LineKey key) {
 
   Lease acquire() throws InterruptedException {
@@ -14,15 +20,12 @@ record Requests(Engine engine, Engine.LineKey key) {
   }
 
   Lease acquireUninterruptibly() {
-    Waiter waiter = Waiter.blocking(engine, key.name(), true);
-    engine.enter(key, waiter, Runnable::run);
-    return waiter.awaitUninterruptibly().orElseThrow();
+    Waiter waiter = enter(true, Runnable::run);
+    return waiter.awaitUninterruptibly(after(Durations.LONGEST.toNanos())).orElseThrow();
   }
 
   Optional<Lease> tryAcquire() {
-    Waiter waiter = Waiter.blocking(engine, key.name(), false);
-    engine.enter(key, waiter, Runnable::run);
-    return waiter.awaitUninterruptibly();
+    return enter(false, engine::run).awaitUninterruptibly(engine.time().nanos());
   }
 
   Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
@@ -33,44 +36,65 @@ record Requests(Engine engine, Engine.LineKey key) {
     if (waitNanos == 0) {
       return tryAcquire();
     }
-    Waiter waiter = Waiter.blocking(engine, key.name(), true);
-    long deadline = engine.time().nanos() + waitNanos;
-    engine.enter(key, waiter, Runnable::run);
-    return waiter.await(deadline);
+    long deadline = after(waitNanos);
+    return enter(true, isBounded(waitNanos) ? engine::run : Runnable::run).await(deadline);
+  }
+
+  private Waiter enter(boolean waits, Executor calls) {
+    Waiter waiter = Waiter.blocking(engine, key.name(), waits, calls);
+    engine.enter(key, waiter, calls);
+    return waiter;
+  }
+
+  private long after(long nanos) {
+    return engine.time().nanos() + nanos;
+  }
+
+  private static boolean isBounded(long waitNanos) {
+    return waitNanos < Durations.LONGEST.toNanos();
   }
 
   String describe(String type) {
     return type + "[" + key.name() + ", " + key.mode() + ", on " + engine.store().describe() + "]";
   }
 
+  /** One that was made, and when it has left nothing behind at the store. */
+  record Made(Waiter waiter, CompletableFuture<Optional<Lease>> future) {
+
+    /** Gives up the request, or what it was granted; the stage completes when the store knows. */
+    CompletableFuture<Void> undo() {
+      future.cancel(false);
+      return waiter.gone();
+    }
+  }
+
   CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
     String thread = Thread.currentThread().getName();
-    return tryAcquireAsync(wait, thread, engine::run, engine.workers().users());
+    long deadline = engine.time().nanos();
+    Made made = make(wait, thread, engine::run, engine.workers().users());
+    if (wait.isZero() && !made.future.isDone()) {
+      made.waiter.watch(deadline);
+    }
+    return made.future;
   }
 
   /**
-   * As {@link #tryAcquireAsync(Duration)}.
+   * As {@link #tryAcquireAsync(Duration)}, where whoever asks without a wait bounds it himself.
    *
    * @param thread the name of the thread that asks, for people
    * @param asks runs what asks the store
    * @param completions where the future is completed
    */
-  CompletableFuture<Optional<Lease>> tryAcquireAsync(
-      Duration wait, String thread, Executor asks, Executor completions) {
+  Made make(Duration wait, String thread, Executor asks, Executor completions) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<Optional<Lease>> future = new CompletableFuture<>();
     Waiter waiter = Waiter.async(engine, key.name(), waitNanos > 0, thread, future, completions);
+    long deadline = after(waitNanos);
     engine.enter(key, waiter, asks);
-    long deadline = engine.time().nanos() + waitNanos;
-    Time.Pending timeout =
-        waitNanos > 0 && wait.compareTo(Durations.LONGEST) < 0
-            ? engine.time().after(waitNanos, () -> waiter.timeOut(deadline))
-            : () -> {};
-    future.whenComplete(
-        (lease, error) -> {
-          timeout.cancel();
-          waiter.abandonUnlessFor(lease);
-        });
-    return future;
+    if (waitNanos > 0 && isBounded(waitNanos)) {
+      waiter.watch(deadline);
+    }
+    future.whenComplete((lease, error) -> waiter.abandonUnlessFor(lease));
+    return new Made(waiter, future);
   }
 }

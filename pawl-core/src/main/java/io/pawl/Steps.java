@@ -15,6 +15,7 @@ final class Steps {
   private @Nullable Waiter wake;
   private List<Waiter> moreWakes = List.of();
   private List<Waiter> nudges = List.of();
+  private List<Waiter> hurries = List.of();
   private List<LiveClaim> ends = List.of();
   private List<Ask> asks = List.of();
   private List<Loan> losses = List.of();
@@ -35,6 +36,10 @@ final class Steps {
     if (waiter.markNudged()) {
       nudges = with(nudges, waiter);
     }
+  }
+
+  void hurry(Waiter waiter) {
+    hurries = with(hurries, waiter);
   }
 
   void end(LiveClaim claim) {
@@ -92,6 +97,7 @@ final class Steps {
         line.close(); // it may be one that the closing client has not seen
       }
     }
+    hurries.forEach(Waiter::lookAtTheTime);
     return ended == null ? CompletableFuture.completedFuture(null) : ended;
   }
 

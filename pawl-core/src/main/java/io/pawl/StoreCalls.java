@@ -16,17 +16,20 @@ final class StoreCalls {
 
   private StoreCalls() {}
 
-  /** What a store throws, it answers. */
+  /**
+   * What a store throws, it answers: an {@link Error} too, since a claim whose question was neither
+   * answered nor failed would stand in the way of all others of its line.
+   */
   static <T> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
     try {
       return verb.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
   /**
-   * The failure as a {@link StoreException}, whatever it was.
+   * The failure as a {@link StoreException}, whatever it was: its cause, where the store threw it.
    *
    * @param what the lock or counter that was asked for
    */

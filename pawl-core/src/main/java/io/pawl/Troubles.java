@@ -10,31 +10,41 @@ final class Troubles {
   private final Engine engine;
   private int failures;
   private long failingSince;
-  private volatile long silentSince;
-  private volatile boolean silent;
+  private boolean continues;
+  private final long silentSince;
+  private volatile boolean silent = true;
   private volatile @Nullable StoreException last;
 
+  /** Of a claim that is going to be asked. */
   Troubles(Engine engine) {
     this.engine = engine;
+    this.silentSince = engine.time().nanos();
   }
 
-  /** Asked for the first time. */
-  void asked(long now) {
-    silentSince = now;
-    silent = true;
+  /** Those for whom it asks have been patient with another claim since {@code since}. */
+  void continueFrom(long since) {
+    failingSince = since;
+    continues = true;
   }
 
-  void answered() {
+  /** Whether that is the first answer. */
+  boolean answered() {
+    boolean first = silent;
+    continues = false;
     failures = 0;
     last = null;
     silent = false;
+    return first;
   }
 
-  /** Counts a failure, and says whether to try again. */
-  boolean failed(StoreException cause) {
+  /**
+   * Counts a failure, and says whether to try again. Patience counts from the first question in a
+   * row that failed, not from its failure: a store may take long to fail.
+   */
+  boolean failed(StoreException cause, long askedAt) {
     long now = engine.time().nanos();
-    if (failures++ == 0) {
-      failingSince = now;
+    if (failures++ == 0 && !continues) {
+      failingSince = askedAt;
     }
     last = cause;
     return now - failingSince < engine.patienceNanos()

@@ -1,10 +1,14 @@
 package io.pawl;
 
+import io.pawl.spi.LockStore;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -14,10 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waiter {
 
-  /** How long a store may be silent before a wait that is over ends in an exception: 500 ms. */
-  static final long GRACE_NANOS = 500_000_000;
-
-  private static final long GRACE_STEP_NANOS = 1_000_000;
+  private static final long UNBOUNDED_NANOS = Durations.LONGEST.toNanos() / 2;
 
   private static final Object REFUSED = new Object();
 
@@ -28,7 +29,18 @@ final class Waiter {
   private final @Nullable Thread thread;
   private final @Nullable CompletableFuture<Optional<Lease>> future;
   private final Executor completions;
+  private final Executor calls;
   private final long enteredAt;
+
+  /** Set once its time is over, while the store has yet to answer: told when that has. */
+  private volatile boolean overdue;
+
+  private volatile long deadline;
+
+  private volatile Time.@Nullable Pending timer;
+
+  /** Once it has left the line: the end of the claim that nobody needs any more. */
+  private volatile @Nullable CompletableFuture<Void> left;
 
   /** Where it stands; set under the mutexes of the line that it leaves and the one it enters. */
   private volatile @Nullable Line line;
@@ -37,6 +49,9 @@ final class Waiter {
    * A {@link Lease}, {@link #REFUSED} or a {@link RuntimeException}; set under the line's mutex.
    */
   private volatile @Nullable Object outcome;
+
+  /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
+  private boolean askedAnew;
 
   /** Set by {@link #nudge}, cleared by the waiter when it looks. */
   private volatile boolean nudged;
@@ -47,20 +62,27 @@ final class Waiter {
       boolean waits,
       String threadName,
       @Nullable CompletableFuture<Optional<Lease>> future,
-      Executor completions) {
+      Executor completions,
+      Executor calls) {
     this.engine = engine;
     this.lock = lock;
     this.waits = waits;
     this.future = future;
     this.completions = completions;
+    this.calls = calls;
     this.thread = future == null ? Thread.currentThread() : null;
     this.threadName = threadName;
     this.enteredAt = engine.time().nanos();
   }
 
-  /** The current thread is going to {@link #await}. */
-  static Waiter blocking(Engine engine, String lock, boolean waits) {
-    return new Waiter(engine, lock, waits, Thread.currentThread().getName(), null, Runnable::run);
+  /**
+   * The current thread is going to {@link #await}.
+   *
+   * @param calls runs what calls the store on its behalf
+   */
+  static Waiter blocking(Engine engine, String lock, boolean waits, Executor calls) {
+    String thread = Thread.currentThread().getName();
+    return new Waiter(engine, lock, waits, thread, null, Runnable::run, calls);
   }
 
   /**
@@ -75,7 +97,7 @@ final class Waiter {
       String threadName,
       CompletableFuture<Optional<Lease>> future,
       Executor completions) {
-    return new Waiter(engine, lock, waits, threadName, future, completions);
+    return new Waiter(engine, lock, waits, threadName, future, completions, engine::run);
   }
 
   void standsIn(Line place) {
@@ -86,15 +108,20 @@ final class Waiter {
     return Objects.requireNonNull(line);
   }
 
-  /** Takes it out of line, wherever that is; false where its outcome has been decided already. */
-  private boolean leave() {
+  /**
+   * Takes it out of line, wherever that is; null where its outcome has been decided already. The
+   * stage completes when the store knows of it, as far as it has to.
+   */
+  private @Nullable CompletableFuture<Void> leave() {
     while (true) {
       Line place = line();
-      if (place.leave(this)) {
-        return true;
+      CompletableFuture<Void> gone = place.leave(this);
+      if (gone != null) {
+        left = gone;
+        return gone;
       }
       if (place == line) {
-        return false;
+        return null;
       }
     }
   }
@@ -103,8 +130,17 @@ final class Waiter {
     return waits;
   }
 
-  boolean isAsync() {
-    return future != null;
+  /** Runs what calls the store on its behalf. */
+  Executor calls() {
+    return calls;
+  }
+
+  long enteredAt() {
+    return enteredAt;
+  }
+
+  boolean isOverdue() {
+    return overdue;
   }
 
   String threadName() {
@@ -125,6 +161,13 @@ final class Waiter {
 
   void fail(RuntimeException cause) {
     outcome = cause;
+  }
+
+  /** Whether an answer that came too late is worth another question: once. */
+  boolean asksAnew() {
+    boolean first = !askedAnew;
+    askedAnew = true;
+    return first;
   }
 
   /** Tells the waiter its outcome; called without locks held. */
@@ -184,51 +227,43 @@ final class Waiter {
   }
 
   /**
-   * Waits for the outcome.
+   * Waits for the outcome. Once the wait is over, the place in line is given back first: for as
+   * long as a store may be silent.
    *
-   * @param deadline on the engine's clock; a waiter that does not wait ignores it
+   * @param deadline on the engine's clock
    * @return the lease, or empty: refused, or timed out while the store was well
    * @throws InterruptedException after leaving the line, and giving back a grant that raced
    */
   Optional<Lease> await(long deadline) throws InterruptedException {
+    this.deadline = deadline;
     while (true) {
-      Object result = outcome;
-      if (result != null) {
-        return unwrapped(result);
-      }
-      if (nudged) {
-        lookAgain();
-      } else if (waits && Thread.interrupted()) {
-        if (!leave() && outcome instanceof Lease raced) {
+      if (outcome == null && !nudged && Thread.interrupted()) {
+        CompletableFuture<Void> gone = leave();
+        if (gone != null) {
+          awaitGone(gone, engine.time().nanos() + engine.graceNanos());
+        } else if (outcome instanceof Lease raced) {
           raced.loan().drop();
         }
         engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
-      } else if (waits && isOver(deadline)) {
-        StoreException trouble = line().trouble();
-        if (leave()) {
-          return timedOut(trouble);
-        }
-      } else {
-        park(deadline);
+      }
+      Optional<Lease> result = look();
+      if (result != null) {
+        return result;
       }
     }
   }
 
-  /** As {@link #await} without a deadline, and keeping interrupts for later. */
-  Optional<Lease> awaitUninterruptibly() {
+  /** As {@link #await}, keeping interrupts for later. */
+  Optional<Lease> awaitUninterruptibly(long deadline) {
+    this.deadline = deadline;
     boolean interrupted = false;
     try {
       while (true) {
-        Object result = outcome;
-        if (result != null) {
-          return unwrapped(result);
-        }
         interrupted |= Thread.interrupted();
-        if (nudged) {
-          lookAgain();
-        } else {
-          LockSupport.park(this);
+        Optional<Lease> result = look();
+        if (result != null) {
+          return result;
         }
       }
     } finally {
@@ -238,22 +273,93 @@ final class Waiter {
     }
   }
 
-  /** An asynchronous waiter's time is over, unless the store deserves some more. */
-  void timeOut(long deadline) {
-    if (!isOver(deadline)) {
-      engine.time().after(GRACE_STEP_NANOS, () -> timeOut(deadline));
-      return;
+  /** One step of a wait; null where it has not ended. */
+  private @Nullable Optional<Lease> look() {
+    Object result = outcome;
+    if (result != null) {
+      return unwrapped(result);
     }
-    StoreException trouble = line().trouble();
-    if (!leave()) {
-      return;
+    if (nudged) {
+      lookAgain();
+      return null;
+    }
+    long left = nanosLeft();
+    if (left > UNBOUNDED_NANOS) {
+      LockSupport.park(this);
+      return null;
+    }
+    if (left > 0) {
+      LockSupport.parkNanos(this, left);
+      return null;
+    }
+    StoreException trouble = trouble();
+    CompletableFuture<Void> gone = leave();
+    if (gone == null) {
+      return null;
     }
     if (trouble == null) {
-      refuse();
-    } else {
-      fail(stillFailing(trouble));
+      awaitGone(gone, deadline + engine.graceNanos());
     }
-    wake();
+    engine.observer().notAcquired(lock, age());
+    if (trouble != null) {
+      throw stillFailing(trouble);
+    }
+    return Optional.empty();
+  }
+
+  private void awaitGone(CompletableFuture<Void> gone, long until) {
+    Uninterruptibly.await(gone, until - engine.time().nanos());
+  }
+
+  /** An asynchronous waiter has one timer: for its deadline, then for the end of the grace. */
+  void watch(long deadline) {
+    this.deadline = deadline;
+    arm(nanosLeft());
+  }
+
+  private void arm(long nanos) {
+    Time.Pending armed = engine.time().after(nanos, this::timeOut);
+    timer = armed;
+    if (Objects.requireNonNull(future).isDone()) {
+      armed.cancel();
+    }
+  }
+
+  private void timeOut() {
+    long more = endIfOver();
+    if (more > 0) {
+      arm(more);
+    }
+  }
+
+  /** The store has answered: a wait whose time has come need not go on. */
+  void lookAtTheTime() {
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    } else {
+      endIfOver();
+    }
+  }
+
+  /** How long to wait before looking again; 0 where its outcome is decided. */
+  private long endIfOver() {
+    if (outcome != null || left != null) {
+      return 0;
+    }
+    long more = nanosLeft();
+    if (more > 0) {
+      return more;
+    }
+    StoreException trouble = trouble();
+    if (leave() != null) {
+      if (trouble == null) {
+        refuse();
+      } else {
+        fail(stillFailing(trouble));
+      }
+      wake();
+    }
+    return 0;
   }
 
   /**
@@ -262,12 +368,27 @@ final class Waiter {
    * @param delivered what it was completed with
    */
   void abandonUnlessFor(@Nullable Optional<Lease> delivered) {
-    if (leave()) {
+    Time.Pending armed = timer;
+    if (armed != null) {
+      armed.cancel();
+    }
+    if (leave() != null) {
       engine.observerLater().notAcquired(lock, age());
     } else if (outcome instanceof Lease lease
         && (delivered == null || delivered.orElse(null) != lease)) {
       lease.loan().drop();
     }
+  }
+
+  /** After the future was cancelled: when nothing of it is left at the store. */
+  CompletableFuture<Void> gone() {
+    CompletableFuture<Void> end = left;
+    if (end != null) {
+      return end;
+    }
+    return outcome instanceof Lease raced && Objects.requireNonNull(future).isCancelled()
+        ? raced.loan().drop()
+        : CompletableFuture.completedFuture(null);
   }
 
   private Optional<Lease> unwrapped(Object result) {
@@ -282,40 +403,36 @@ final class Waiter {
     return Optional.empty();
   }
 
-  private Optional<Lease> timedOut(@Nullable StoreException trouble) {
-    engine.observer().notAcquired(lock, age());
-    if (trouble != null) {
-      throw stillFailing(trouble);
-    }
-    return Optional.empty();
-  }
-
   static StoreException stillFailing(StoreException cause) {
     return new StoreUnavailableException(
         "the wait ended without an answer: " + cause.getMessage(), cause);
   }
 
   /**
-   * Whether the wait has ended: at the deadline, or up to 500 ms later while the store has yet to
-   * answer. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait of zero
-   * does, and only a store that keeps silent ends it in an exception.
+   * How long to wait before looking at the time again, 0 where the wait has ended: at the deadline,
+   * or up to {@link LockStore#answerTime} later while the store has yet to answer. A wait shorter
+   * than a round trip thus ends in "busy" or a lease, as a wait of zero does, and only a store that
+   * keeps silent ends it in an exception. Who hears of the answer looks sooner.
    */
-  private boolean isOver(long deadline) {
-    long late = engine.time().nanos() - deadline;
-    if (late < 0) {
-      return false;
+  private long nanosLeft() {
+    long left = deadline - engine.time().nanos();
+    if (left > 0) {
+      return left;
+    }
+    overdue = true; // before the question: whoever hears the answer after it looks at this
+    line().noteOverdue();
+    long grace = Math.max(0, left + engine.graceNanos());
+    if (!waits) {
+      return grace;
     }
     long silent = line().silentNanos();
-    return silent == 0 || silent >= GRACE_NANOS || late >= GRACE_NANOS;
+    return silent == 0 ? 0 : Math.min(grace, Math.max(0, engine.graceNanos() - silent));
   }
 
-  private void park(long deadline) {
-    if (waits) {
-      long left = deadline - engine.time().nanos();
-      LockSupport.parkNanos(this, left > 0 ? left : GRACE_STEP_NANOS);
-    } else {
-      LockSupport.park(this);
-    }
+  /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */
+  private @Nullable StoreException trouble() {
+    StoreException known = line().trouble();
+    return known == null && !waits ? engine.silentStore() : known;
   }
 
   private Duration age() {

@@ -88,6 +88,104 @@ class AcquisitionTest {
     assertThat(store.attempt(1).claim().id()).isNotEqualTo(store.attempt(0).claim().id());
   }
 
+  /** The store was slow once: that is neither an outage nor busy. */
+  @Test
+  void whoDoesNotWaitIsAskedForOnceMoreAfterAnAnswerOlderThanTheLease() {
+    var lease = LockOptions.defaults().lease(Claim.MIN_LEASE);
+    var future = new DistributedLock(engine, "short", lease).tryAcquireAsync(Duration.ZERO);
+    pass(Claim.MIN_LEASE);
+    store.attempt(0).answer().complete(held(1));
+    pass(Duration.ZERO);
+    assertThat(store.withdrawals).containsExactly(store.attempt(0).claim());
+
+    store.attempt(1).answer().complete(held(2));
+    pass(Duration.ZERO);
+
+    assertThat(future.join()).map(Lease::token).contains(2L);
+  }
+
+  @Test
+  void whoDoesNotWaitIsToldOfAStoreThatIsSlowerThanTheLeaseTwice() {
+    var lease = LockOptions.defaults().lease(Claim.MIN_LEASE);
+    var future = new DistributedLock(engine, "short", lease).tryAcquireAsync(Duration.ZERO);
+    for (int i = 0; i < 2; i++) {
+      pass(Claim.MIN_LEASE);
+      store.attempt(i).answer().complete(held(1 + i));
+      pass(Duration.ZERO);
+    }
+    assertThat(future)
+        .isCompletedExceptionally()
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(StoreUnavailableException.class);
+    assertThat(store.attempts).hasSize(2);
+  }
+
+  @Test
+  void whoDoesNotWaitIsToldOfASilentStoreInHalfASecond() {
+    var future = lock.tryAcquireAsync(Duration.ZERO);
+    pass(Duration.ofNanos(engine.graceNanos() - 1));
+    assertThat(future).isNotDone();
+    pass(Duration.ofNanos(1));
+    assertThat(future).isCompletedExceptionally();
+    assertThat(store.withdrawals).singleElement().matches(Claim::unsettled);
+  }
+
+  @Test
+  void aWaitThatIsOverEndsWithTheAnswerOfAStoreThatWasSilent() {
+    var future = lock.tryAcquireAsync(Duration.ofMillis(10));
+    pass(Duration.ofMillis(200));
+    assertThat(future).isNotDone();
+
+    store.attempt(0).answer().complete(WAITING);
+    pass(Duration.ZERO);
+
+    assertThat(future.join()).as("busy").isEmpty();
+  }
+
+  /** Ten thousand of them would keep the one timer from renewing leases. */
+  @Test
+  void aWaitThatIsOverLooksTwiceAtASilentStore() {
+    var future = lock.tryAcquireAsync(Duration.ofMillis(10));
+    long before = client.executed();
+    pass(Duration.ofSeconds(1));
+    assertThat(future).isCompletedExceptionally();
+    assertThat(client.executed() - before).isLessThan(10);
+  }
+
+  /** The store is down since 59 s; the patience is a minute. */
+  @Test
+  void whoComesLateToAFailingLineHasPatienceOfItsOwn() {
+    var first = lock.tryAcquireAsync(LONG);
+    failAllFor(Duration.ofSeconds(59));
+    var second = lock.tryAcquireAsync(LONG);
+    failAllFor(Duration.ofSeconds(3));
+    assertThat(first).isCompletedExceptionally();
+    assertThat(second).isNotDone();
+    failAllFor(Duration.ofSeconds(50));
+    assertThat(second).isNotDone();
+    failAllFor(Duration.ofSeconds(10));
+    assertThat(second).as("patient since it came, not since the last one gave up").isDone();
+  }
+
+  @Test
+  void patienceCountsFromTheQuestionNotFromItsFailure() {
+    var future = lock.tryAcquireAsync(LONG);
+    pass(Duration.ofMinutes(1));
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(Duration.ZERO);
+    assertThat(future).isCompletedExceptionally();
+  }
+
+  private void failAllFor(Duration length) {
+    for (Duration spent = Duration.ZERO;
+        spent.compareTo(length) < 0;
+        spent = spent.plusMillis(100)) {
+      store.attempts.forEach(attempt -> attempt.answer().completeExceptionally(unavailable()));
+      pass(Duration.ofMillis(100));
+    }
+  }
+
   @Test
   void aFailedAttemptIsRepeatedUnderTheSameIdAndItsClaimWithdrawnAsUnsettled() {
     var future = lock.tryAcquireAsync(LONG);

@@ -4,6 +4,7 @@ import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -148,9 +150,83 @@ class GroupTest {
   }
 
   @Test
+  void withoutAWaitOnlyWhoHasTheFirstNameAsksForTheOthers() {
+    GroupAcquisition group = start(Duration.ZERO, "a", "b", "c");
+    assertThat(asked()).containsExactly("a");
+    store.attempt(0).answer().complete(held(1));
+    client.pass(Duration.ZERO);
+    assertThat(asked()).containsExactly("a", "b", "c");
+
+    store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));
+    client.pass(Duration.ZERO);
+
+    assertThat(group.outcome().join()).isPresent();
+  }
+
+  private List<String> asked() {
+    return store.attempts.stream().map(attempt -> attempt.claim().lock()).toList();
+  }
+
+  @Test
+  void aRefusedGroupAnswersWhenTheStoreKnowsWhatItGivesBack() {
+    store.withdrawal = new CompletableFuture<>();
+    GroupAcquisition group = start(Duration.ZERO, "a", "b");
+    store.attempt(0).answer().complete(held(1));
+    client.pass(Duration.ZERO);
+    store.attempt(1).answer().complete(Standing.GONE);
+    client.pass(Duration.ZERO);
+    assertThat(withdrawn()).containsExactly("a");
+    assertThat(group.outcome()).isNotDone();
+
+    store.withdrawal.complete(null);
+
+    assertThat(group.outcome().join()).isEmpty();
+  }
+
+  @Test
+  void aRefusedGroupAwaitsAStoreThatIsSilentNoLongerThanHalfASecond() {
+    store.withdrawal = new CompletableFuture<>();
+    GroupAcquisition group = waiting();
+    group.abandon();
+    client.pass(Duration.ofNanos(client.engine().graceNanos() - 1));
+    assertThat(group.outcome()).isNotDone();
+
+    client.pass(Duration.ofNanos(1));
+
+    assertThat(group.outcome().join()).isEmpty();
+  }
+
+  @Test
+  void aGroupOfManyBusyLocksNestsNoRoundInAnother() {
+    MemoryStore memory = new MemoryStore();
+    try (Pawl here = Pawl.over(memory);
+        Pawl there = Pawl.over(memory)) {
+      List<String> names = IntStream.range(0, 256).mapToObj(n -> "n" + (1000 + n)).toList();
+      List<Lease> busy = names.stream().map(n -> there.lock(n).tryAcquire().orElseThrow()).toList();
+      AtomicInteger deepest = new AtomicInteger();
+      LockObserver depth =
+          new LockObserver() {
+            @Override
+            public void acquired(String lock, long token, Duration waited, boolean passed) {
+              deepest.accumulateAndGet(new Throwable().getStackTrace().length, Math::max);
+            }
+          };
+      try (Pawl observed = Pawl.over(memory, PawlOptions.defaults().observer(depth))) {
+        CompletableFuture<Optional<GroupLease>> all =
+            observed.lockAll(names).tryAcquireAsync(Duration.ofMinutes(1));
+        busy.forEach(Lease::close);
+        assertThat(all.join()).isPresent();
+        all.join().orElseThrow().close();
+        here.lock("n1000").tryAcquire().orElseThrow().close();
+      }
+      assertThat(deepest).hasValueLessThan(200);
+    }
+  }
+
+  @Test
   void aSilentStoreEndsTheWaitOfAGroupShortlyAfterItsTime() {
     GroupAcquisition group = start(Duration.ofSeconds(1), "a", "b");
-    client.pass(Duration.ofSeconds(1).plusNanos(Waiter.GRACE_NANOS));
+    client.pass(Duration.ofSeconds(1).plusNanos(client.engine().graceNanos()));
     assertThat(group.outcome()).isCompletedExceptionally();
 
     store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));

@@ -33,6 +33,11 @@ final class ScriptedClient {
     return engine;
   }
 
+  /** How much has happened. */
+  long executed() {
+    return queue.executed();
+  }
+
   /** Time passes, and nothing that is due happens before it has. */
   void freeze(Duration length) {
     process.pause(length.toNanos());

@@ -36,6 +36,9 @@ final class ScriptedStore implements LockStore {
   final List<Claim> withdrawals = new ArrayList<>();
   int failingWithdrawals;
 
+  /** What withdrawals are answered. */
+  CompletableFuture<Void> withdrawal = CompletableFuture.completedFuture(null);
+
   static Standing held(long token) {
     return new Standing.Held(token, token);
   }
@@ -77,7 +80,7 @@ final class ScriptedStore implements LockStore {
     if (failingWithdrawals-- > 0) {
       return CompletableFuture.failedFuture(unavailable());
     }
-    return CompletableFuture.completedFuture(null);
+    return withdrawal;
   }
 
   @Override

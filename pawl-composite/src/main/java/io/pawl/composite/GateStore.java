@@ -13,6 +13,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,6 +43,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
   private final Gate gate;
   private final LockStore truth;
   private final boolean ownsParts;
+  private final Duration gatePatience;
   private final Threads threads = new Threads();
   private final GateLocks locks;
   private final GateInspection inspection;
@@ -56,6 +58,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
       GateOptions options) {
     this.truth = truth;
     this.ownsParts = ownsParts;
+    this.gatePatience = options.gatePatience();
     this.gate = new Gate(gateDescription, gate, gateOpener, options, threads, this::gateIsBack);
     this.locks = new GateLocks(this.gate, truth, threads, System::nanoTime);
     this.inspection = new GateInspection(this.gate, truth, threads);
@@ -143,6 +146,12 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
   @Override
   public int renewBatch() {
     return Math.min(gate.renewBatch(), truth.renewBatch());
+  }
+
+  /** That of the truth, after the gate was waited for in vain. */
+  @Override
+  public Duration answerTime() {
+    return truth.answerTime().plus(gatePatience);
   }
 
   /** Verbs wait for the gate on the calling thread. */

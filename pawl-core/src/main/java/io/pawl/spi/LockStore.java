@@ -1,5 +1,6 @@
 package io.pawl.spi;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -72,6 +73,15 @@ public interface LockStore extends AutoCloseable {
    */
   default int renewGroup(Claim claim) {
     return 0;
+  }
+
+  /**
+   * How long an answer may take while nothing is wrong, 500 ms unless overridden: a wait that is
+   * over goes on for so long until the store has answered, and then ends in a {@link
+   * io.pawl.StoreUnavailableException}. Constant.
+   */
+  default Duration answerTime() {
+    return Duration.ofMillis(500);
   }
 
   /**

@@ -12,6 +12,7 @@ import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -60,7 +61,9 @@ public final class FaultyStore implements LockStore, CounterStore {
     /** The store refuses the account. */
     DENY,
     /** The verb itself throws what no store should. */
-    THROW
+    THROW,
+    /** The verb itself throws an {@link Error}, as where a class of the driver is missing. */
+    THROW_ERROR
   }
 
   private final LockStore behind;
@@ -242,6 +245,7 @@ public final class FaultyStore implements LockStore, CounterStore {
       }
       case DENY -> answer.completeExceptionally(new StoreDeniedException(verb + " was denied"));
       case THROW -> throw new IllegalStateException(verb + " broke the store's client");
+      case THROW_ERROR -> throw new NoClassDefFoundError(verb + " needs a class that is not there");
     }
     return answer.whenComplete((reply, error) -> answered(verb));
   }
@@ -270,6 +274,11 @@ public final class FaultyStore implements LockStore, CounterStore {
   @Override
   public void together(Runnable calls) {
     behind.together(calls);
+  }
+
+  @Override
+  public Duration answerTime() {
+    return behind.answerTime();
   }
 
   @Override

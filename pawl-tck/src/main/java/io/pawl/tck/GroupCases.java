@@ -19,7 +19,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -92,6 +94,86 @@ abstract class GroupCases extends LockCases {
       assertThat(busy.isValid()).isTrue();
     }
     assertThat(group(here, "a", "b", "c").tryAcquire()).isPresent();
+  }
+
+  @Test
+  void allOrNothing_aRefusedGroupHasGivenBackWhatItTookWhenItAnswers() throws Exception {
+    List<String> ends = names("a", "c");
+    Lease busy = lockThere(bench.lock("b")).acquire();
+    for (int i = 0; i < ROUNDS; i++) {
+      Duration wait = Duration.ofMillis(5L * (i % 3));
+      Pawl next = i % 2 == 0 ? here : there;
+      assertThat(group(here, "a", "b", "c").tryAcquire(wait)).isEmpty();
+      for (String name : ends) {
+        assertThat(next.lock(name, Bench.LONG).tryAcquire())
+            .as("%s after a wait of %s", name, wait)
+            .hasValueSatisfying(Lease::close);
+      }
+      assertThat(group(here, "a", "b", "c").tryAcquireAsync(wait).get(20, TimeUnit.SECONDS))
+          .isEmpty();
+      assertThat(next.lockAll(ends, Bench.LONG).tryAcquire()).hasValueSatisfying(GroupLease::close);
+    }
+    busy.close();
+  }
+
+  @Test
+  void allOrNothing_anInterruptedGroupHasGivenBackWhatItTookWhenItThrows() throws Exception {
+    Lease busy = lockThere(bench.lock("b")).acquire();
+    for (int i = 0; i < ROUNDS; i++) {
+      Running<Boolean> refused =
+          bench.start(
+              () -> {
+                assertThatThrownBy(() -> group(here, "a", "b").acquire())
+                    .isInstanceOf(InterruptedException.class);
+                Optional<Lease> free = there.lock(bench.lock("a"), Bench.LONG).tryAcquire();
+                free.ifPresent(Lease::close);
+                return free.isEmpty();
+              });
+      eventually(() -> refused.thread().getState() == Thread.State.WAITING);
+      refused.thread().interrupt();
+      assertThat(refused.result()).isFalse();
+    }
+    busy.close();
+  }
+
+  @Test
+  void p6_someoneGetsIn_ofThoseWhoTryAFreeGroupAtOnceOneGetsIt() throws Exception {
+    LockOptions alone = Bench.LONG.renewal(false);
+    for (LockOptions options : List.of(Bench.LONG, alone)) {
+      oneOfTenGetsIn(options, List.of(here));
+      List<Pawl> ten = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        ten.add(i == 0 ? here : i == 1 ? there : bench.pawl());
+      }
+      oneOfTenGetsIn(options, ten);
+    }
+  }
+
+  private void oneOfTenGetsIn(LockOptions options, List<Pawl> clients) throws Exception {
+    List<String> names = names("a", "b", "c");
+    for (int round = 0; round < ROUNDS; round++) {
+      CyclicBarrier start = new CyclicBarrier(10);
+      CyclicBarrier end = new CyclicBarrier(10);
+      AtomicInteger winners = new AtomicInteger();
+      List<Running<Boolean>> all = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        LockGroup group = clients.get(i % clients.size()).lockAll(names, options);
+        all.add(
+            bench.start(
+                () -> {
+                  start.await();
+                  Optional<GroupLease> lease = group.tryAcquire();
+                  winners.addAndGet(lease.isPresent() ? 1 : 0);
+                  end.await();
+                  lease.ifPresent(GroupLease::close);
+                  return true;
+                }));
+      }
+      for (Running<Boolean> one : all) {
+        one.result();
+      }
+      assertThat(winners).as("of ten, of %s clients", clients.size()).hasValue(1);
+    }
   }
 
   @Test

@@ -231,6 +231,74 @@ abstract class SemaphoreCases extends LockCases {
     larger.tryAcquire(1, Bench.PATIENCE).orElseThrow().close();
   }
 
+  /** All permits are held here, so that the waiter has no claim of its own at the store. */
+  @Test
+  void p6_someoneGetsIn_aWaiterBehindItsOwnClientIsServedWhenItsClientAddsPermits()
+      throws Exception {
+    String name = bench.lock("grow");
+    DistributedSemaphore one = permitsThere(name, 1);
+    Lease first = one.acquire(1);
+    Running<Lease> waiting = standInLineOf(one);
+
+    one.changeCapacity(2);
+
+    assertThat(waiting.result().isValid()).isTrue();
+    assertThat(first.isValid()).isTrue();
+    waiting.result().close();
+    first.close();
+    allFree(permitsHere(name, 2));
+  }
+
+  @Test
+  void p6_someoneGetsIn_waitersBehindTheirOwnClientAreServedWhenAnotherAddsPermits()
+      throws Exception {
+    String name = bench.lock("grown");
+    DistributedSemaphore one = permitsHere(name, 1);
+    Lease first = one.acquire(1);
+    Running<Lease> second = standInLineOf(one);
+    Running<Lease> third = standInLineOf(one);
+
+    permitsThere(name, 1).changeCapacity(3);
+
+    assertThat(second.result().isValid()).isTrue();
+    assertThat(third.result().isValid()).isTrue();
+    assertThat(first.isValid()).isTrue();
+    assertThat(permitsThere(name, 3).tryAcquire(1)).isEmpty();
+  }
+
+  @Test
+  void whoWaitsBehindItsOwnClientIsServedAtItsReleaseWhateverFittingCapacityThereIsByThen()
+      throws Exception {
+    String name = bench.lock("other");
+    DistributedSemaphore two = permitsHere(name, 2);
+    Lease first = two.acquire(2);
+    Running<Lease> waiting = bench.start(() -> two.acquire(2));
+    eventually(() -> waiting.thread().getState() == Thread.State.WAITING);
+    permitsThere(name, 2).changeCapacity(3);
+    Lease between = permitsThere(name, 3).acquire(1);
+
+    first.close();
+
+    assertThat(waiting.result().isValid()).isTrue();
+    assertThatThrownBy(() -> two.tryAcquire(1)).isInstanceOf(LockKindException.class);
+    between.close();
+  }
+
+  @Test
+  void p8_nothingLeftBehind_ofAClientThatClosesAfterItChangedACapacityUnderAWaiter()
+      throws Exception {
+    String name = bench.lock("closesChanged");
+    DistributedSemaphore one = permitsThere(name, 1);
+    one.acquire(1);
+    CompletableFuture<Optional<Lease>> waiting = one.tryAcquireAsync(1, Bench.PATIENCE);
+    one.changeCapacity(2);
+    assertThat(waiting.get().orElseThrow().isValid()).isTrue();
+
+    there.close();
+
+    allFree(permitsHere(name, 2));
+  }
+
   @Test
   void whoWaitsForMoreThanThereAreLeftIsTold() throws Exception {
     String name = bench.lock("shrink");

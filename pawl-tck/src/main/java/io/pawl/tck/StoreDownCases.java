@@ -130,6 +130,35 @@ abstract class StoreDownCases extends LockCases {
   }
 
   @Test
+  void p6_someoneGetsIn_anErrorOutOfTheStoreIsToldAndLeavesTheLockUsable() throws Exception {
+    String lock = bench.lock("error");
+    for (boolean waits : new boolean[] {true, false}) {
+      network.next(Verb.ATTEMPT, Fault.THROW_ERROR);
+      assertThatThrownBy(
+              () -> bench.start(() -> waits ? lockHere(lock).acquire() : tryHere(lock)).result())
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining(lock)
+          .hasCauseInstanceOf(NoClassDefFoundError.class);
+
+      lockHere(lock).tryAcquire().orElseThrow().close();
+    }
+  }
+
+  private Lease tryHere(String lock) {
+    return lockHere(lock).tryAcquire().orElseThrow();
+  }
+
+  @Test
+  void p5_lossIsTold_aRenewalThatThrowsAnErrorIsTriedAgain() throws Exception {
+    Lease lease = here.lock(bench.lock("errorAgain"), bench.shortLived()).acquire();
+    network.next(Verb.RENEW, Fault.THROW_ERROR, Fault.THROW_ERROR);
+
+    Bench.eventually(() -> network.answers(Verb.RENEW) > 1);
+
+    assertThat(lease.isValid()).isTrue();
+  }
+
+  @Test
   void p8_nothingLeftBehind_closeReturnsThoughTheStoreIsDown() throws Exception {
     String lock = bench.lock("closeDown");
     Lease lease = here.lock(lock, bench.shortLived()).acquire();
