@@ -39,6 +39,19 @@ interface Dialect {
   /** Creates or checks the tables, and that the server can be used; on a new writer. */
   void prepare(Connection writer) throws SQLException;
 
+  /**
+   * Where a new writer leads: asked before each transaction on it, which it refuses with a {@link
+   * io.pawl.StoreConfigurationException} once others are led elsewhere.
+   */
+  default Runnable place() {
+    return () -> {};
+  }
+
+  /** Whether a {@link #place} has refused: what stood in the database is nobody's any more. */
+  default boolean isLost() {
+    return false;
+  }
+
   /** Settings for a writer of our own, beside autocommit and isolation. */
   default void setUpWriter(Connection connection) throws SQLException {}
 

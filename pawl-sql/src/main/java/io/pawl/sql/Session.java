@@ -36,6 +36,7 @@ final class Session implements AutoCloseable {
   private final Dialect dialect;
   private final Borrowed borrowed;
   private final boolean commitsWithWrite;
+  private final Runnable place;
   private final Map<String, PreparedStatement> prepared =
       new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
   private boolean begun;
@@ -46,6 +47,7 @@ final class Session implements AutoCloseable {
     this.dialect = database.dialect();
     this.borrowed = Borrowed.writer(database);
     this.commitsWithWrite = dialect.takesSeveralStatements();
+    this.place = dialect.place();
   }
 
   Connection connection() {
@@ -64,6 +66,7 @@ final class Session implements AutoCloseable {
 
   /** Begins a transaction, where that is a statement of its own. */
   void begin() throws SQLException {
+    place.run();
     String sql = dialect.begin();
     if (sql != null) {
       prepare(sql).execute();

@@ -28,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -133,7 +134,19 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
                 return standings;
               }
             });
-    return answer.whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+    return answer
+        .handle((standings, failure) -> standings == null ? goneIfLost(all, failure) : standings)
+        .whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+  }
+
+  /** Where the database is no longer what others see, no claim in it is held or waits. */
+  private Map<ClaimId, Standing> goneIfLost(List<Claim> claims, @Nullable Throwable failure) {
+    if (!database.dialect().isLost()) {
+      throw new CompletionException(failure);
+    }
+    Map<ClaimId, Standing> gone = new HashMap<>();
+    claims.forEach(claim -> gone.put(claim.id(), Standing.GONE));
+    return gone;
   }
 
   private void forgetThoseNotWaiting(@Nullable Map<ClaimId, Standing> standings) {
