@@ -13,14 +13,18 @@ import java.util.List;
  *
  * <p><b>Time.</b> {@code NOW()} is when a statement began, which may be long before it got its row
  * locks, and depends on the session's time zone. {@code UTC_TIMESTAMP()} began then too, in UTC;
- * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken. So the time is
- * the UTC start, and what has passed since.
+ * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken, in the
+ * session's time zone. So the time is the UTC start, and what has passed since. If daylight saving
+ * time begins or ends meanwhile, the difference is off by that; every offset is a multiple of 15
+ * minutes, and no statement takes half of that, so that the difference is the one within 7.5
+ * minutes of 0.
  */
 final class MySqlDialect implements Dialect {
 
   private static final String CLOCK =
       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
-          + " + TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000";
+          + " + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000 + 86850000, 900000)"
+          + " - 450000";
 
   private static final String TIME =
       "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
@@ -176,7 +180,7 @@ final class MySqlDialect implements Dialect {
 
   private void checkClock(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement();
-        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) > NOW(6)")) {
+        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6)")) {
       moves.next();
       if (!moves.getBoolean(2)) {
         throw new StoreConfigurationException(
