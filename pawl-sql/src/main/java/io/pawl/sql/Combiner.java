@@ -1,10 +1,14 @@
 package io.pawl.sql;
 
+import io.pawl.NameInUseException;
+import io.pawl.StoreException;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -165,12 +169,21 @@ final class Combiner implements AutoCloseable {
     before.keySet().removeAll(locked.blocked());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
-    before.forEach((lock, row) -> states.put(lock, row.state(now)));
+    Map<String, RuntimeException> unusable = new HashMap<>();
+    locked.counters().forEach(name -> unusable.put(name, NameInUseException.byCounter(name)));
+    before.forEach(
+        (lock, row) -> {
+          try {
+            states.put(lock, row.state(now));
+          } catch (StoreException e) {
+            unusable.put(lock, e);
+          }
+        });
     for (Request<?> request : batch) {
-      if (!locked.blocked().isEmpty() && request.names().stream().noneMatch(states::containsKey)) {
+      if (locked.blocked().containsAll(request.names())) {
         request.putOff();
       } else {
-        request.decideWithin(states, now, locked.counters());
+        request.decideWithin(states, now, unusable);
       }
     }
     List<Grant> granted = new ArrayList<>();

@@ -21,6 +21,8 @@ interface Dialect {
     UNAVAILABLE,
     /** The account lacks a right, or its credentials are wrong. */
     DENIED,
+    /** The server takes no writes: a standby, or a primary in the middle of a failover. */
+    READ_ONLY,
     /** This database cannot be used as it is. */
     UNUSABLE,
     /** Anything else. */

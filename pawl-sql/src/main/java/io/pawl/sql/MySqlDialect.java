@@ -199,8 +199,9 @@ final class MySqlDialect implements Dialect {
       // too many connections, shutting down, connection killed, timeouts, and the drivers' own
       case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
-      // no such database or table; read-only in three ways; a binary log that needs more isolation
-      case 1049, 1146, 1290, 1665, 1792, 1836 -> Failure.UNUSABLE;
+      case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine
+      // no such database or table; a binary log that needs more isolation
+      case 1049, 1146, 1665 -> Failure.UNUSABLE;
       default -> SqlStates.classify(failure);
     };
   }

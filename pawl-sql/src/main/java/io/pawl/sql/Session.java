@@ -33,6 +33,7 @@ final class Session implements AutoCloseable {
    */
   record Locked(Map<String, Row> rows, Set<String> blocked, Set<String> counters, long now) {}
 
+  private final Database database;
   private final Dialect dialect;
   private final Borrowed borrowed;
   private final boolean commitsWithWrite;
@@ -44,6 +45,7 @@ final class Session implements AutoCloseable {
   private boolean shortcutSent;
 
   Session(Database database) throws SQLException {
+    this.database = database;
     this.dialect = database.dialect();
     this.borrowed = Borrowed.writer(database);
     this.commitsWithWrite = dialect.takesSeveralStatements();
@@ -184,6 +186,9 @@ final class Session implements AutoCloseable {
     }
     begun = false;
     shortcutSent = false;
+    if (done) {
+      database.written().set(true);
+    }
     return done;
   }
 
@@ -208,8 +213,7 @@ final class Session implements AutoCloseable {
       written = true;
       if (last && commitsWithWrite) {
         write(upsert + "; COMMIT", chunks.get(i));
-        begun = false;
-        written = false;
+        committed();
         return;
       }
       write(upsert, chunks.get(i));
@@ -275,8 +279,7 @@ final class Session implements AutoCloseable {
     StringBuilder sql = new StringBuilder();
     writes.forEach(write -> sql.append(write.sql).append("; "));
     run(sql.append("COMMIT").toString(), writes);
-    begun = false;
-    written = false;
+    committed();
   }
 
   /** How many rows the last of {@code writes} changed. */
@@ -296,6 +299,13 @@ final class Session implements AutoCloseable {
       run("COMMIT");
     } else {
       connection().commit();
+    }
+    committed();
+  }
+
+  private void committed() {
+    if (written) {
+      database.written().set(true);
     }
     begun = false;
     written = false;
