@@ -48,7 +48,12 @@ final class Combiner implements AutoCloseable {
     this.blockedRows = new BlockedRows<>(database, "lock", Row.TABLE);
     this.transactions = new Transactions(database);
     this.turns =
-        new Turns(this::hasWork, this::turn, this::pauseWhereOnlyBlockedRowsWait, threadName);
+        new Turns(
+            this::hasWork,
+            this::turn,
+            this::pauseWhereOnlyBlockedRowsWait,
+            database.connections().areOurs(),
+            threadName);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
