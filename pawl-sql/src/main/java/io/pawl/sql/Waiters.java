@@ -5,10 +5,12 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.Standing;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of this client that wait, and their bells. Grants made by this client ring at once;
@@ -61,6 +63,28 @@ final class Waiters implements AutoCloseable {
     Set<String> locks = new TreeSet<>();
     waiting.values().forEach(waiter -> locks.add(waiter.lock()));
     return locks;
+  }
+
+  /** What the claim with this id waits for; null if it is no id of one that waits here. */
+  @Nullable String lockOf(String id) {
+    try {
+      Waiting waiter = waiting.get(ClaimId.parse(id));
+      return waiter == null ? null : waiter.lock;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** What more than one claim of this client waits for. */
+  Set<String> crowded() {
+    Set<String> seen = new HashSet<>();
+    Set<String> crowded = new HashSet<>();
+    for (Waiting waiter : waiting.values()) {
+      if (!seen.add(waiter.lock)) {
+        crowded.add(waiter.lock);
+      }
+    }
+    return crowded;
   }
 
   /** Rings the bells of those claims that are ours; says whether there was one. */
