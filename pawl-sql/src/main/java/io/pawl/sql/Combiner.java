@@ -93,17 +93,24 @@ final class Combiner implements AutoCloseable {
   }
 
   private void turn() {
-    List<Request<?>> batch = nextBatch();
-    if (!batch.isEmpty()) {
-      work(batch);
+    List<Request<?>> batch = new ArrayList<>();
+    try {
+      fill(batch);
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+    } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
+      StoreException failure =
+          new StoreException(database.describe() + ": the JVM failed: " + e, e);
+      batch.forEach(request -> request.failed(failure));
     }
     if (queue.isEmpty()) {
       transactions.rest();
     }
   }
 
-  private List<Request<?>> nextBatch() {
-    List<Request<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
+  private void fill(List<Request<?>> batch) {
+    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
     int rows = 0;
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
@@ -114,7 +121,6 @@ final class Combiner implements AutoCloseable {
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
       batch.addAll(0, blockedRows.takeAll()); // in their order
     }
-    return batch;
   }
 
   private void work(List<Request<?>> batch) {

@@ -58,6 +58,14 @@ interface Dialect {
   default void setUpWriter(Connection connection) throws SQLException {}
 
   /**
+   * Bounds how long statements of a borrowed writer wait for a row that somebody else has locked;
+   * returns the statement that puts back what its session said, null where it says so already.
+   */
+  default @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    return null;
+  }
+
+  /**
    * Whether transactions begin and end by statements on a connection in autocommit; else JDBC's
    * autocommit is off.
    */

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL from 8.0.19 and MariaDB from 10.6, with InnoDB.
@@ -20,6 +21,8 @@ import java.util.List;
  * minutes of 0.
  */
 final class MySqlDialect implements Dialect {
+
+  private static final int ROW_WAIT_SECONDS = 1;
 
   private static final String CLOCK =
       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
@@ -93,6 +96,26 @@ final class MySqlDialect implements Dialect {
   public void setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(words.setUp);
+    }
+  }
+
+  /**
+   * By default they wait for 50 s, on the server even after our own time-out, and keep all rows
+   * locked that come before.
+   */
+  @Override
+  public @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      int seconds;
+      try (ResultSet setting = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+        setting.next();
+        seconds = setting.getInt(1);
+      }
+      if (seconds <= ROW_WAIT_SECONDS) {
+        return null;
+      }
+      statement.execute("SET SESSION innodb_lock_wait_timeout = " + ROW_WAIT_SECONDS);
+      return "SET SESSION innodb_lock_wait_timeout = " + seconds;
     }
   }
 

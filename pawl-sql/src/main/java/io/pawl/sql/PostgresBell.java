@@ -63,7 +63,7 @@ final class PostgresBell implements Doorbell {
   private void listen() {
     try {
       listenWhileSomeoneWaits();
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("listening failed; renewals will tell, and listening goes on", e);
       LockSupport.parkNanos(RETRY_NANOS);
     } finally {

@@ -55,7 +55,7 @@ final class RowPoll implements Doorbell {
   private void poll() {
     try {
       pollWhileSomeoneWaits();
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("polling failed; renewals will tell, and polling goes on", e);
       LockSupport.parkNanos(pauses.longestNanos());
     } finally {

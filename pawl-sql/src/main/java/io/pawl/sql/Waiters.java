@@ -11,12 +11,16 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The claims of this client that wait, and their bells. Grants made by this client ring at once;
  * those made by others come through the dialect's {@link Doorbell}.
  */
 final class Waiters implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Waiters.class);
 
   private record Waiting(String lock, Bell bell) {}
 
@@ -99,7 +103,11 @@ final class Waiters implements AutoCloseable {
   boolean ring(ClaimId id, Standing.Held held) {
     Waiting waiter = waiting.remove(id);
     if (waiter != null) {
-      waiter.bell().ring(held);
+      try {
+        waiter.bell().ring(held);
+      } catch (RuntimeException | Error e) { // others wait to be rung for
+        log.error("the bell of claim {} failed; its renewal will tell", id, e);
+      }
     }
     return waiter != null;
   }

@@ -61,6 +61,35 @@ class DoorbellTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aBellThatFailsKeepsNobodyElsesFromRinging(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      Claim holder = Claims.claim(name);
+      Claim other = Claims.claim(name + "-other");
+      attempt(store, holder, new CompletableFuture<>());
+      attempt(store, other, new CompletableFuture<>());
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      store
+          .attempt(
+              Claims.claim(name),
+              standing -> {
+                throw new StackOverflowError("of a bell");
+              })
+          .toCompletableFuture()
+          .get(60, SECONDS);
+      attempt(store, Claims.claim(name + "-other"), bell);
+      CompletableFuture<?>[] given = new CompletableFuture<?>[2];
+      store.together(
+          () -> {
+            given[0] = store.withdraw(holder).toCompletableFuture();
+            given[1] = store.withdraw(other).toCompletableFuture();
+          });
+      CompletableFuture.allOf(given).get(60, SECONDS);
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   @Test
   void aGrantRingsOnPostgresWithoutListenToo() throws Exception {
     StoreUrl polling = StoreUrl.parse(TestDatabase.POSTGRES.url() + "&pawl.listen=false");
