@@ -6,14 +6,17 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
@@ -27,8 +30,19 @@ final class DirectoryFence implements Fence {
 
   private static final Pattern TOKEN = Pattern.compile("[1-9][0-9]{0,15}");
 
-  /** The system's locks on files are the process's: its threads exclude each other here. */
-  static final ConcurrentHashMap<Path, Turn> TURNS = new ConcurrentHashMap<>();
+  /**
+   * The system's locks on files are the process's, and closing any descriptor of a file ends them
+   * all: its threads exclude each other here before one of them opens the file, by whatever path
+   * they came. A place is a directory, as the system knows it, and a hash.
+   */
+  static final ConcurrentHashMap<List<Object>, Turn> TURNS = new ConcurrentHashMap<>();
+
+  /**
+   * Files that something else in this process has locked, such as a second copy of this class:
+   * opened, and not closed until they were locked, which would end the other's lock.
+   */
+  private static final ConcurrentHashMap<List<Object>, FileChannel> NOT_OURS =
+      new ConcurrentHashMap<>();
 
   /** A place for the threads of this process to take turns; gone with the last of them. */
   static final class Turn {
@@ -52,22 +66,37 @@ final class DirectoryFence implements Fence {
   @Override
   public <X extends Exception> void write(String resource, long token, Write<X> write) throws X {
     Fences.check(resource, token);
-    Path file = directory.resolve(hash(resource));
-    Turn turn = enter(file);
-    turn.mutex.lock();
+    String hash = hash(resource);
+    Path file = directory.resolve(hash);
+    List<Object> place = List.of(key(file, resource), hash);
+    Turn turn = enter(place);
     try {
-      writeAlone(file, resource, token, write);
+      Fences.lock(turn.mutex, resource);
+      try {
+        writeAlone(place, file, resource, token, write);
+      } finally {
+        turn.mutex.unlock();
+      }
     } finally {
-      turn.mutex.unlock();
-      leave(file);
+      leave(place);
     }
   }
 
-  private static Turn enter(Path file) {
+  /** What the system calls the directory; its path where it does not say. */
+  private Object key(Path file, String resource) {
+    try {
+      Object key = Files.readAttributes(directory, BasicFileAttributes.class).fileKey();
+      return key == null ? directory : key;
+    } catch (IOException e) {
+      throw failure(file, resource, e);
+    }
+  }
+
+  private static Turn enter(List<Object> place) {
     Turn turn =
         TURNS.compute(
-            file,
-            (path, known) -> {
+            place,
+            (key, known) -> {
               Turn mine = known == null ? new Turn() : known;
               mine.users++;
               return mine;
@@ -75,13 +104,13 @@ final class DirectoryFence implements Fence {
     return turn;
   }
 
-  private static void leave(Path file) {
-    TURNS.computeIfPresent(file, (path, turn) -> --turn.users == 0 ? null : turn);
+  private static void leave(List<Object> place) {
+    TURNS.computeIfPresent(place, (key, turn) -> --turn.users == 0 ? null : turn);
   }
 
   private static <X extends Exception> void writeAlone(
-      Path file, String resource, long token, Write<X> write) throws X {
-    try (OneProcess alone = OneProcess.enter(file, resource)) {
+      List<Object> place, Path file, String resource, long token, Write<X> write) throws X {
+    try (OneProcess alone = OneProcess.enter(place, file, resource)) {
       long seen = read(file, resource);
       if (token < seen) {
         throw Fences.stale(resource, token, seen);
@@ -97,12 +126,14 @@ final class DirectoryFence implements Fence {
   private record OneProcess(FileChannel channel, Path file, String resource)
       implements AutoCloseable {
 
-    static OneProcess enter(Path file, String resource) {
+    static OneProcess enter(List<Object> place, Path file, String resource) {
       OneProcess entered;
       try {
         Path lock = file.resolveSibling(file.getFileName() + ".lock");
-        FileChannel channel =
-            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel = NOT_OURS.remove(place);
+        if (channel == null) {
+          channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        }
         entered = new OneProcess(channel, file, resource);
       } catch (IOException e) {
         throw failure(file, resource, e);
@@ -110,6 +141,15 @@ final class DirectoryFence implements Fence {
       try {
         entered.channel.lock();
         return entered;
+      } catch (OverlappingFileLockException e) {
+        NOT_OURS.put(place, entered.channel);
+        throw new StoreException(
+            "fence for '"
+                + resource
+                + "': something else in this process has locked "
+                + file
+                + ".lock; load Pawl once, and let nothing else open it",
+            e);
       } catch (IOException e) {
         entered.close();
         throw failure(file, resource, e);
@@ -189,7 +229,7 @@ final class DirectoryFence implements Fence {
         "fence for '" + resource + "': " + file + " cannot be read or written: " + cause, cause);
   }
 
-  private static String hash(String resource) {
+  static String hash(String resource) {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-256").digest(resource.getBytes(UTF_8));
       return HexFormat.of().formatHex(digest);

@@ -37,7 +37,8 @@ public interface Fence {
    * @param token of the lease under which is written
    * @throws StaleTokenException when a larger token was seen; nothing is written
    * @throws IllegalArgumentException for a resource or token that cannot be
-   * @throws IllegalStateException when the fence is full
+   * @throws IllegalStateException when the fence is full, or within another write of this thread to
+   *     {@code resource}
    * @throws StoreException when a stored fence cannot be read or written; nothing is written
    */
   <X extends Exception> void write(String resource, long token, Write<X> write) throws X;
@@ -65,8 +66,10 @@ public interface Fence {
   /**
    * A fence in files, one small one for each resource and one to lock it by, for all processes of
    * this host that name the same directory. It survives crashes of any of them, and loss of power
-   * as far as the disk honours fsync, which each new token costs. Not for network file systems. The
-   * files are never deleted: a resource that is no more may lose its two files while nobody writes.
+   * as far as the disk honours fsync, which each new token costs. Not for network file systems. Let
+   * nothing else in this process open its files: the system's locks on a file end when the process
+   * closes it anywhere. The files are never deleted: a resource that is no more may lose its two
+   * files while nobody writes.
    *
    * @param directory is created if its parent exists
    * @throws StoreException when it cannot be

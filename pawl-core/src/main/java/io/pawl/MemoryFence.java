@@ -28,7 +28,7 @@ final class MemoryFence implements Fence {
   public <X extends Exception> void write(String resource, long token, Write<X> write) throws X {
     Fences.check(resource, token);
     Seen seen = find(resource);
-    seen.mutex.lock();
+    Fences.lock(seen.mutex, resource);
     try {
       if (token < seen.token) {
         throw Fences.stale(resource, token, seen.token);

@@ -1,11 +1,13 @@
 package io.pawl;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -145,6 +147,89 @@ class FenceTest {
 
   private static boolean isStuck(Thread thread) {
     return thread.getState() == Thread.State.WAITING || !thread.isAlive();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"memory", "directory"})
+  void aWriteWithinAWriteIsRefusedAndTheOuterOneStaysAlone(String kind) throws Exception {
+    Fence fence = fence(kind);
+    Fence again = kind.equals("memory") ? fence : fence(kind);
+    fence.write(
+        "r",
+        5,
+        () -> {
+          for (long token : new long[] {4, 5, 6}) {
+            assertThatThrownBy(() -> again.accept("r", token))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("'r'");
+          }
+          again.accept("other", 1);
+          if (kind.equals("directory")) {
+            try (OtherFence other = new OtherFence(directory.resolve("fence"))) {
+              assertThat(other.locks("r")).as("another process is let in").isFalse();
+            }
+          }
+        });
+    fence.accept("r", 5);
+  }
+
+  /** Another process that tries the system's locks. */
+  static final class OtherFence implements AutoCloseable {
+
+    private final Process process;
+
+    OtherFence(Path directory) throws IOException {
+      process =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  OtherFence.class.getName(),
+                  directory.toString())
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+    }
+
+    boolean locks(String resource) throws Exception {
+      process.outputWriter().append(DirectoryFence.hash(resource)).append('\n').close();
+      return Boolean.parseBoolean(process.inputReader().readLine());
+    }
+
+    public static void main(String[] arguments) throws IOException {
+      String hash = new BufferedReader(new InputStreamReader(System.in, UTF_8)).readLine();
+      try (FileChannel lock =
+          FileChannel.open(
+              Path.of(arguments[0]).resolve(hash + ".lock"), StandardOpenOption.WRITE)) {
+        System.out.println(lock.tryLock() != null);
+      }
+    }
+
+    @Override
+    public void close() {
+      process.destroyForcibly();
+    }
+  }
+
+  /** As a second copy of the class would, in a class loader of its own. */
+  @Test
+  void aLockFileThatSomethingElseInThisProcessHasLockedStaysLocked() throws Exception {
+    Fence fence = fence("directory");
+    fence.accept("r", 1);
+    Path lock = directory.resolve("fence").resolve(DirectoryFence.hash("r") + ".lock");
+    try (FileChannel elsewhere = FileChannel.open(lock, StandardOpenOption.WRITE)) {
+      elsewhere.lock();
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> fence.accept("r", 2))
+            .isInstanceOf(StoreException.class)
+            .hasMessageContaining(".lock");
+      }
+      System.gc();
+      try (OtherFence other = new OtherFence(directory.resolve("fence"))) {
+        assertThat(other.locks("r")).as("another process is let in").isFalse();
+      }
+    }
+    fence.accept("r", 2);
+    assertThatThrownBy(() -> fence.accept("r", 1)).isInstanceOf(StaleTokenException.class);
   }
 
   /** Holds the fence until its input ends. */

@@ -3,13 +3,15 @@ package io.pawl.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection in our hands. One of the application's leaves as it came: autocommit, isolation and
- * network timeout are put back. One that has failed is never returned: it is aborted first, so that
- * its pool finds it dead.
+ * A connection in our hands. One of the application's leaves as it came: autocommit, isolation,
+ * network timeout and how long it waits for rows are put back. One that has failed is never
+ * returned: it is aborted first, so that its pool finds it dead.
  */
 final class Borrowed implements AutoCloseable {
 
@@ -23,6 +25,7 @@ final class Borrowed implements AutoCloseable {
   private boolean autoCommit;
   private int isolation;
   private int networkTimeoutMillis;
+  private @Nullable String rowWaits;
   private boolean failed;
 
   private Borrowed(Connection connection, boolean ours) {
@@ -42,6 +45,8 @@ final class Borrowed implements AutoCloseable {
     try {
       if (writer.ours) {
         dialect.setUpWriter(writer.connection);
+      } else {
+        writer.rowWaits = dialect.boundRowWaits(writer.connection);
       }
       return writer;
     } catch (SQLException | RuntimeException e) {
@@ -124,6 +129,11 @@ final class Borrowed implements AutoCloseable {
   }
 
   private void putBack() throws SQLException {
+    if (rowWaits != null) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(rowWaits);
+      }
+    }
     if (isolation != 0 && connection.getTransactionIsolation() != isolation) {
       connection.setTransactionIsolation(isolation);
     }

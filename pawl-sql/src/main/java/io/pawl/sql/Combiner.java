@@ -1,10 +1,14 @@
 package io.pawl.sql;
 
+import io.pawl.NameInUseException;
+import io.pawl.StoreException;
 import io.pawl.spi.LockState;
 import io.pawl.spi.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +48,12 @@ final class Combiner implements AutoCloseable {
     this.blockedRows = new BlockedRows<>(database, "lock", Row.TABLE);
     this.transactions = new Transactions(database);
     this.turns =
-        new Turns(this::hasWork, this::turn, this::pauseWhereOnlyBlockedRowsWait, threadName);
+        new Turns(
+            this::hasWork,
+            this::turn,
+            this::pauseWhereOnlyBlockedRowsWait,
+            database.connections().areOurs(),
+            threadName);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
@@ -84,17 +93,24 @@ final class Combiner implements AutoCloseable {
   }
 
   private void turn() {
-    List<Request<?>> batch = nextBatch();
-    if (!batch.isEmpty()) {
-      work(batch);
+    List<Request<?>> batch = new ArrayList<>();
+    try {
+      fill(batch);
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+    } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
+      StoreException failure =
+          new StoreException(database.describe() + ": the JVM failed: " + e, e);
+      batch.forEach(request -> request.failed(failure));
     }
     if (queue.isEmpty()) {
       transactions.rest();
     }
   }
 
-  private List<Request<?>> nextBatch() {
-    List<Request<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
+  private void fill(List<Request<?>> batch) {
+    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
     int rows = 0;
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
@@ -105,7 +121,6 @@ final class Combiner implements AutoCloseable {
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
       batch.addAll(0, blockedRows.takeAll()); // in their order
     }
-    return batch;
   }
 
   private void work(List<Request<?>> batch) {
@@ -165,12 +180,21 @@ final class Combiner implements AutoCloseable {
     before.keySet().removeAll(locked.blocked());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
-    before.forEach((lock, row) -> states.put(lock, row.state(now)));
+    Map<String, RuntimeException> unusable = new HashMap<>();
+    locked.counters().forEach(name -> unusable.put(name, NameInUseException.byCounter(name)));
+    before.forEach(
+        (lock, row) -> {
+          try {
+            states.put(lock, row.state(now));
+          } catch (StoreException e) {
+            unusable.put(lock, e);
+          }
+        });
     for (Request<?> request : batch) {
-      if (!locked.blocked().isEmpty() && request.names().stream().noneMatch(states::containsKey)) {
+      if (locked.blocked().containsAll(request.names())) {
         request.putOff();
       } else {
-        request.decideWithin(states, now, locked.counters());
+        request.decideWithin(states, now, unusable);
       }
     }
     List<Grant> granted = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.Supplier;
 
 /** Where a store's connections come from. */
 interface Connections {
@@ -17,4 +18,12 @@ interface Connections {
    * the application's, are returned between batches, and leave as they came.
    */
   boolean areOurs();
+
+  /**
+   * Runs {@code work}, which uses a connection. On the application's threads its connections may be
+   * bound to transactions that it has under way, so that they are used on threads of our own only.
+   */
+  default <T> T use(Supplier<T> work) {
+    return areOurs() ? work.get() : OwnThread.call("pawl-sql-reader", work);
+  }
 }

@@ -50,7 +50,12 @@ final class CounterCombiner implements AutoCloseable {
     this.tables = new CounterTables(database.dialect());
     this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
     this.turns =
-        new Turns(this::hasWork, this::turn, this::pauseWhereOnlyBlockedRowsWait, threadName);
+        new Turns(
+            this::hasWork,
+            this::turn,
+            this::pauseWhereOnlyBlockedRowsWait,
+            database.connections().areOurs(),
+            threadName);
   }
 
   /** Does {@code posting}, on this thread if nobody is at work. */

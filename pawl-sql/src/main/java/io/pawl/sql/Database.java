@@ -5,9 +5,18 @@ import io.pawl.StoreDeniedException;
 import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A database as a store uses it: what it speaks, and the way there. */
-record Database(Dialect dialect, Connections connections) {
+/**
+ * A database as a store uses it: what it speaks, and the way there.
+ *
+ * @param written whether something was ever written and committed
+ */
+record Database(Dialect dialect, Connections connections, AtomicBoolean written) {
+
+  Database(Dialect dialect, Connections connections) {
+    this(dialect, connections, new AtomicBoolean());
+  }
 
   String describe() {
     return connections.describe();
@@ -19,7 +28,12 @@ record Database(Dialect dialect, Connections connections) {
 
   /** The exception that a user gets for {@code failure}. */
   StoreException explain(SQLException failure) {
-    return explain(describe(), classify(failure), failure);
+    Dialect.Failure kind = classify(failure);
+    if (kind == Dialect.Failure.READ_ONLY && written.get()) {
+      return StoreUnavailableException.unsent(
+          describe() + ": takes no writes for now: " + failure.getMessage(), failure);
+    }
+    return explain(describe(), kind, failure);
   }
 
   /**
@@ -39,7 +53,7 @@ record Database(Dialect dialect, Connections connections) {
     return switch (kind) {
       case CONFLICT, BLOCKED, UNAVAILABLE -> new StoreUnavailableException(what, failure);
       case DENIED -> new StoreDeniedException(what, failure);
-      case UNUSABLE -> new StoreConfigurationException(what, failure);
+      case READ_ONLY, UNUSABLE -> new StoreConfigurationException(what, failure);
       case OTHER -> new StoreException(what, failure);
     };
   }

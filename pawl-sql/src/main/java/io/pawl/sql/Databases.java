@@ -2,12 +2,12 @@ package io.pawl.sql;
 
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreException;
-import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 import javax.sql.DataSource;
 
@@ -26,7 +26,7 @@ final class Databases {
   static PoolConnections of(DataSource pool) {
     try (Connection connection = pool.getConnection()) {
       String url = String.valueOf(connection.getMetaData().getURL());
-      return new PoolConnections(pool, JdbcUrl.parse(StoreUrl.parse(url)).shown());
+      return new PoolConnections(pool, JdbcUrl.shown(url));
     } catch (SQLException e) {
       throw Database.explain("the DataSource", SqlStates.classify(e), e);
     }
@@ -62,6 +62,7 @@ final class Databases {
     DatabaseMetaData about = connection.getMetaData();
     String product = about.getDatabaseProductName().toLowerCase(Locale.ROOT);
     if (product.contains("postgresql")) {
+      refuseLookalikes(version(connection));
       requireVersion("PostgreSQL", about.getDatabaseProductVersion(), 13, 0, 0);
       return new PostgresDialect(createsTables, listens);
     }
@@ -77,6 +78,16 @@ final class Databases {
     }
     requireVersion("MySQL", version, 8, 0, 19);
     return MySqlDialect.mySql(ours, createsTables);
+  }
+
+  /** They speak PostgreSQL's protocol, and lack LISTEN and locks that wait as its own do. */
+  static void refuseLookalikes(String version) {
+    for (String other : List.of("CockroachDB", "YugabyteDB", "-YB-")) {
+      if (version.contains(other)) {
+        throw new StoreConfigurationException(
+            version + " is not supported; use PostgreSQL, MySQL or MariaDB");
+      }
+    }
   }
 
   private static String version(Connection connection) throws SQLException {

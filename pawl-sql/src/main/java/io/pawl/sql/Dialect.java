@@ -21,6 +21,8 @@ interface Dialect {
     UNAVAILABLE,
     /** The account lacks a right, or its credentials are wrong. */
     DENIED,
+    /** The server takes no writes: a standby, or a primary in the middle of a failover. */
+    READ_ONLY,
     /** This database cannot be used as it is. */
     UNUSABLE,
     /** Anything else. */
@@ -39,8 +41,29 @@ interface Dialect {
   /** Creates or checks the tables, and that the server can be used; on a new writer. */
   void prepare(Connection writer) throws SQLException;
 
+  /**
+   * Where a new writer leads: asked before each transaction on it, which it refuses with a {@link
+   * io.pawl.StoreConfigurationException} once others are led elsewhere.
+   */
+  default Runnable place() {
+    return () -> {};
+  }
+
+  /** Whether a {@link #place} has refused: what stood in the database is nobody's any more. */
+  default boolean isLost() {
+    return false;
+  }
+
   /** Settings for a writer of our own, beside autocommit and isolation. */
   default void setUpWriter(Connection connection) throws SQLException {}
+
+  /**
+   * Bounds how long statements of a borrowed writer wait for a row that somebody else has locked;
+   * returns the statement that puts back what its session said, null where it says so already.
+   */
+  default @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    return null;
+  }
 
   /**
    * Whether transactions begin and end by statements on a connection in autocommit; else JDBC's

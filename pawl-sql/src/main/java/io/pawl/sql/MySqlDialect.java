@@ -7,20 +7,27 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL from 8.0.19 and MariaDB from 10.6, with InnoDB.
  *
  * <p><b>Time.</b> {@code NOW()} is when a statement began, which may be long before it got its row
  * locks, and depends on the session's time zone. {@code UTC_TIMESTAMP()} began then too, in UTC;
- * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken. So the time is
- * the UTC start, and what has passed since.
+ * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken, in the
+ * session's time zone. So the time is the UTC start, and what has passed since. If daylight saving
+ * time begins or ends meanwhile, the difference is off by that; every offset is a multiple of 15
+ * minutes, and no statement takes half of that, so that the difference is the one within 7.5
+ * minutes of 0.
  */
 final class MySqlDialect implements Dialect {
 
+  private static final int ROW_WAIT_SECONDS = 1;
+
   private static final String CLOCK =
       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
-          + " + TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000";
+          + " + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000 + 86850000, 900000)"
+          + " - 450000";
 
   private static final String TIME =
       "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
@@ -89,6 +96,26 @@ final class MySqlDialect implements Dialect {
   public void setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(words.setUp);
+    }
+  }
+
+  /**
+   * By default they wait for 50 s, on the server even after our own time-out, and keep all rows
+   * locked that come before.
+   */
+  @Override
+  public @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      int seconds;
+      try (ResultSet setting = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+        setting.next();
+        seconds = setting.getInt(1);
+      }
+      if (seconds <= ROW_WAIT_SECONDS) {
+        return null;
+      }
+      statement.execute("SET SESSION innodb_lock_wait_timeout = " + ROW_WAIT_SECONDS);
+      return "SET SESSION innodb_lock_wait_timeout = " + seconds;
     }
   }
 
@@ -176,7 +203,7 @@ final class MySqlDialect implements Dialect {
 
   private void checkClock(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement();
-        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) > NOW(6)")) {
+        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6)")) {
       moves.next();
       if (!moves.getBoolean(2)) {
         throw new StoreConfigurationException(
@@ -195,8 +222,9 @@ final class MySqlDialect implements Dialect {
       // too many connections, shutting down, connection killed, timeouts, and the drivers' own
       case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
-      // no such database or table; read-only in three ways; a binary log that needs more isolation
-      case 1049, 1146, 1290, 1665, 1792, 1836 -> Failure.UNUSABLE;
+      case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine
+      // no such database or table; a binary log that needs more isolation
+      case 1049, 1146, 1665 -> Failure.UNUSABLE;
       default -> SqlStates.classify(failure);
     };
   }

@@ -2,8 +2,6 @@ package io.pawl.sql;
 
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Grant;
-import io.pawl.spi.Standing;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -24,10 +23,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * LISTEN on one connection per client, opened when someone waits and closed 10 s after the last.
- * Whoever grants a claim sends its id and tokens to the channel of its client, within the granting
+ * Whoever grants a claim sends its id to the channel of its client, within the granting
  * transaction, so that no notification speaks of what was rolled back.
  *
- * <p>What was granted before LISTEN took effect is found by one look at the rows after it.
+ * <p>NOTIFY needs no right but to connect, so that anybody may have sent it: it is a reason to look
+ * at the row, one query for all that have arrived, and what the row says counts. What was granted
+ * before LISTEN took effect is found by such a look after it.
  */
 final class PostgresBell implements Doorbell {
 
@@ -62,7 +63,7 @@ final class PostgresBell implements Doorbell {
   private void listen() {
     try {
       listenWhileSomeoneWaits();
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("listening failed; renewals will tell, and listening goes on", e);
       LockSupport.parkNanos(RETRY_NANOS);
     } finally {
@@ -81,14 +82,12 @@ final class PostgresBell implements Doorbell {
       while (!closed && System.nanoTime() - someoneWaitedAt < LINGER_NANOS) {
         if (channels.size() < wanted.size()) {
           listenTo(connection, channels);
-          lookAtRows(connection);
+          lookAtRows(connection, waiters.locks());
         }
         PGNotification[] heard = postgres.getNotifications(LISTEN_MILLIS);
         if (heard != null && heard.length > 0) {
           heardAt = System.nanoTime();
-          for (PGNotification one : heard) {
-            ring(one.getParameter());
-          }
+          lookAtRows(connection, locksOf(heard));
         } else if (System.nanoTime() - heardAt > SILENCE_NANOS) {
           checkAlive(connection);
           heardAt = System.nanoTime();
@@ -112,42 +111,46 @@ final class PostgresBell implements Doorbell {
     }
   }
 
-  private void lookAtRows(Connection connection) throws SQLException {
-    List<String> locks = new ArrayList<>(waiters.locks());
+  /** The locks of those claims that were named and wait here. */
+  private Set<String> locksOf(PGNotification[] heard) {
+    Set<String> locks = new HashSet<>();
+    for (PGNotification one : heard) {
+      String lock = waiters.lockOf(one.getParameter());
+      if (lock != null) {
+        locks.add(lock);
+      }
+    }
+    return locks;
+  }
+
+  /** Whole rows where others of ours may stand behind the one that was granted. */
+  private void lookAtRows(Connection connection, Set<String> locks) throws SQLException {
+    Set<String> crowded = waiters.crowded();
+    crowded.retainAll(locks);
+    List<String> quiet = new ArrayList<>(locks);
+    quiet.removeAll(crowded);
+    lookAtRows(connection, quiet, Row::selectHolders);
+    lookAtRows(connection, List.copyOf(crowded), Row::selectWhole);
+  }
+
+  private void lookAtRows(Connection connection, List<String> locks, IntFunction<String> query)
+      throws SQLException {
     for (int from = 0; from < locks.size(); from += Combiner.MAX_BATCH) {
       List<String> some = locks.subList(from, Math.min(locks.size(), from + Combiner.MAX_BATCH));
-      try (PreparedStatement select = connection.prepareStatement(Row.selectHolders(some.size()))) {
+      try (PreparedStatement select = connection.prepareStatement(query.apply(some.size()))) {
         for (int i = 0; i < some.size(); i++) {
           select.setString(i + 1, some.get(i));
         }
         try (ResultSet rows = select.executeQuery()) {
           while (rows.next()) {
-            LockState state = Row.read(rows).state(Row.NO_CLOCK);
-            waiters.ring(state.holders().stream().map(state::grantOf).toList());
+            LockState state = Row.read(rows).glance();
+            if (state != null) {
+              waiters.ring(state.holders().stream().map(state::grantOf).toList());
+            }
           }
         }
       }
     }
-  }
-
-  /** {@code <claim id> <token> <last token> <number of follower> …}, at most 1,400 bytes. */
-  static String payload(Grant grant) {
-    Standing.Held held = grant.held();
-    StringBuilder words = new StringBuilder();
-    words.append(grant.id()).append(' ').append(held.token()).append(' ').append(held.lastToken());
-    held.followers().forEach(follower -> words.append(' ').append(follower.number()));
-    return words.toString();
-  }
-
-  private void ring(String payload) {
-    String[] words = payload.split(" ");
-    ClaimId id = ClaimId.parse(words[0]);
-    List<ClaimId> followers = new ArrayList<>();
-    for (int i = 3; i < words.length; i++) {
-      followers.add(new ClaimId(id.client(), Long.parseLong(words[i])));
-    }
-    waiters.ring(
-        id, new Standing.Held(Long.parseLong(words[1]), Long.parseLong(words[2]), followers));
   }
 
   private static void checkAlive(Connection connection) throws SQLException {

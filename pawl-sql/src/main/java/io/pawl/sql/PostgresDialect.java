@@ -130,7 +130,7 @@ final class PostgresDialect implements Dialect {
       int parameter = 1;
       for (Grant grant : grants) {
         notify.setString(parameter++, channel(grant.id()));
-        notify.setString(parameter++, PostgresBell.payload(grant));
+        notify.setString(parameter++, grant.id().toString());
       }
       notify.execute();
     }

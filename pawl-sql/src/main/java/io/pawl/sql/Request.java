@@ -1,10 +1,10 @@
 package io.pawl.sql;
 
-import io.pawl.NameInUseException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockState;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ abstract class Request<T> extends Pending<T> {
    * The grant rule at work.
    *
    * @param states by name; where it reads several locks, those are missing whose rows somebody else
-   *     keeps locked
+   *     keeps locked, or cannot be read
    */
   abstract T decide(SortedMap<String, LockState> states, long now);
 
@@ -40,15 +40,15 @@ abstract class Request<T> extends Pending<T> {
   }
 
   /**
-   * @param counters the names that cannot be locks
+   * @param unusable what is wrong with names that {@code states} lacks; it fails the requests that
+   *     are about nothing else
    */
-  final void decideWithin(SortedMap<String, LockState> states, long now, Set<String> counters) {
+  final void decideWithin(
+      SortedMap<String, LockState> states, long now, Map<String, RuntimeException> unusable) {
     decide(
         () -> {
-          for (String lock : names()) {
-            if (counters.contains(lock)) {
-              throw NameInUseException.byCounter(lock);
-            }
+          if (unusable.keySet().containsAll(names())) {
+            throw Objects.requireNonNull(unusable.get(names().get(0)));
           }
           return decide(states, now);
         });

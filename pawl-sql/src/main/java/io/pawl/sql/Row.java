@@ -11,7 +11,6 @@ import java.io.StringWriter;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.DateTimeException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -19,7 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -34,6 +34,7 @@ import tools.jackson.core.json.JsonFactory;
 record Row(
     String name, String kind, long lastToken, String holders, String waiters, String withdrawn) {
 
+  private static final Logger log = LoggerFactory.getLogger(Row.class);
   private static final String NONE = "[]";
   private static final String ANY_KIND = "";
   private static final JsonFactory JSON = new JsonFactory();
@@ -72,6 +73,11 @@ record Row(
     return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
         + repeated("?", n)
         + ")";
+  }
+
+  /** As {@link #selectHolders}, with those that wait. */
+  static String selectWhole(int n) {
+    return SELECT + " WHERE name IN (" + repeated("?", n) + ")";
   }
 
   static String repeated(String what, int n) {
@@ -137,6 +143,7 @@ record Row(
   /**
    * The state that this row holds.
    *
+   * @throws StoreException where it cannot be read
    * @param now the store's time; no entry lasts longer than its lease or shortest hold from here,
    *     should the clock have been set back
    */
@@ -150,14 +157,28 @@ record Row(
           readEntries(waiters, now),
           readWithdrawn(),
           MAX_WAITERS);
-    } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
+    } catch (
+        RuntimeException e) { // of the parser, of numbers, times or words that it does not know
       throw new StoreException(
           "lock '"
               + name
               + "': its row in table pawl_lock cannot be read ("
               + e.getMessage()
-              + "); was it edited? Set holders, waiters and withdrawn to []",
+              + "); was it written by a newer Pawl, then upgrade; or edited, then set holders,"
+              + " waiters and withdrawn to []",
           e);
+    }
+  }
+
+  /**
+   * As {@link #state}, for a look whose result nothing depends on; null where it is not readable.
+   */
+  @Nullable LockState glance() {
+    try {
+      return state(NO_CLOCK);
+    } catch (StoreException e) {
+      log.debug("skipped at a look", e);
+      return null;
     }
   }
 

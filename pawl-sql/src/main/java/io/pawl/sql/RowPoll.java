@@ -55,7 +55,7 @@ final class RowPoll implements Doorbell {
   private void poll() {
     try {
       pollWhileSomeoneWaits();
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("polling failed; renewals will tell, and polling goes on", e);
       LockSupport.parkNanos(pauses.longestNanos());
     } finally {
@@ -136,7 +136,10 @@ final class RowPoll implements Doorbell {
       for (Row row : read(locks)) {
         Long before = lastTokens.put(row.name(), row.lastToken());
         if (before == null || before != row.lastToken()) {
-          LockState state = row.state(Row.NO_CLOCK);
+          LockState state = row.glance();
+          if (state == null) {
+            continue; // the others are rung for
+          }
           if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
             ofInterest.add(row.name());
             news = true;
@@ -163,7 +166,10 @@ final class RowPoll implements Doorbell {
         whole.setString(1, lock);
         try (ResultSet found = whole.executeQuery()) {
           while (found.next()) {
-            ring(Row.read(found).state(Row.NO_CLOCK));
+            LockState state = Row.read(found).glance();
+            if (state != null) {
+              ring(state);
+            }
           }
         }
       }

@@ -33,9 +33,11 @@ final class Session implements AutoCloseable {
    */
   record Locked(Map<String, Row> rows, Set<String> blocked, Set<String> counters, long now) {}
 
+  private final Database database;
   private final Dialect dialect;
   private final Borrowed borrowed;
   private final boolean commitsWithWrite;
+  private final Runnable place;
   private final Map<String, PreparedStatement> prepared =
       new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
   private boolean begun;
@@ -43,9 +45,11 @@ final class Session implements AutoCloseable {
   private boolean shortcutSent;
 
   Session(Database database) throws SQLException {
+    this.database = database;
     this.dialect = database.dialect();
     this.borrowed = Borrowed.writer(database);
     this.commitsWithWrite = dialect.takesSeveralStatements();
+    this.place = dialect.place();
   }
 
   Connection connection() {
@@ -64,6 +68,7 @@ final class Session implements AutoCloseable {
 
   /** Begins a transaction, where that is a statement of its own. */
   void begin() throws SQLException {
+    place.run();
     String sql = dialect.begin();
     if (sql != null) {
       prepare(sql).execute();
@@ -181,6 +186,9 @@ final class Session implements AutoCloseable {
     }
     begun = false;
     shortcutSent = false;
+    if (done) {
+      database.written().set(true);
+    }
     return done;
   }
 
@@ -205,8 +213,7 @@ final class Session implements AutoCloseable {
       written = true;
       if (last && commitsWithWrite) {
         write(upsert + "; COMMIT", chunks.get(i));
-        begun = false;
-        written = false;
+        committed();
         return;
       }
       write(upsert, chunks.get(i));
@@ -272,8 +279,7 @@ final class Session implements AutoCloseable {
     StringBuilder sql = new StringBuilder();
     writes.forEach(write -> sql.append(write.sql).append("; "));
     run(sql.append("COMMIT").toString(), writes);
-    begun = false;
-    written = false;
+    committed();
   }
 
   /** How many rows the last of {@code writes} changed. */
@@ -293,6 +299,13 @@ final class Session implements AutoCloseable {
       run("COMMIT");
     } else {
       connection().commit();
+    }
+    committed();
+  }
+
+  private void committed() {
+    if (written) {
+      database.written().set(true);
     }
     begun = false;
     written = false;

@@ -19,8 +19,9 @@ final class SqlStates {
       // at this moment (IF NOT EXISTS looks before it locks)
       case "40001", "40P01", "23505", "42P07", "42710" -> Dialect.Failure.CONFLICT;
       case "42501" -> Dialect.Failure.DENIED;
-      // read-only transaction or server; no such database, schema or table
-      case "25006", "3D000", "3F000", "42P01", "42S02" -> Dialect.Failure.UNUSABLE;
+      case "25006" -> Dialect.Failure.READ_ONLY; // transaction or server
+      // no such database, schema or table
+      case "3D000", "3F000", "42P01", "42S02" -> Dialect.Failure.UNUSABLE;
       default -> byClass(state, failure);
     };
   }

@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import io.pawl.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -28,6 +29,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -59,10 +61,10 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   /**
    * A store on the application's own connections, to MySQL, MariaDB or PostgreSQL. Each transaction
-   * borrows one, never one in which the application has work under way, and returns it as it came
-   * as soon as nobody asks; a wait holds none. A pool of one connection is enough. If the pool is
-   * exhausted, a request takes as long as the pool lets a borrower wait; a store opened by URL has
-   * connections of its own and never does.
+   * borrows one, on a thread of the store's own and so never one in which the application has work
+   * under way, and returns it as it came as soon as nobody asks; a wait holds none. A pool of one
+   * connection is enough. If the pool is exhausted, a request takes as long as the pool lets a
+   * borrower wait; a store opened by URL has connections of its own and never does.
    *
    * @param pool also one whose connections are not in autocommit, or isolate in any way
    * @param createsTables whether missing tables may be created; if not, or if the account may not,
@@ -70,7 +72,8 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
    * @throws io.pawl.StoreException when the database cannot be reached or used
    */
   public static SqlStore over(DataSource pool, boolean createsTables) {
-    return open(Databases.at(Databases.of(pool), createsTables, false));
+    return OwnThread.call(
+        "pawl-sql-open", () -> open(Databases.at(Databases.of(pool), createsTables, false)));
   }
 
   /** As {@link #over(DataSource, boolean)}, creating tables that are missing. */
@@ -133,7 +136,19 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
                 return standings;
               }
             });
-    return answer.whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+    return answer
+        .handle((standings, failure) -> standings == null ? goneIfLost(all, failure) : standings)
+        .whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+  }
+
+  /** Where the database is no longer what others see, no claim in it is held or waits. */
+  private Map<ClaimId, Standing> goneIfLost(List<Claim> claims, @Nullable Throwable failure) {
+    if (!database.dialect().isLost()) {
+      throw new CompletionException(failure);
+    }
+    Map<ClaimId, Standing> gone = new HashMap<>();
+    claims.forEach(claim -> gone.put(claim.id(), Standing.GONE));
+    return gone;
   }
 
   private void forgetThoseNotWaiting(@Nullable Map<ClaimId, Standing> standings) {
@@ -237,6 +252,10 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   }
 
   private List<LedgerEntry> lastLines(String counter, int limit) {
+    return database.connections().use(() -> readLastLines(counter, limit));
+  }
+
+  private List<LedgerEntry> readLastLines(String counter, int limit) {
     try (Borrowed reader = Borrowed.reader(database);
         PreparedStatement select =
             reader.connection().prepareStatement(CounterTables.lastLines(limit))) {
@@ -277,6 +296,15 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   }
 
   private CompletableFuture<List<LockView>> views(String query, String parameter, int limit) {
+    try {
+      return CompletableFuture.completedFuture(
+          database.connections().use(() -> read(query, parameter, limit)));
+    } catch (StoreException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private List<LockView> read(String query, String parameter, int limit) {
     List<LockView> views = new ArrayList<>();
     try (Borrowed reader = Borrowed.reader(database);
         PreparedStatement select = reader.connection().prepareStatement(query)) {
@@ -286,21 +314,29 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
       long now = database.dialect().now(reader.connection());
       try (ResultSet rows = select.executeQuery()) {
         while (views.size() < limit && rows.next()) {
-          LockState state = Row.read(rows).state(now);
+          Row row = Row.read(rows);
+          if (parameter.isEmpty() && row.glance() == null) {
+            continue; // whoever asks for it alone is told why
+          }
+          LockState state = row.state(now);
           GrantRule.settle(state, now);
           if (!parameter.isEmpty() || !state.isIdle()) {
             views.add(state.view(0));
           }
         }
       }
-      return CompletableFuture.completedFuture(views);
+      return views;
     } catch (SQLException e) {
-      return CompletableFuture.failedFuture(database.explain(e));
+      throw database.explain(e);
     }
   }
 
   @Override
   public List<Finding> diagnose() {
+    return database.connections().use(this::findings);
+  }
+
+  private List<Finding> findings() {
     try (Borrowed reader = Borrowed.reader(database)) {
       return database.dialect().diagnose(reader.connection());
     } catch (SQLException e) {
@@ -308,10 +344,10 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     }
   }
 
-  /** JDBC blocks. */
+  /** JDBC blocks, on whose thread it is used. */
   @Override
   public boolean blocks() {
-    return true;
+    return database.connections().areOurs();
   }
 
   @Override

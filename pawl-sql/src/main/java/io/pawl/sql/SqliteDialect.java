@@ -35,6 +35,7 @@ class SqliteDialect implements Dialect, Connections {
   private static final String UPSERT_ROW = upsertRow(Row.TABLE);
 
   private final Path file;
+  private final SqliteFiles files;
   private final HostClock clock;
   private volatile long offsetMillis;
 
@@ -44,6 +45,7 @@ class SqliteDialect implements Dialect, Connections {
 
   SqliteDialect(Path file, HostClock clock) {
     this.file = file;
+    this.files = new SqliteFiles(file);
     this.clock = clock;
   }
 
@@ -62,11 +64,22 @@ class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
+  public Runnable place() {
+    return files.opened();
+  }
+
+  @Override
+  public boolean isLost() {
+    return files.areLost();
+  }
+
+  @Override
   public void setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      refuseForeign(statement);
+      refuseOthersFiles(statement);
       statement.execute("PRAGMA journal_mode = WAL");
       statement.execute("PRAGMA synchronous = FULL");
+      askInt(statement, "PRAGMA user_version"); // makes what stands beside the file
     }
   }
 
@@ -79,6 +92,7 @@ class SqliteDialect implements Dialect, Connections {
   public Connection open() throws SQLException {
     SQLiteConfig config = new SQLiteConfig();
     config.setBusyTimeout(0);
+    files.refuseOthers();
     // Otherwise each INSERT is followed by a regular expression and a query for a row id.
     config.setGetGeneratedKeys(false);
     return config.createConnection("jdbc:sqlite:" + file);
@@ -97,6 +111,18 @@ class SqliteDialect implements Dialect, Connections {
   @Override
   public int jdbcIsolation() {
     return Connection.TRANSACTION_NONE;
+  }
+
+  private void refuseOthersFiles(Statement statement) throws SQLException {
+    try {
+      refuseForeign(statement);
+    } catch (SQLiteException e) {
+      if (e.getResultCode() == SQLiteErrorCode.SQLITE_NOTADB) {
+        throw new StoreConfigurationException(
+            describe() + ": is not a SQLite database; name another file", e);
+      }
+      throw e;
+    }
   }
 
   private void refuseForeign(Statement statement) throws SQLException {

@@ -8,12 +8,9 @@ import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Set;
 
@@ -51,8 +48,6 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
           "webdav",
           "davfs",
           "fuse.davfs2");
-
-  private static final byte[] MAGIC = "SQLite format 3\0".getBytes(StandardCharsets.US_ASCII);
 
   @Override
   public Set<String> schemes() {
@@ -96,6 +91,10 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
     }
   }
 
+  /**
+   * Looks at the file from outside. To open and close it here would end all locks that SQLite has
+   * on it for other clients of this process.
+   */
   private static void checkFile(StoreUrl url, Path file) throws IOException {
     Path directory = file.getParent();
     if (directory == null || Files.isDirectory(file)) {
@@ -126,13 +125,6 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
     if (!Files.isReadable(file) || !Files.isWritable(file)) {
       throw new StoreDeniedException(
           "store '" + url + "': this account may not read and write the file");
-    }
-    try (InputStream content = Files.newInputStream(file)) {
-      byte[] head = content.readNBytes(MAGIC.length);
-      if (head.length > 0 && !Arrays.equals(head, MAGIC)) {
-        throw new StoreConfigurationException(
-            "store '" + url + "': is not a SQLite database; name another file");
-      }
     }
   }
 }

@@ -8,7 +8,8 @@ import java.util.function.BooleanSupplier;
 /**
  * Who works off a queue: one thread at a time. A caller that finds nobody at work does one turn
  * itself, so that a lone one pays no hand-over between threads; what has arrived meanwhile is done
- * by a thread of its own, until nothing is left.
+ * by a thread of its own, until nothing is left. Where callers' threads are no place to work, all
+ * is done there.
  */
 final class Turns implements AutoCloseable {
 
@@ -18,23 +19,33 @@ final class Turns implements AutoCloseable {
   private final BooleanSupplier hasWork;
   private final Runnable turn;
   private final Runnable pause;
+  private final boolean callersWork;
   private final AtomicBoolean atWork = new AtomicBoolean();
   private final ThreadPoolExecutor ownThread;
 
   /**
    * @param turn does some of the work; never called by two threads at once
    * @param pause called by the thread of its own before each of its turns
+   * @param callersWork whether turns are taken on callers' threads
    */
-  Turns(BooleanSupplier hasWork, Runnable turn, Runnable pause, String threadName) {
+  Turns(
+      BooleanSupplier hasWork,
+      Runnable turn,
+      Runnable pause,
+      boolean callersWork,
+      String threadName) {
+    this.callersWork = callersWork;
     this.hasWork = hasWork;
     this.turn = turn;
     this.pause = pause;
     this.ownThread = OwnThread.named(threadName);
   }
 
-  /** There is work: done on this thread if nobody is at it. */
+  /** There is work: done on this thread if nobody is at it, and it may be. */
   void take() {
-    if (atWork.compareAndSet(false, true)) {
+    if (!callersWork) {
+      takeElsewhere();
+    } else if (atWork.compareAndSet(false, true)) {
       takeFirst();
     }
   }
@@ -54,7 +65,15 @@ final class Turns implements AutoCloseable {
 
   /** This thread is at work: takes one turn, and has the rest done. */
   private void takeFirst() {
-    takeUninterrupted();
+    if (callersWork) {
+      takeUninterrupted();
+    } else {
+      atWork.set(false);
+    }
+    takeElsewhere();
+  }
+
+  private void takeElsewhere() {
     if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
       ownThread.execute(this::takeUntilDone);
     }

@@ -5,16 +5,22 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.Standing;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The claims of this client that wait, and their bells. Grants made by this client ring at once;
  * those made by others come through the dialect's {@link Doorbell}.
  */
 final class Waiters implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Waiters.class);
 
   private record Waiting(String lock, Bell bell) {}
 
@@ -63,6 +69,28 @@ final class Waiters implements AutoCloseable {
     return locks;
   }
 
+  /** What the claim with this id waits for; null if it is no id of one that waits here. */
+  @Nullable String lockOf(String id) {
+    try {
+      Waiting waiter = waiting.get(ClaimId.parse(id));
+      return waiter == null ? null : waiter.lock;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** What more than one claim of this client waits for. */
+  Set<String> crowded() {
+    Set<String> seen = new HashSet<>();
+    Set<String> crowded = new HashSet<>();
+    for (Waiting waiter : waiting.values()) {
+      if (!seen.add(waiter.lock)) {
+        crowded.add(waiter.lock);
+      }
+    }
+    return crowded;
+  }
+
   /** Rings the bells of those claims that are ours; says whether there was one. */
   boolean ring(List<Grant> granted) {
     boolean rang = false;
@@ -75,7 +103,11 @@ final class Waiters implements AutoCloseable {
   boolean ring(ClaimId id, Standing.Held held) {
     Waiting waiter = waiting.remove(id);
     if (waiter != null) {
-      waiter.bell().ring(held);
+      try {
+        waiter.bell().ring(held);
+      } catch (RuntimeException | Error e) { // others wait to be rung for
+        log.error("the bell of claim {} failed; its renewal will tell", id, e);
+      }
     }
     return waiter != null;
   }

@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -35,13 +36,34 @@ class BlockedRowTest {
     return store.attempt(claim, standing -> {}).toCompletableFuture().get(60, SECONDS);
   }
 
-  /** All that is asserted of the others is so before the row is set free. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aBlockedRowStallsNoOtherLockOfTheClientAndSaysSo(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      assertOnlyTheBlockedOneIsStalled(database, store);
+    }
+  }
+
+  /** Whose connections would wait for longer than we wait for an answer. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBlockedRowStallsNoOtherLockOverAPoolEither(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = new HikariDataSource()) {
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      pool.setMaximumPoolSize(1);
+      try (SqlStore store = SqlStore.over(pool)) {
+        assertOnlyTheBlockedOneIsStalled(database, store);
+      }
+    }
+  }
+
+  /** All that is asserted of the others is so before the row is set free. */
+  private void assertOnlyTheBlockedOneIsStalled(TestDatabase database, SqlStore store)
+      throws Exception {
     ExecutorService threads = Executors.newCachedThreadPool();
-    try (SqlStore store = database.open();
-        Connection somebody = database.connect()) {
+    try (Connection somebody = database.connect()) {
       Claim held = Claims.claim(stuck);
       Standing standing = attempt(store, held);
       lockRow(somebody, stuck);

@@ -77,6 +77,12 @@ class DataSourceTest {
               .isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
           assertThat(isolationOnTheServer(database, statement))
               .isEqualToIgnoringCase("serializable");
+          if (database != TestDatabase.POSTGRES) {
+            try (ResultSet row = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+              row.next();
+              assertThat(row.getInt(1)).as("as the server was started with").isEqualTo(5);
+            }
+          }
           connection.rollback();
         }
       }

@@ -8,6 +8,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -60,6 +61,35 @@ class DoorbellTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aBellThatFailsKeepsNobodyElsesFromRinging(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      Claim holder = Claims.claim(name);
+      Claim other = Claims.claim(name + "-other");
+      attempt(store, holder, new CompletableFuture<>());
+      attempt(store, other, new CompletableFuture<>());
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      store
+          .attempt(
+              Claims.claim(name),
+              standing -> {
+                throw new StackOverflowError("of a bell");
+              })
+          .toCompletableFuture()
+          .get(60, SECONDS);
+      attempt(store, Claims.claim(name + "-other"), bell);
+      CompletableFuture<?>[] given = new CompletableFuture<?>[2];
+      store.together(
+          () -> {
+            given[0] = store.withdraw(holder).toCompletableFuture();
+            given[1] = store.withdraw(other).toCompletableFuture();
+          });
+      CompletableFuture.allOf(given).get(60, SECONDS);
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   @Test
   void aGrantRingsOnPostgresWithoutListenToo() throws Exception {
     StoreUrl polling = StoreUrl.parse(TestDatabase.POSTGRES.url() + "&pawl.listen=false");
@@ -67,6 +97,44 @@ class DoorbellTest {
         SqlStore there = (SqlStore) Stores.open(polling)) {
       assertRung(here, there);
     }
+  }
+
+  /** Whoever may connect may send it, with no right on any table. */
+  @Test
+  void aForgedNotificationGrantsNothing() throws Exception {
+    String stranger = "stranger" + names.get();
+    try (SqlStore store = TestDatabase.POSTGRES.open();
+        Connection owner = TestDatabase.POSTGRES.connect();
+        Statement statement = owner.createStatement()) {
+      statement.execute("CREATE USER " + stranger + " PASSWORD 'stranger'");
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      attempt(store, holder, new CompletableFuture<>());
+      assertThat(attempt(store, waiter, bell)).isInstanceOf(Standing.Waiting.class);
+      awaitListening(owner);
+      try (Connection forger =
+              DriverManager.getConnection(TestDatabase.POSTGRES.baseUrl(), stranger, "stranger");
+          Statement forges = forger.createStatement();
+          SqlStore other = TestDatabase.POSTGRES.open()) {
+        String channel = PostgresDialect.channel(waiter.id());
+        for (String payload :
+            new String[] {waiter.id() + " 700 700", waiter.id().toString(), "", "a.b.c", "x 1"}) {
+          forges.execute("SELECT pg_notify('" + channel + "', '" + payload + "')");
+        }
+        other.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+      }
+      assertThat(bell.get(60, SECONDS))
+          .isInstanceOfSatisfying(
+              Standing.Held.class, held -> assertThat(held.token()).isEqualTo(2));
+    }
+  }
+
+  private static void awaitListening(Connection connection) {
+    String listens =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl' AND query LIKE"
+            + " '%pawl_lock%' AND query LIKE '%''[]'', ''[]''%' AND state = 'idle'";
+    Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> ask(connection, listens) > 0);
   }
 
   @ParameterizedTest

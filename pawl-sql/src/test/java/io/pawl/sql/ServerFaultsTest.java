@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
+import io.pawl.LockObserver;
 import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.StoreConfigurationException;
+import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
@@ -23,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -205,6 +208,85 @@ class ServerFaultsTest {
       lockRow(connection, lock);
     } catch (SQLException e) {
       assertThat(SqlStates.classify(e)).isEqualTo(Dialect.Failure.CONFLICT);
+    }
+  }
+
+  /** As in a failover. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aServerThatTurnsReadOnlyForAWhileIsWaitedFor(TestDatabase database) throws Exception {
+    CountDownLatch failed = new CountDownLatch(3);
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void storeFailed(String lock, StoreException cause) {
+            failed.countDown();
+          }
+        };
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ZERO);
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      String user = "writer" + names.get();
+      boolean postgres = database == TestDatabase.POSTGRES;
+      try (Pawl opened = Pawl.connect(database.url())) {
+        opened.lock(name).acquire().close();
+        opened.counter(name + "-counter").set(0);
+      }
+      statement.execute(
+          "CREATE USER " + user + (postgres ? " PASSWORD 'writer'" : " IDENTIFIED BY 'writer'"));
+      String tables = "pawl_lock, pawl_schema, pawl_counter, pawl_ledger";
+      statement.execute(
+          "GRANT SELECT, INSERT, UPDATE ON " + (postgres ? tables : "pawl.*") + " TO " + user);
+      String url = database.baseUrl() + "?user=" + user + "&password=writer";
+      try (Pawl patient = Pawl.connect(url, PATIENT.observer(observer));
+          Pawl hasty = Pawl.connect(url, impatient)) {
+        Lease held = hasty.lock(name + "-held", STEADY).acquire();
+        patient.lock(name).acquire().close();
+        setReadOnly(database, statement, true);
+        try {
+          assertThatThrownBy(() -> hasty.lock(name).tryAcquire())
+              .isInstanceOfSatisfying(
+                  StoreUnavailableException.class, e -> assertThat(e.isUnsent()).isTrue())
+              .hasMessageContaining("read");
+          assertThatThrownBy(() -> hasty.counter(name + "-counter").add(1))
+              .isInstanceOf(StoreUnavailableException.class);
+          CompletableFuture<Optional<Lease>> waits =
+              patient.lock(name).tryAcquireAsync(Duration.ofSeconds(1));
+          assertThat(failed.await(60, SECONDS)).isTrue();
+          setReadOnly(database, statement, false);
+          assertThat(waits.get(60, SECONDS)).isPresent();
+          assertThat(held.isValid()).isTrue();
+        } finally {
+          setReadOnly(database, statement, false);
+        }
+      }
+    }
+  }
+
+  /** Also for sessions that are open. */
+  private static void setReadOnly(TestDatabase database, Statement statement, boolean readOnly)
+      throws SQLException {
+    if (database != TestDatabase.POSTGRES) {
+      statement.execute("SET GLOBAL read_only = " + (readOnly ? 1 : 0));
+      return;
+    }
+    statement.execute("SET default_transaction_read_only = off");
+    statement.execute(
+        readOnly
+            ? "ALTER SYSTEM SET default_transaction_read_only = on"
+            : "ALTER SYSTEM RESET default_transaction_read_only");
+    statement.execute("SELECT pg_reload_conf()");
+    try (Connection another = database.connect();
+        Statement onlooker = another.createStatement()) {
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                try (ResultSet row = onlooker.executeQuery("SHOW default_transaction_read_only")) {
+                  row.next();
+                  return row.getString(1).equals(readOnly ? "on" : "off");
+                }
+              });
     }
   }
 

@@ -1,0 +1,191 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.StoreConfigurationException;
+import io.pawl.Stores;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The file of a store is shared with others: other clients of this process, other processes, and
+ * whoever may delete it. The system's locks on files are the process's and end with whatever closes
+ * one of its descriptors; what was deleted is still open.
+ */
+class SqliteSharedFileTest {
+
+  private static final LockOptions BRIEF = LockOptions.defaults().lease(Duration.ofSeconds(1));
+
+  @TempDir Path folder;
+
+  private Path file() {
+    return folder.resolve("locks.db");
+  }
+
+  private Pawl open() {
+    return Pawl.connect("sqlite:" + file());
+  }
+
+  /** Tries a lock of a file once and goes; says {@code busy}, or the token. */
+  static final class Passer {
+    public static void main(String[] arguments) {
+      try (Pawl pawl = Pawl.connect("sqlite:" + arguments[0])) {
+        Optional<Lease> lease = pawl.lock(arguments[1]).tryAcquire();
+        System.out.println(lease.map(held -> "token " + held.token()).orElse("busy"));
+      }
+    }
+  }
+
+  private String whatAnotherProcessSaysOf(String lock) throws Exception {
+    Process passer =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Passer.class.getName(),
+                file().toString(),
+                lock)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (BufferedReader said = passer.inputReader()) {
+      String answer = said.readLine();
+      assertThat(passer.waitFor()).isZero();
+      return answer;
+    } finally {
+      passer.destroyForcibly();
+    }
+  }
+
+  @Test
+  void severalClientsOfOneProcessExcludeOtherProcessesThatComeAndGo() throws Exception {
+    try (Pawl one = open();
+        Lease before = one.lock("before").acquire();
+        Pawl two = open()) {
+      assertThat(whatAnotherProcessSaysOf("nobody's")).isEqualTo("token 1");
+      assertThat(folder.resolve("locks.db-wal")).exists();
+      try (Lease after = two.lock("after").acquire()) {
+        for (int i = 0; i < 2; i++) {
+          assertThat(whatAnotherProcessSaysOf("before")).isEqualTo("busy");
+          assertThat(whatAnotherProcessSaysOf("after")).isEqualTo("busy");
+        }
+        assertThat(two.lock("before").tryAcquire()).isEmpty();
+        assertThat(one.lock("after").tryAcquire()).isEmpty();
+        assertThat(before.isValid()).isTrue();
+        assertThat(after.isValid()).isTrue();
+      }
+      assertThat(whatAnotherProcessSaysOf("after")).isEqualTo("token 2");
+    }
+  }
+
+  @Test
+  void aClientThatClosesLeavesTheOthersOfItsProcessExcluding() throws Exception {
+    try (Pawl one = open();
+        Lease lease = one.lock("held").acquire()) {
+      try (Pawl two = open()) {
+        two.lock("other").acquire().close();
+      }
+      SqlSchema.apply(StoreUrl.parse("sqlite:" + file()));
+      assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+      assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  /** A cleaner of temporary files may take any of the three. */
+  @ParameterizedTest
+  @ValueSource(strings = {"locks.db", "locks.db-wal", "locks.db-shm"})
+  void aFileDeletedWhileALockIsHeldIsALoss(String deleted) throws Exception {
+    try (Pawl pawl = open()) {
+      Lease lease = pawl.lock("held", BRIEF).acquire();
+      CompletableFuture<Void> lost = new CompletableFuture<>();
+      lease.onLost(() -> lost.complete(null));
+
+      Files.delete(folder.resolve(deleted));
+
+      lost.get(20, SECONDS);
+      assertThat(lease.isValid()).isFalse();
+      for (int i = 0; i < 2; i++) {
+        assertThatThrownBy(() -> pawl.lock("held").tryAcquire())
+            .isInstanceOf(StoreConfigurationException.class)
+            .hasMessageContaining(deleted)
+            .hasMessageContaining("deleted or replaced");
+      }
+      assertThatThrownBy(() -> pawl.counter("tickets").set(1))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining(deleted);
+    }
+  }
+
+  @Test
+  void afterTheFileWasDeletedAClientOpenedAnewIsServed() throws Exception {
+    try (Pawl pawl = open()) {
+      Lease lease = pawl.lock("held", BRIEF).acquire();
+      CompletableFuture<Void> lost = new CompletableFuture<>();
+      lease.onLost(() -> lost.complete(null));
+      try (var files = Files.list(folder)) {
+        for (Path each : files.toList()) {
+          Files.delete(each);
+        }
+      }
+      try (Pawl anew = open()) {
+        Lease second = anew.lock("held").acquire();
+        assertThat(second.isValid()).isTrue();
+        lost.get(20, SECONDS);
+        assertThat(lease.isValid()).isFalse();
+        assertThatThrownBy(() -> pawl.lock("held").tryAcquire())
+            .isInstanceOf(StoreConfigurationException.class)
+            .hasMessageContaining("deleted or replaced");
+        assertThat(anew.lock("held").tryAcquire()).isEmpty();
+        assertThat(second.isValid()).isTrue();
+        assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+      }
+      assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("token 2");
+    }
+  }
+
+  @Test
+  void inAFileThatWasReplacedNoClaimIsKnownAndNoneIsTaken() throws Exception {
+    Path backup = folder.resolve("backup.db");
+    try (Pawl pawl = Pawl.connect("sqlite:" + backup)) {
+      pawl.lock("x").acquire().close();
+    }
+    try (SqlStore store = openStore()) {
+      Claim held = Claims.claim("x");
+      Claim waiting = Claims.claim("x");
+      store.attempt(held, standing -> {}).toCompletableFuture().get(20, SECONDS);
+      store.attempt(waiting, standing -> {}).toCompletableFuture().get(20, SECONDS);
+
+      Files.move(backup, file(), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+
+      assertThat(store.renew(List.of(held, waiting)).toCompletableFuture().get(20, SECONDS))
+          .containsOnlyKeys(held.id(), waiting.id())
+          .allSatisfy((id, standing) -> assertThat(standing).isInstanceOf(Standing.Gone.class));
+      assertThat(store.attempt(Claims.claim("y"), standing -> {}))
+          .failsWithin(Duration.ofSeconds(60))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreConfigurationException.class);
+    }
+  }
+
+  private SqlStore openStore() throws IOException {
+    return (SqlStore) Stores.open(StoreUrl.parse("sqlite:" + file()));
+  }
+}

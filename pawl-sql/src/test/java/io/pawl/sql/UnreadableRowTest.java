@@ -1,0 +1,117 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.StoreException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** One row that was edited, or written by a newer Pawl, is the trouble of its own lock only. */
+class UnreadableRowTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  private final String broken = "unreadable-" + names.incrementAndGet();
+  private final String sound = "readable-" + names.get();
+
+  private static Standing attempt(SqlStore store, Claim claim) throws Exception {
+    return attempt(store, claim, new CompletableFuture<>());
+  }
+
+  private static Standing attempt(SqlStore store, Claim claim, CompletableFuture<Standing> bell)
+      throws Exception {
+    return store.attempt(claim, bell::complete).toCompletableFuture().get(60, SECONDS);
+  }
+
+  private static void edit(TestDatabase database, String lock, String set) throws SQLException {
+    try (Connection connection =
+            database == TestDatabase.SQLITE
+                ? DriverManager.getConnection("jdbc:" + database.url())
+                : database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute("UPDATE pawl_lock SET " + set + " WHERE name = '" + lock + "'");
+    }
+  }
+
+  private void breakRow(TestDatabase database, SqlStore store, Claim held) throws Exception {
+    assertThat(attempt(store, held)).isInstanceOf(Standing.Held.class);
+    String newer =
+        "holders = REPLACE(holders, '\"mode\":\"exclusive\"', '\"mode\":\"of a newer Pawl\"')";
+    edit(database, broken, names.get() % 2 == 0 ? "holders = '[{'" : newer);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void onlyTheRequestsForItsLockFail(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        SqlStore other = database.open()) {
+      Claim brokenClaim = Claims.claim(broken);
+      Claim soundClaim = Claims.claim(sound);
+      breakRow(database, other, brokenClaim);
+      assertThat(attempt(other, soundClaim)).isInstanceOf(Standing.Held.class);
+      List<CompletionStage<?>> fail = new ArrayList<>();
+      List<CompletionStage<?>> succeed = new ArrayList<>();
+
+      store.together(
+          () -> {
+            fail.add(store.attempt(Claims.claim(broken), standing -> {}));
+            fail.add(store.evict(broken, 1));
+            fail.add(store.withdraw(brokenClaim));
+            succeed.add(store.attempt(Claims.claim(sound), standing -> {}));
+            succeed.add(store.evict(sound + "-2", 1));
+          });
+
+      for (CompletionStage<?> each : fail) {
+        assertThatThrownBy(() -> each.toCompletableFuture().get(60, SECONDS))
+            .hasCauseInstanceOf(StoreException.class)
+            .hasMessageContaining("'" + broken + "'");
+      }
+      for (CompletionStage<?> each : succeed) {
+        each.toCompletableFuture().get(60, SECONDS);
+      }
+      assertThat(
+              store.renew(List.of(brokenClaim, soundClaim)).toCompletableFuture().get(60, SECONDS))
+          .containsOnlyKeys(soundClaim.id());
+      assertThat(store.list(10_000).toCompletableFuture().get(60, SECONDS))
+          .extracting(LockView::name)
+          .contains(sound)
+          .doesNotContain(broken);
+      assertThatThrownBy(() -> store.show(broken).toCompletableFuture().get(60, SECONDS))
+          .hasMessageContaining("'" + broken + "'");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void othersAreRungForAllTheSame(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        SqlStore other = database.open()) {
+      Claim brokenClaim = Claims.claim(broken);
+      Claim soundClaim = Claims.claim(sound);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      assertThat(attempt(other, brokenClaim)).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(other, soundClaim)).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(store, Claims.claim(broken))).isInstanceOf(Standing.Waiting.class);
+      edit(database, broken, "holders = '[{', last_token = last_token + 1");
+      assertThat(attempt(store, Claims.claim(sound), bell)).isInstanceOf(Standing.Waiting.class);
+
+      other.withdraw(soundClaim).toCompletableFuture().get(60, SECONDS);
+
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+}
