@@ -40,6 +40,12 @@ final class Handshake {
     }
   }
 
+  /** Another connection to servers that {@link #connect} has found good. */
+  static Wire another(Servers servers, Failures failures, RedisOptions options, boolean tls) {
+    long nanos = options.timeout().toNanos();
+    return new Wire(servers, failures, nanos, dial(servers, failures, nanos, tls));
+  }
+
   private static StatefulConnection<String, String> dial(
       Servers servers, Failures failures, long nanos, boolean tls) {
     try {

@@ -1,7 +1,6 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.StoreUnavailableException;
@@ -88,31 +87,6 @@ class FailoverTest {
       group.primary().pause();
       group.awaitPrimary(group.replica());
       assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
-    }
-  }
-
-  @Test
-  void aGrantThatTooFewReplicasConfirmIsGivenBack() {
-    try (RedisServer primary = RedisServer.start();
-        RedisServer replica = RedisServer.setup().replicaOf(primary).start();
-        RedisStore store =
-            RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=1500ms");
-        RedisStore plain = RedisStore.connect(primary.url())) {
-      await().until(() -> primary.call("WAIT", "1", "1000").equals(1L));
-      Seam careful = new Seam(store);
-      Seam other = new Seam(plain);
-      Claim confirmed = careful.claim("wait");
-      careful.take(confirmed);
-      assertThat(replica.list("KEYS", "*")).isEqualTo(java.util.List.of(Keys.of("wait")));
-      careful.withdraw(confirmed);
-
-      replica.pause();
-      Claim unconfirmed = careful.claim("wait");
-      assertThatThrownBy(() -> careful.attempt(unconfirmed))
-          .isInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("0 of 1 replicas");
-      other.take(other.claim("wait"));
-      replica.resume();
     }
   }
 }
