@@ -9,9 +9,9 @@ import java.time.Duration;
  *     io.pawl.StoreUnavailableException}, 50 ms to 1 minute; every stage of the store completes
  *     within about twice this
  * @param waitReplicas how many replicas must confirm a grant before it is handed out, 0 to 100; 0
- *     asks none. A grant that too few confirm is withdrawn and the attempt fails. It makes the loss
- *     of a grant at a failover unlikely, not impossible, and costs one more round trip and the
- *     replicas' own
+ *     asks none. A grant that too few confirm is not handed out, and asked for again until the
+ *     client's patience ends. It makes the loss of a grant at a failover unlikely, not impossible,
+ *     and costs two more round trips, the replicas' own, and one more connection
  * @param waitTimeout how long to wait for them, 1 ms to less than {@code timeout}
  * @param keepIds how long a counter remembers the ids of operations at least, 1 minute to 10 years,
  *     by the server's clock; they are forgotten while the counter is used. The store object that

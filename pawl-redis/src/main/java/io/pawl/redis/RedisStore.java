@@ -5,6 +5,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.pawl.StoreException;
 import io.pawl.redis.Bells.Waiting;
+import io.pawl.redis.Confirmations.Grant;
 import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -23,6 +24,7 @@ import io.pawl.spi.StoreUrl;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,7 +35,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on Redis (6.2 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
+ * Locks on Redis (7.0 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
  * Cluster. Each verb is one Lua script on the one key of its lock, decided by the server's clock:
  * one round trip to take a free lock, one to give it back, and no subscription. The first claim
  * that has to wait opens a second connection on which this store's waiters are called; a bell that
@@ -44,8 +46,9 @@ import org.jspecify.annotations.Nullable;
  * follow the server's clock; docs/REDIS.md says how far that reaches. Counters are data and never
  * expire; what they acknowledged is as durable as that Redis.
  *
- * <p>Every stage completes within about twice {@link RedisOptions#timeout}. Thread-safe. Stages
- * complete, and bells ring, on Lettuce's threads.
+ * <p>Every stage completes within about twice {@link RedisOptions#timeout}, an attempt within about
+ * five times it where replicas confirm grants. Thread-safe. Stages complete, and bells ring, on
+ * Lettuce's threads.
  */
 public final class RedisStore implements LockStore, Inspectable, Diagnosable, CounterStore {
 
@@ -65,6 +68,10 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
 
   private final Scripts scripts;
   private final Bells bells;
+
+  /** Null where no replica is to confirm anything. */
+  private final @Nullable Confirmations confirmations;
+
   private final RedisCounters counters;
   private final String address;
 
@@ -84,6 +91,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     this.verbs = new Verbs(wire, failures);
     this.counters = new RedisCounters(verbs, servers, scripts, options.keepIds());
     this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
+    this.confirmations = options.waitReplicas() == 0 ? null : confirmations(tls);
   }
 
   /**
@@ -101,8 +109,8 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   }
 
   /**
-   * A store over a client that stays the caller's: closing the store closes the two connections
-   * that it opened, not the client.
+   * A store over a client that stays the caller's: closing the store closes the connections that it
+   * opened, not the client.
    *
    * @param uri the server, or the Sentinels with the name of the primary
    * @throws StoreException when the server cannot be reached or used
@@ -130,6 +138,17 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
       return new RedisStore(servers, options, scripts, tls);
     } catch (RuntimeException e) {
       servers.close();
+      throw e;
+    }
+  }
+
+  private Confirmations confirmations(boolean tls) {
+    try {
+      Wire second = Handshake.another(servers, failures, options, tls);
+      return new Confirmations(
+          servers, second, failures, scripts.renew(), address, options, this::hear);
+    } catch (RuntimeException e) {
+      wire.close();
       throw e;
     }
   }
@@ -168,7 +187,15 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     }
     if (standing instanceof Standing.Held held) {
       bells.remove(claim.id());
-      confirmed(claim, held, told);
+      confirmed(claim, held, false)
+          .whenComplete(
+              (nothing, unconfirmed) -> {
+                if (unconfirmed == null) {
+                  told.complete(held);
+                } else {
+                  told.completeExceptionally(failures.of(unconfirmed));
+                }
+              });
       return;
     }
     if (standing instanceof Standing.Waiting) {
@@ -179,23 +206,12 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     told.complete(standing);
   }
 
-  private void confirmed(Claim claim, Standing.Held held, CompletableFuture<Standing> told) {
+  /** Completes when the engine may hear of the grant; fails where too few replicas have it. */
+  private CompletableFuture<Void> confirmed(Claim claim, Standing.Held held, boolean awaited) {
     learn(held);
-    if (options.waitReplicas() == 0) {
-      told.complete(held);
-      return;
-    }
-    verbs
-        .replicated(scripts.renew(), address, claim, options)
-        .whenComplete(
-            (count, error) -> {
-              if (error == null) {
-                told.complete(held);
-              } else {
-                withdraw(claim);
-                told.completeExceptionally(failures.of(error));
-              }
-            });
+    return confirmations == null
+        ? CompletableFuture.completedFuture(null)
+        : confirmations.of(claim, held, awaited);
   }
 
   /** A token far from our own time follows somebody's floor, and must not spread to other locks. */
@@ -208,20 +224,49 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
 
   /** A bell has rung for a waiter. */
   private void deliver(Waiting waiter, Standing.Held held) {
-    CompletableFuture<Standing> told = new CompletableFuture<>();
-    told.thenAccept(waiter.bell()::ring);
-    confirmed(waiter.claim(), held, told);
+    confirmed(waiter.claim(), held, true).thenRun(() -> waiter.bell().ring(held));
   }
 
   /** One round trip per batch; in a Cluster one command per slot, to all nodes at once. */
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
     return Renewal.of(claims, RENEW_BATCH, this::group, failures, this::standings)
-        .thenApply(
+        .thenCompose(
             standings -> {
               standings.forEach(this::renewed);
-              return standings;
+              return confirmations == null
+                  ? CompletableFuture.completedFuture(standings)
+                  : certain(claims, standings, confirmations);
             });
+  }
+
+  /**
+   * The standings that the engine may hear of. A claim whose grant is not confirmed yet waits; one
+   * whose grant could not be confirmed is left out, as any that failed.
+   */
+  private CompletableFuture<Map<ClaimId, Standing>> certain(
+      Collection<Claim> claims, Map<ClaimId, Standing> standings, Confirmations confirming) {
+    Map<ClaimId, Standing> certain = new HashMap<>(standings);
+    CompletableFuture<Map<ClaimId, Standing>> answer = CompletableFuture.completedFuture(certain);
+    for (Claim claim : claims) {
+      ClaimId id = claim.id();
+      Standing standing = standings.get(id);
+      if (!(standing instanceof Standing.Held held)) {
+        continue;
+      }
+      boolean waits = bells.has(id);
+      bells.ring(id, held);
+      Grant known = confirming.known(id, held);
+      CompletableFuture<Void> confirmed =
+          known == null ? confirming.of(claim, held, waits) : known.confirmed();
+      if (!confirmed.isDone() && (known == null ? waits : known.awaited())) {
+        certain.put(id, new Standing.Waiting(options.waitTimeout()));
+      } else if (!confirmed.isDone() || confirmed.isCompletedExceptionally()) {
+        certain.remove(id);
+        answer = certain.isEmpty() ? confirmed.thenApply(nothing -> certain) : answer;
+      }
+    }
+    return answer;
   }
 
   private Combiner combiner(Claim claim) {
@@ -251,11 +296,21 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     if (standing instanceof Standing.Held held) {
       learn(held);
       if (bells.has(id)) {
-        bells.remove(id);
         bells.missed();
+        if (confirmations == null) {
+          bells.remove(id);
+        }
       }
     } else if (!(standing instanceof Standing.Waiting)) {
-      bells.remove(id);
+      forget(id);
+    }
+  }
+
+  /** It neither waits nor is held. */
+  private void forget(ClaimId id) {
+    bells.remove(id);
+    if (confirmations != null) {
+      confirmations.forget(id);
     }
   }
 
@@ -275,7 +330,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   /** One round trip; who is next is granted in it. */
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
-    bells.remove(claim.id());
+    forget(claim.id());
     String remembered = claim.unsettled() ? Long.toString(claim.leaseMillis()) : "0";
     return combiner(claim)
         .run(
@@ -383,6 +438,9 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   @Override
   public void close() {
     bells.close();
+    if (confirmations != null) {
+      confirmations.close();
+    }
     wire.close();
     servers.close();
   }

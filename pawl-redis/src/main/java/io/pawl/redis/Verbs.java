@@ -6,7 +6,6 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.pawl.redis.Scripts.Script;
-import io.pawl.spi.Claim;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +19,10 @@ record Verbs(Wire wire, Failures failures) {
     return run(script, keys, values, null);
   }
 
-  private CompletableFuture<List<Object>> run(
+  /**
+   * @param through one of the wire's connections, null for that which has the keys
+   */
+  CompletableFuture<List<Object>> run(
       Script script,
       List<String> keys,
       List<String> values,
@@ -44,6 +46,9 @@ record Verbs(Wire wire, Failures failures) {
       @Nullable List<Object> reply,
       @Nullable Throwable error) {
     if (error != null) {
+      if (failures.saysNoPrimary(error)) {
+        wire.demoted();
+      }
       answer.completeExceptionally(failures.of(error));
     } else {
       answer.complete(reply == null ? List.of() : reply);
@@ -63,47 +68,5 @@ record Verbs(Wire wire, Failures failures) {
             .addKeys(keys)
             .addValues(values);
     return through == null ? wire.send(type, args) : wire.send(type, args, through);
-  }
-
-  /**
-   * Has {@code claim}'s hold and all that was written before it confirmed by replicas: the stage
-   * fails where too few did, or where it is not held any more.
-   */
-  CompletableFuture<Long> replicated(
-      Script renew, String address, Claim claim, RedisOptions options) {
-    String key = Keys.of(claim.lock());
-    return wire.nodeOf(key)
-        .thenCompose(
-            node -> {
-              CommandArgs<String, String> args =
-                  new CommandArgs<>(StringCodec.UTF8)
-                      .add(options.waitReplicas())
-                      .add(options.waitTimeout().toMillis());
-              // WAIT is for what this connection has written, so the renewal has to come first
-              return run(renew, List.of(key), Replies.addressAndIds(address, List.of(claim)), node)
-                  .thenCompose(
-                      standing ->
-                          wire.send(CommandType.WAIT, args, node)
-                              .thenApply(count -> enough(standing, count, options)));
-            });
-  }
-
-  private Long enough(List<Object> standing, List<Object> count, RedisOptions options) {
-    long confirmed = count.get(0) instanceof Long n ? n : 0;
-    if (!(standing.get(0) instanceof Long token) || token < 1) {
-      throw failures.unavailable("no longer knows the claim that it has just granted", null);
-    }
-    if (confirmed < options.waitReplicas()) {
-      throw failures.unavailable(
-          "had the grant confirmed by "
-              + confirmed
-              + " of "
-              + options.waitReplicas()
-              + " replicas within "
-              + options.waitTimeout().toMillis()
-              + " ms, so it was given back",
-          null);
-    }
-    return confirmed;
   }
 }

@@ -91,28 +91,41 @@ class FailoverTest {
     }
   }
 
+  /** As behind a name, a virtual IP or a balancer, which leave open connections where they are. */
   @Test
-  void aGrantThatTooFewReplicasConfirmIsGivenBack() {
-    try (RedisServer primary = RedisServer.start();
-        RedisServer replica = RedisServer.setup().replicaOf(primary).start();
-        RedisStore store =
-            RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=1500ms");
-        RedisStore plain = RedisStore.connect(primary.url())) {
-      await().until(() -> primary.call("WAIT", "1", "1000").equals(1L));
-      Seam careful = new Seam(store);
-      Seam other = new Seam(plain);
-      Claim confirmed = careful.claim("wait");
-      careful.take(confirmed);
-      assertThat(replica.list("KEYS", "*")).isEqualTo(java.util.List.of(Keys.of("wait")));
-      careful.withdraw(confirmed);
-
-      replica.pause();
-      Claim unconfirmed = careful.claim("wait");
-      assertThatThrownBy(() -> careful.attempt(unconfirmed))
+  void aPrimaryThatIsDemotedInPlaceIsLeftThoughTheConnectionStaysOpen() {
+    try (RedisServer before = RedisServer.start();
+        RedisServer after = RedisServer.start();
+        FaultProxy name = FaultProxy.before(before);
+        RedisStore store = RedisStore.connect("redis://" + name.host() + ":" + name.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("demoted"));
+      name.leadTo(after);
+      before.call("REPLICAOF", after.host(), Integer.toString(after.port()));
+      assertThatThrownBy(() -> seam.attempt(seam.claim("demoted")))
           .isInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("0 of 1 replicas");
-      other.take(other.claim("wait"));
-      replica.resume();
+          .hasMessageContaining("read-only replica");
+      takenInTheEnd(seam, seam.claim("demoted"));
+      assertThat(after.call("EXISTS", Keys.of("demoted"))).isEqualTo(1L);
+    }
+  }
+
+  @Test
+  void aReplicaThatHasLostItsPrimaryIsLeftThoughTheConnectionStaysOpen() {
+    try (RedisServer before =
+            RedisServer.setup().setting("replica-serve-stale-data", "no").start();
+        RedisServer after = RedisServer.start();
+        FaultProxy name = FaultProxy.before(before);
+        RedisStore store = RedisStore.connect("redis://" + name.host() + ":" + name.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("orphaned"));
+      name.leadTo(after);
+      before.call("REPLICAOF", "127.0.0.1", "1");
+      assertThatThrownBy(() -> seam.attempt(seam.claim("orphaned")))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("lost its primary");
+      takenInTheEnd(seam, seam.claim("orphaned"));
+      assertThat(after.call("EXISTS", Keys.of("orphaned"))).isEqualTo(1L);
     }
   }
 }

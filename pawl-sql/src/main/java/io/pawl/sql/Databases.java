@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import io.pawl.StoreConfigurationException;
 import io.pawl.StoreException;
+import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
@@ -26,7 +27,8 @@ final class Databases {
   static PoolConnections of(DataSource pool) {
     try (Connection connection = pool.getConnection()) {
       String url = String.valueOf(connection.getMetaData().getURL());
-      return new PoolConnections(pool, JdbcUrl.shown(url));
+      return new PoolConnections(
+          pool, StoreUrl.parse(url.replaceFirst("(?s)[?;].*", "")).toString());
     } catch (SQLException e) {
       throw Database.explain("the DataSource", SqlStates.classify(e), e);
     }

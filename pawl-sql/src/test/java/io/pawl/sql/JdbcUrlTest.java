@@ -3,7 +3,6 @@ package io.pawl.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,83 +57,34 @@ class JdbcUrlTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "jdbc:mysql://me:can/ary@db:3306/app",
-        "jdbc:mysql://me:can#ary@db/app?useSSL=true",
-        "jdbc:mysql://me:can?ary@db/app",
-        "jdbc:mysql://me:12/canary@db/app",
-        "jdbc:mysql://me:12#canary@db/app",
-        "jdbc:mysql://me:12?canary@db/app",
-        "jdbc:mariadb://me:12?x=canary@db/app",
-        "jdbc:postgresql://me:can@ary/x@db/app",
-        "jdbc:postgresql://me:canary/app",
-        "jdbc:postgresql://me:canary",
-        "jdbc:mysql://me:can%zzary@db/app",
-        "jdbc:mysql://me:canary%@db/app",
-        "jdbc:mysql://me:can%2@db/app",
-        "jdbc:mysql://db/app?user=me&password=can%ary",
-        "jdbc:mysql://db/app?user=me&pawl.nonsense=1&password=can/a?r@y"
+        "jdbc:mysql://user:p/CANARY#s?s@host/db",
+        "jdbc:mysql://user:CAN#CANARY@host/db",
+        "jdbc:mariadb://user:CAN?CANARY@host/db",
+        "jdbc:postgresql://user:CANARY",
+        "jdbc:postgresql://user:CANARY/db",
+        "jdbc:postgresql://user:%zzCANARY@host/db",
+        "jdbc:postgresql://host/db?password=%zzCANARY",
+        "jdbc:mysql://user:p@ss/CANARY@host/db",
       })
-  void aPasswordThatIsNotEscapedIsRefusedAndNotQuoted(String url) {
+  void whatCannotBeRightIsRefusedWithoutThePassword(String url) {
     assertThatThrownBy(() -> parse(url))
         .isInstanceOf(IllegalArgumentException.class)
-        .satisfies(
-            e ->
-                assertThat(e.getMessage() + e.getCause())
-                    .contains(url.substring(0, url.indexOf("://")))
-                    .doesNotContain("canary", "can", "ary", "12"));
+        .hasMessageStartingWith("store URL 'jdbc:")
+        .hasMessageNotContaining("CANARY")
+        .hasNoCause();
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "jdbc:mysql://me:can%2Fary@db:3306/app?a=b",
-        "jdbc:mysql://me:can@ary@db:3306/app",
-        "jdbc:mysql://me:can:ary@db:3306/app",
-        "jdbc:mysql://db:3306/app?user=me@there&password=can@ary",
-        "jdbc:mysql://db:3306/app?password=can/ary",
-        "jdbc:mysql://(host=db,port=3306,password=canary)/app",
-        "jdbc:mysql://address=(host=db)(password=canary)/app",
-        "jdbc:mariadb:replication://db:3306,db2/app?password=canary"
+        "jdbc:mysql://user:CANARY@host/db?x=1",
+        "jdbc:mysql://user:a@CANARY@host/db",
+        "jdbc:mysql://host/db?user=me@corp&password=CAN&CANARY",
+        "jdbc:mysql://host/db?user=me@corp&password=CAN@CANARY",
+        "jdbc:mysql://(host=host,password=CANARY)/db",
       })
-  void noUrlShowsItsPassword(String url) {
-    assertThat(parse(url) + JdbcUrl.shown(url)).contains("jdbc:m").doesNotContain("can", "ary");
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "jdbc:mysql://db/app",
-        "jdbc:mysql://db:3306",
-        "jdbc:mysql://db:3306?useSSL=true",
-        "jdbc:mysql:loadbalance://one:3306,two:3307/app",
-        "jdbc:postgresql://[::1]:5432/app",
-        "jdbc:postgresql://[::1],db:1/app",
-        "jdbc:postgresql:app",
-        "jdbc:mysql:///app"
-      })
-  void whatDriversTakeIsTaken(String url) {
-    assertThat(parse(url).forDriver()).isEqualTo(url);
-    assertThat(parse(url).shown()).isEqualTo(url.replaceFirst("[?].*", ""));
-  }
-
-  /** As its pool's driver tells it. */
-  @Test
-  void anApplicationsUrlIsShownWithoutPasswordWhateverIsInIt() {
-    assertThat(JdbcUrl.shown("jdbc:mysql://db:3306/app?x=y")).isEqualTo("jdbc:mysql://db:3306/app");
-    for (String password : new String[] {"canary", "can/ary", "can#ary", "can?ary", "can@a/r?y"}) {
-      assertThat(JdbcUrl.shown("jdbc:mysql://me:" + password + "@db/app?x=y"))
-          .doesNotContain("can", "ary")
-          .contains("db/app");
-    }
-  }
-
-  @Test
-  void lookalikesAreRefused() {
-    assertThatThrownBy(
-            () -> Databases.refuseLookalikes("CockroachDB CCL v25.1.0 (x86_64-pc-linux-gnu)"))
-        .isInstanceOf(StoreConfigurationException.class)
-        .hasMessageContaining("CockroachDB");
-    Databases.refuseLookalikes("PostgreSQL 17.5 (Debian 17.5-1) on x86_64-pc-linux-gnu");
+  void whatIsShownHasNoPassword(String url) {
+    assertThat(parse(url) + " " + parse(url).shown()).contains("host").doesNotContain("CANARY");
   }
 
   @Test

@@ -1,0 +1,230 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.DistributedReadWriteLock;
+import io.pawl.Lease;
+import io.pawl.LockOptions;
+import io.pawl.Pawl;
+import io.pawl.PawlOptions;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** With {@code waitReplicas} nobody hears of a grant that too few replicas have. */
+class ReplicasTest {
+
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private final RedisServer primary = RedisServer.start();
+  private final RedisServer replica = RedisServer.setup().replicaOf(primary).start();
+  private final FaultProxy proxy = FaultProxy.before(primary);
+  private final RedisStore store =
+      RedisStore.connect(
+          "redis://"
+              + proxy.host()
+              + ":"
+              + proxy.port()
+              + "?waitReplicas=1&waitTimeout=900ms&timeout=2s");
+  private final RedisStore plainStore = RedisStore.connect(primary.url());
+  private final Seam careful = new Seam(store);
+  private final Seam plain = new Seam(plainStore);
+
+  @BeforeEach
+  void replicate() {
+    primary.call("SET", "first", "write");
+    await().until(() -> replica.call("EXISTS", "first").equals(1L));
+  }
+
+  @AfterEach
+  void close() {
+    replica.resume();
+    store.close();
+    plainStore.close();
+    proxy.close();
+    replica.close();
+    primary.close();
+  }
+
+  private boolean isHeldAtTheServer(Claim claim) {
+    return Seam.answer(plainStore.show(claim.lock())).orElseThrow().holders().stream()
+        .anyMatch(holder -> holder.id().equals(claim.id()));
+  }
+
+  /** Until its renewal has failed for want of replicas; never held meanwhile. */
+  private void assertNotConfirmed(Claim claim) {
+    await()
+        .until(
+            () -> {
+              try {
+                assertThat(careful.renew(claim)).isNotInstanceOf(Standing.Held.class);
+                return false;
+              } catch (StoreUnavailableException tooFew) {
+                return true;
+              }
+            });
+  }
+
+  @Test
+  void aConfirmedGrantIsOnTheReplica() {
+    careful.take(careful.claim("wait"));
+    assertThat(replica.list("KEYS", "pawl:*")).isEqualTo(List.of(Keys.of("wait")));
+  }
+
+  @Test
+  void anAttemptThatTooFewReplicasConfirmIsUnknownAndStandsUntilTheEngineWithdrawsIt() {
+    replica.pause();
+    Claim unconfirmed = careful.claim("wait");
+    assertThatThrownBy(() -> careful.attempt(unconfirmed))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("0 of 1 replicas")
+        .matches(error -> !((StoreUnavailableException) error).isUnsent());
+    assertThat(isHeldAtTheServer(unconfirmed)).isTrue();
+
+    careful.withdraw(unconfirmed.asUnsettled());
+    plain.take(plain.claim("wait"));
+  }
+
+  @Test
+  void anAttemptIsConfirmedWhenItIsRepeatedOnceTheReplicaIsBack() {
+    replica.pause();
+    Claim claim = careful.claim("wait");
+    assertThatThrownBy(() -> careful.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    replica.resume();
+    await()
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> careful.take(claim) != null);
+    assertThat(careful.renew(claim)).isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void aGrantFoundByARenewalIsNotHandedOutUnconfirmed() {
+    Claim holder = plain.claim("renewal");
+    plain.take(holder);
+    Claim waiter = careful.claim("renewal");
+    assertThat(careful.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+    replica.pause();
+    proxy.dropPushes();
+    plain.withdraw(holder);
+
+    assertNotConfirmed(waiter);
+    assertThat(isHeldAtTheServer(waiter)).isTrue();
+    replica.resume();
+    await()
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> careful.attempt(waiter) instanceof Standing.Held);
+    assertThat(careful.renew(waiter)).isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void aBellThatTooFewReplicasConfirmDoesNotRing() {
+    Claim holder = plain.claim("bell");
+    plain.take(holder);
+    Claim waiter = careful.claim("bell");
+    ConcurrentLinkedQueue<Standing> rung = new ConcurrentLinkedQueue<>();
+    Seam.answer(store.attempt(waiter, rung::add));
+    await().until(() -> primary.list("PUBSUB", "CHANNELS").size() == 1);
+    replica.pause();
+    plain.withdraw(holder);
+
+    assertNotConfirmed(waiter);
+    assertThat(rung).isEmpty();
+    assertThat(isHeldAtTheServer(waiter)).isTrue();
+  }
+
+  @Test
+  void aBellRingsOnceTheGrantIsConfirmed() {
+    Claim holder = plain.claim("bell");
+    plain.take(holder);
+    Claim waiter = careful.claim("bell");
+    ConcurrentLinkedQueue<Standing> rung = new ConcurrentLinkedQueue<>();
+    Seam.answer(store.attempt(waiter, rung::add));
+    plain.withdraw(holder);
+    await()
+        .until(
+            () -> {
+              careful.renew(waiter);
+              return !rung.isEmpty();
+            });
+    assertThat(careful.renew(waiter)).isEqualTo(rung.peek());
+    assertThat(replica.list("KEYS", "pawl:*")).isEqualTo(List.of(Keys.of("bell")));
+  }
+
+  /** The dead holder's end is found by the waiter's own renewal, whose reply has its bell too. */
+  @Test
+  void p1_oneHolder_whileAnotherContendsForAGrantThatIsNotConfirmed() {
+    LockOptions strict = LockOptions.defaults().strictOrder();
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ofSeconds(1));
+    try (Pawl doubtful = Pawl.over(store, impatient);
+        Pawl rival = Pawl.over(plainStore)) {
+      plain.take(plain.claim("contended", Duration.ofSeconds(1), 1));
+      replica.pause();
+      CompletableFuture<Optional<Lease>> first =
+          doubtful.lock("contended", strict).tryAcquireAsync(LONG);
+      await()
+          .until(
+              () -> Seam.answer(plainStore.show("contended")).orElseThrow().waiters().size() == 1);
+      CompletableFuture<Optional<Lease>> second =
+          rival.lock("contended", strict).tryAcquireAsync(LONG);
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(
+              () -> {
+                boolean rivalHolds = second.isDone() && second.join().orElseThrow().isValid();
+                boolean doubtfulHolds =
+                    first.isDone()
+                        && !first.isCompletedExceptionally()
+                        && first.join().orElseThrow().isValid();
+                assertThat(rivalHolds && doubtfulHolds).as("two holders").isFalse();
+                return rivalHolds;
+              });
+      assertThat(first).isCompletedExceptionally();
+    }
+  }
+
+  @Test
+  void aDowngradeKeepsItsHoldThoughNoReplicaConfirmsAnything() throws InterruptedException {
+    try (Pawl pawl = Pawl.over(store);
+        Pawl elsewhere = Pawl.over(plainStore)) {
+      DistributedReadWriteLock there = elsewhere.readWriteLock("downgrade");
+      Lease lease = pawl.readWriteLock("downgrade").writeLock().acquire();
+      replica.pause();
+      lease.downgrade();
+      assertThat(lease.isValid()).isTrue();
+      assertThat(there.writeLock().tryAcquire()).isEmpty();
+      assertThat(there.readLock().tryAcquire()).isPresent();
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void renewalsOfOtherLocksDoNotWaitForReplicas() {
+    Claim held = careful.claim("held");
+    careful.take(held);
+    replica.pause();
+    List<CompletableFuture<Standing>> attempts = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      attempts.add(store.attempt(careful.claim("other" + i), standing -> {}).toCompletableFuture());
+    }
+    await().until(() -> primary.text("INFO", "clients").contains("blocked_clients:1"));
+    assertThat(careful.renew(held)).isInstanceOf(Standing.Held.class);
+    assertThat(attempts)
+        .allSatisfy(
+            each ->
+                assertThatThrownBy(() -> Seam.answer(each))
+                    .isInstanceOf(StoreUnavailableException.class));
+  }
+}
