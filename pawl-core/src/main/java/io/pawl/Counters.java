@@ -113,6 +113,17 @@ final class Counters {
         conflict.counter(), request.id(), asked, conflict.recorded());
   }
 
+  /**
+   * @throws IllegalArgumentException where {@code before} is not between 1970 and now
+   */
+  void checkPast(String counter, Instant before) {
+    Instant now = Instant.ofEpochMilli(engine.time().wallMillis());
+    if (before.isBefore(Instant.EPOCH) || before.isAfter(now)) {
+      throw new IllegalArgumentException(
+          "counter '" + counter + "': before " + before + " is not between 1970 and now, " + now);
+    }
+  }
+
   /** A question that changes nothing. */
   <A, T> Asked<A, T> look(
       String counter, Function<CounterStore, CompletionStage<A>> question, Function<A, T> reading) {
