@@ -93,7 +93,19 @@ final class Counters {
             names,
             request.id(),
             repeated -> store.apply(repeated ? request.repeated() : request));
-    return new Asked<>(call, answer -> read(request, answer, reading));
+    return new Asked<>(
+        call,
+        answer -> {
+          OutcomeUnknownException unknown = call.unknownStill();
+          if (answer instanceof CounterAnswer.TooOld && unknown != null && changes(request)) {
+            throw unknown; // the ledger has forgotten the copy that may have been applied
+          }
+          return read(request, answer, reading);
+        });
+  }
+
+  private static boolean changes(CounterRequest request) {
+    return !request.operations().values().stream().allMatch(Operation.Close.class::isInstance);
   }
 
   private static <T> T read(CounterRequest request, CounterAnswer answer, Reading<T> reading) {
