@@ -306,8 +306,10 @@ public final class Counter {
 
   /**
    * What became of the operation. The answer stays true: an id that the store has never heard of is
-   * closed, and whatever still arrives under it is refused as a conflict. To make the change after
-   * all, repeat it rather than ask; after asking use another id.
+   * closed, and whatever still arrives under it is refused as a conflict. It is remembered as an
+   * operation first made now would be, whenever the id is from; once it is forgotten, what arrives
+   * under it with a time before the question is refused as too old. To make the change after all,
+   * repeat it rather than ask; after asking use another id.
    */
   public Outcome outcome(String id) {
     return outcome(OperationId.of(id));
@@ -349,9 +351,14 @@ public final class Counter {
    * reservations. From then on an operation that is that old is refused ({@link
    * OperationTooOldException}). Blocks, for a while where there are many.
    *
+   * @param before from 1970 to now, by this client's clock and by the store's
    * @return how many it forgot
+   * @throws IllegalArgumentException where {@code before} is earlier or later, before anything is
+   *     sent
+   * @throws StoreException where it is later than the store's clock; nothing was changed
    */
   public long prune(Instant before) {
+    counters.checkPast(name, before);
     return counters.look(name, store -> store.prune(name, before), count -> count).now();
   }
 

@@ -176,6 +176,22 @@ final class CounterCall<A> {
     return handedOn;
   }
 
+  /**
+   * What is known where the store has answered that it cannot tell; null where no earlier copy can
+   * have been applied.
+   */
+  @Nullable OutcomeUnknownException unknownStill() {
+    OperationId changing = id;
+    mutex.lock();
+    try {
+      return changing == null || !doubtful
+          ? null
+          : new OutcomeUnknownException(counter, changing, engine.store().describe(), lastFailure);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Says what is known, unless it was answered. */
   void giveUp() {
     engine.ended(this);

@@ -93,7 +93,19 @@ final class Counters {
             names,
             request.id(),
             repeated -> store.apply(repeated ? request.repeated() : request));
-    return new Asked<>(call, answer -> read(request, answer, reading));
+    return new Asked<>(
+        call,
+        answer -> {
+          OutcomeUnknownException unknown = call.unknownStill();
+          if (answer instanceof CounterAnswer.TooOld && unknown != null && changes(request)) {
+            throw unknown; // the ledger has forgotten the copy that may have been applied
+          }
+          return read(request, answer, reading);
+        });
+  }
+
+  private static boolean changes(CounterRequest request) {
+    return !request.operations().values().stream().allMatch(Operation.Close.class::isInstance);
   }
 
   private static <T> T read(CounterRequest request, CounterAnswer answer, Reading<T> reading) {
@@ -111,6 +123,17 @@ final class Counters {
     String asked = String.valueOf(request.operations().get(conflict.counter()));
     throw new OperationConflictException(
         conflict.counter(), request.id(), asked, conflict.recorded());
+  }
+
+  /**
+   * @throws IllegalArgumentException where {@code before} is not between 1970 and now
+   */
+  void checkPast(String counter, Instant before) {
+    Instant now = Instant.ofEpochMilli(engine.time().wallMillis());
+    if (before.isBefore(Instant.EPOCH) || before.isAfter(now)) {
+      throw new IllegalArgumentException(
+          "counter '" + counter + "': before " + before + " is not between 1970 and now, " + now);
+    }
   }
 
   /** A question that changes nothing. */

@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import io.pawl.NameInUseException;
+import io.pawl.StoreDeniedException;
 import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import io.pawl.spi.Claim;
@@ -8,6 +9,8 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -16,6 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * The fast store, which may be away at any moment. Whoever asks it waits for {@link
  * GateOptions#gatePatience} at most; after a failure it is left out altogether, until a probe in
  * the background, every {@link GateOptions#gatePause}, finds that it answers again. No answer of it
- * is ever needed.
+ * is ever needed. What fails at one key leaves out that answer alone.
  */
 final class Gate implements AutoCloseable {
 
@@ -35,6 +39,8 @@ final class Gate implements AutoCloseable {
   /** A claim that is never attempted: to renew it is a trip that changes nothing. */
   private static final String PROBE = "pawl:gate-probe";
 
+  private static final long COMPLAINT_PAUSE_NANOS = 60_000_000_000L;
+
   private final String description;
   private final Supplier<LockStore> opener;
   private final GateOptions options;
@@ -42,6 +48,8 @@ final class Gate implements AutoCloseable {
   private final Runnable onBack;
   private final Claim probe;
   private final AtomicBoolean away = new AtomicBoolean();
+  private final AtomicLong complainedNanos =
+      new AtomicLong(System.nanoTime() - COMPLAINT_PAUSE_NANOS - 1);
   private volatile @Nullable LockStore store;
   private volatile boolean closed;
 
@@ -118,17 +126,88 @@ final class Gate implements AutoCloseable {
     }
     try {
       return await(verb.apply(open));
-    } catch (NameInUseException e) {
-      return null; // the truth says so too, or knows better
     } catch (RuntimeException e) {
-      leaveOut(e);
+      failed(e);
       return null;
     }
   }
 
-  private <T> T await(CompletionStage<T> answer) {
-    CompletableFuture<T> future = answer.toCompletableFuture();
+  /**
+   * The answers of all {@code verbs}, asked {@linkplain LockStore#together together}: null where
+   * {@link #ask} would answer null.
+   */
+  <T> List<@Nullable T> askTogether(List<Function<LockStore, CompletionStage<T>>> verbs) {
+    LockStore open = store;
+    if (open == null || closed || away.get()) {
+      return new ArrayList<>(Collections.nCopies(verbs.size(), null));
+    }
+    List<@Nullable T> answers = new ArrayList<>();
     long giveUpAt = System.nanoTime() + options.gatePatience().toNanos();
+    for (CompletionStage<T> asked : allAsked(open, verbs)) {
+      T answer = null;
+      try {
+        answer = await(asked, giveUpAt);
+      } catch (RuntimeException e) {
+        failed(e);
+      }
+      answers.add(answer);
+    }
+    return answers;
+  }
+
+  private <T> List<CompletionStage<T>> allAsked(
+      LockStore open, List<Function<LockStore, CompletionStage<T>>> verbs) {
+    List<CompletionStage<T>> asked = new ArrayList<>();
+    try {
+      open.together(() -> verbs.forEach(verb -> asked.add(called(verb, open))));
+    } catch (RuntimeException e) {
+      failed(e);
+      while (asked.size() < verbs.size()) {
+        asked.add(CompletableFuture.failedFuture(e));
+      }
+    }
+    return asked;
+  }
+
+  private static <T> CompletionStage<T> called(
+      Function<LockStore, CompletionStage<T>> verb, LockStore open) {
+    try {
+      return verb.apply(open);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * What it says of one key is no reason to leave it out: the truth is asked for that one instead,
+   * and says so too, or knows better.
+   */
+  private void failed(RuntimeException cause) {
+    boolean aboutOneKey =
+        cause instanceof StoreException
+            && !(cause instanceof StoreUnavailableException)
+            && !(cause instanceof StoreDeniedException);
+    if (!aboutOneKey) {
+      leaveOut(cause);
+    } else if (!(cause instanceof NameInUseException)) {
+      complain(cause);
+    }
+  }
+
+  private void complain(RuntimeException cause) {
+    long now = System.nanoTime();
+    long last = complainedNanos.get();
+    if (now - last > COMPLAINT_PAUSE_NANOS && complainedNanos.compareAndSet(last, now)) {
+      log.warn("gate {} failed at one key; the truth is asked in its place", description, cause);
+    }
+  }
+
+  private <T> T await(CompletionStage<T> answer) {
+    return await(answer, System.nanoTime() + options.gatePatience().toNanos());
+  }
+
+  private <T> T await(CompletionStage<T> answer, long giveUpAt) {
+    CompletableFuture<T> future = answer.toCompletableFuture();
     boolean interrupted = false;
     try {
       while (true) {

@@ -70,23 +70,18 @@ final class GateCounters {
 
   CompletionStage<CounterAnswer> apply(CounterRequest request) {
     String counter = request.operations().firstKey();
-    long taken = mayBeRefused(counter, request);
-    Stock stock = taken > 0 ? stock(counter) : null;
+    long taken = taken(counter, request);
+    Stock stock = taken > 0 && mayBeRefused(counter, request) ? stock(counter) : null;
     if (stock == null) {
-      if (taken > 0) {
-        noteSent(counter, request);
-      }
-      return threads.then(truth.apply(request), answer -> changed(request, answer));
+      return threads.then(send(counter, taken, request), answer -> changed(request, answer));
     }
     Long refusedAt = refuses(stock, taken);
     mirror.watch(stock);
     if (refusedAt != null) {
       return CompletableFuture.completedFuture(refusal(counter, request, refusedAt));
     }
-    noteSent(counter, request);
     int raises = stock.raises();
-    return truth
-        .apply(request)
+    return send(counter, taken, request)
         .thenApply(
             answer -> {
               learn(stock, taken, answer, raises);
@@ -94,25 +89,34 @@ final class GateCounters {
             });
   }
 
-  /** From now on the truth alone knows what becomes of the caller's id. */
-  private void noteSent(String counter, CounterRequest request) {
-    if (request.recordsRefusal()) {
-      sent.add(counter, request.id().text());
+  /** From now on the truth alone knows what becomes of the id of a take. */
+  private CompletionStage<CounterAnswer> send(String counter, long taken, CounterRequest request) {
+    if (taken == 0 || !options.refusesCallersIds()) {
+      return truth.apply(request);
     }
+    String id = request.id().text();
+    sent.send(counter, id);
+    return truth
+        .apply(request)
+        .thenApply(
+            answer -> {
+              sent.answered(counter, id, request.recordsRefusal());
+              return answer;
+            });
   }
 
-  /** The amount of a lone take that was never sent to the truth, else 0. */
-  private long mayBeRefused(String counter, CounterRequest request) {
-    boolean take =
-        request.operations().size() == 1
+  /** The amount of a lone take, else 0. */
+  private static long taken(String counter, CounterRequest request) {
+    return request.operations().size() == 1
             && request.operations().get(counter) instanceof Operation.Add add
-            && add.amount() < 0;
-    boolean unsent =
-        !request.recordsRefusal()
-            || (options.refusesCallersIds() && !sent.has(counter, request.id().text()));
-    return take && unsent
-        ? -((Operation.Add) Objects.requireNonNull(request.operations().get(counter))).amount()
+        ? Math.max(0, -add.amount())
         : 0;
+  }
+
+  /** Whether the take was never sent to the truth. */
+  private boolean mayBeRefused(String counter, CounterRequest request) {
+    return !request.recordsRefusal()
+        || (options.refusesCallersIds() && !sent.has(counter, request.id().text()));
   }
 
   private @Nullable Stock stock(String counter) {

@@ -10,6 +10,7 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li><b>attempt</b>: the gate first. Waiting there, or busy there: that is the answer. Let
  *       through, at once or by bell: an attempt at the truth. Gate away: an attempt at the truth.
- *   <li><b>renew</b>: both, for claims that are at both; the truth decides where it was asked. A
- *       claim is sent to it once, unless the engine repeats its attempt.
+ *   <li><b>renew</b>: both, for claims that are at both; the truth decides where it was asked, and
+ *       its answer waits for nothing else. A claim is sent to it once, unless the engine repeats
+ *       its attempt.
  *   <li><b>withdraw</b>: the truth first, so that the next whom the gate lets through finds it
  *       free.
  * </ul>
@@ -40,9 +42,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class GateLocks {
 
-  /** How long a renewal awaits an attempt of the same claim; what goes with it waits too. */
-  private static final long LONGEST_AWAIT_MILLIS = 1_000;
-
   private final Gate gate;
   private final LockStore truth;
   private final Threads threads;
@@ -50,62 +49,82 @@ final class GateLocks {
   private final ConcurrentHashMap<ClaimId, Passage> passages = new ConcurrentHashMap<>();
   private final Debts debts;
 
+  /** What this thread has asked together so far. */
+  private final ThreadLocal<@Nullable Together> together = new ThreadLocal<>();
+
   GateLocks(Gate gate, LockStore truth, Threads threads, LongSupplier nanos) {
     this.gate = gate;
     this.truth = truth;
     this.threads = threads;
     this.nanos = nanos;
-    this.debts = new Debts(gate, threads);
+    this.debts = new Debts(gate, threads, nanos);
   }
 
   CompletionStage<Standing> attempt(Claim claim, Bell bell) {
     long now = nanos.getAsLong();
     Passage passage = passages.computeIfAbsent(claim.id(), id -> new Passage(claim, bell, now));
     passage.heard(bell, now);
+    Together all = together.get();
     if (passage.isSent()) {
-      return again(passage, claim);
+      return all == null
+          ? threads.then(send(passage, claim), standing -> again(passage, claim, standing))
+          : all.atTruth(() -> send(passage, claim), standing -> again(passage, claim, standing));
+    }
+    if (all != null) {
+      return all.attempt(passage, claim);
     }
     Standing atGate = askGate(passage);
-    if (atGate instanceof Standing.Waiting) {
-      return CompletableFuture.completedFuture(atGate);
-    }
+    return isAnsweredAtGate(passage, atGate)
+        ? CompletableFuture.completedFuture(atGate)
+        : threads.then(
+            send(passage, claim),
+            standing -> conclude(passage, standing, atGate instanceof Standing.OtherKind));
+  }
+
+  /** Whether what the gate said is the answer. */
+  boolean isAnsweredAtGate(Passage passage, @Nullable Standing atGate) {
     if (atGate instanceof Standing.Gone) {
-      passages.remove(claim.id(), passage);
-      return CompletableFuture.completedFuture(atGate);
+      forget(passage);
     }
-    return askTruth(passage, claim, atGate instanceof Standing.OtherKind);
+    return atGate instanceof Standing.Waiting || atGate instanceof Standing.Gone;
   }
 
   /** The truth first: of a downgrade the readers at the gate must not learn before it. */
-  private CompletionStage<Standing> again(Passage passage, Claim claim) {
-    CompletionStage<Standing> answer = askTruth(passage, claim, false);
-    return threads.then(
-        answer,
-        standing -> {
-          if (passage.mayBeAtGate() && standing instanceof Standing.Held) {
-            gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
-          }
-          return standing;
-        });
+  private Standing again(Passage passage, Claim claim, Standing answer) {
+    Standing standing = conclude(passage, answer, false);
+    if (passage.mayBeAtGate() && standing instanceof Standing.Held) {
+      gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
+    }
+    return standing;
   }
 
   /** How it stands at the gate; null where the gate is away. */
-  private @Nullable Standing askGate(Passage passage) {
+  @Nullable Standing askGate(Passage passage) {
+    return askGate(List.of(passage)).get(0);
+  }
+
+  /** As {@link #askGate(Passage)}, of all of them in one trip. */
+  List<@Nullable Standing> askGate(List<Passage> asking) {
+    List<Function<LockStore, CompletionStage<Standing>>> verbs = new ArrayList<>();
     if (gate.isAway()) {
-      return null;
+      return new ArrayList<>(Collections.nCopies(asking.size(), null));
     }
-    passage.toGate();
-    Standing standing =
-        gate.ask(store -> store.attempt(forGate(passage.claim), rung -> gateRang(passage, rung)));
-    passage.gateAnswered(standing);
-    return standing;
+    for (Passage passage : asking) {
+      passage.toGate();
+      verbs.add(store -> store.attempt(forGate(passage.claim), rung -> gateRang(passage, rung)));
+    }
+    List<@Nullable Standing> standings = gate.askTogether(verbs);
+    for (int i = 0; i < standings.size(); i++) {
+      asking.get(i).gateAnswered(standings.get(i));
+    }
+    return standings;
   }
 
   /**
    * No more tokens than followers could use; the gate's are not the truth's. Without a shortest
    * hold, which the truth keeps: a gate thinks no lock busy for longer than a lease.
    */
-  private static Claim forGate(Claim claim) {
+  static Claim forGate(Claim claim) {
     return new Claim(
         claim.lock(),
         claim.id(),
@@ -141,7 +160,7 @@ final class GateLocks {
    * For a claim that stood in the gate's line: it keeps its place though the semaphore was given
    * other permits meanwhile.
    */
-  private CompletionStage<Standing> askTruth(Passage passage) {
+  CompletionStage<Standing> askTruth(Passage passage) {
     CompletionStage<Standing> answer =
         threads
             .then(
@@ -156,11 +175,7 @@ final class GateLocks {
     return threads.then(answer, standing -> conclude(passage, standing, false));
   }
 
-  private CompletionStage<Standing> askTruth(Passage passage, Claim claim, boolean mendKind) {
-    return threads.then(send(passage, claim), standing -> conclude(passage, standing, mendKind));
-  }
-
-  private CompletionStage<Standing> send(Passage passage, Claim claim) {
+  CompletionStage<Standing> send(Passage passage, Claim claim) {
     if (!passage.toTruth(nanos.getAsLong())) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
@@ -180,7 +195,7 @@ final class GateLocks {
         });
   }
 
-  private Standing conclude(Passage passage, Standing standing, boolean mendKind) {
+  Standing conclude(Passage passage, Standing standing, boolean mendKind) {
     Claim claim = passage.claim;
     if (standing instanceof Standing.OtherKind other) {
       mendKind(claim.lock(), other.kind());
@@ -188,14 +203,14 @@ final class GateLocks {
       mendKind(claim.lock(), new Kind(claim.mode().capacity()));
     }
     if (standing instanceof Standing.Gone || standing instanceof Standing.OtherKind) {
-      passages.remove(claim.id(), passage);
+      forget(passage);
       leaveGate(passage, claim);
     }
     return plain(standing);
   }
 
   /** Without followers: those of the truth's line did not come through the gate. */
-  private static Standing plain(Standing standing) {
+  static Standing plain(Standing standing) {
     return standing instanceof Standing.Held held && !held.followers().isEmpty()
         ? new Standing.Held(held.token(), held.lastToken())
         : standing;
@@ -205,197 +220,156 @@ final class GateLocks {
     gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind));
   }
 
-  CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-    long now = nanos.getAsLong();
-    Renewal renewal = new Renewal(claims);
-    List<Claim> gateClaims = new ArrayList<>();
-    Map<Passage, Boolean> waiting = new HashMap<>();
-    for (Claim claim : claims) {
-      Passage passage = passages.get(claim.id());
-      if (passage == null) {
-        renewal.sent.add(claim);
-        continue;
-      }
-      boolean inTime = passage.heard(null, now);
-      if (passage.mayBeAtGate()) {
-        gateClaims.add(forGate(claim));
-      }
-      if (passage.isSent()) {
-        renewal.sent.add(claim);
-      } else {
-        waiting.put(passage, inTime);
-      }
-    }
-    renewal.renewSent(); // what is held does not wait for the gate
-    Map<ClaimId, Standing> atGate =
-        gateClaims.isEmpty() ? Map.of() : gate.ask(store -> store.renew(gateClaims));
-    waiting.forEach(
-        (passage, inTime) -> {
-          ClaimId id = passage.claim.id();
-          Standing standing = atGate == null ? null : atGate.get(id);
-          if (standing instanceof Standing.Gone && inTime) {
-            standing = askGate(passage); // it has forgotten: stand in line anew
-          }
-          if (standing instanceof Standing.Waiting) {
-            renewal.told.put(id, standing);
-          } else if (standing == null || standing instanceof Standing.Held) {
-            renewal.letThrough(passage);
-          } else {
-            passages.remove(id, passage);
-            renewal.told.put(id, Standing.GONE);
-          }
-        });
-    return renewal.askTruth();
+  /**
+   * Claims of which the truth has said how they stand are renewed in calls of their own, which
+   * neither the gate nor another claim's attempt holds up.
+   */
+  int renewGroup(Claim claim) {
+    int atTruth = 2 * truth.renewGroup(claim);
+    return isKnown(passages.get(claim.id())) ? atTruth : atTruth + 1;
   }
 
-  /** What of a renewal goes to the truth, and what is known already. */
-  private final class Renewal {
-    private final List<Claim> sent = new ArrayList<>();
-    private final List<Passage> asks = new ArrayList<>();
-    private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
-    private final List<CompletableFuture<?>> answers = new ArrayList<>();
-    private final long patienceMillis;
-    private volatile @Nullable Throwable failure;
+  private static boolean isKnown(@Nullable Passage passage) {
+    return passage == null || passage.isKnown();
+  }
 
-    Renewal(Collection<Claim> claims) {
-      long shortest =
-          claims.stream().mapToLong(Claim::leaseMillis).min().orElse(LONGEST_AWAIT_MILLIS);
-      patienceMillis = Math.min(LONGEST_AWAIT_MILLIS, shortest / 10);
-    }
-
-    void renewSent() {
-      if (!sent.isEmpty()) {
-        answers.add(noting(renewAtTruth(sent).thenCompose(this::tell)));
+  CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    List<Claim> known = new ArrayList<>();
+    List<Passage> others = new ArrayList<>();
+    for (Claim claim : claims) {
+      Passage passage = passages.get(claim.id());
+      if (passage == null || passage.isKnown()) {
+        known.add(claim);
+      } else {
+        others.add(passage);
       }
     }
-
-    /** Unless its bell has just done so. */
-    void letThrough(Passage passage) {
-      if (passage.startsForTruth(nanos.getAsLong())) {
-        asks.add(passage);
-      } else {
-        answers.add(noting(afterAttempt(passage)));
-      }
+    if (others.isEmpty()) {
+      return renewKnown(known);
     }
+    CompletionStage<Map<ClaimId, Standing>> answer =
+        new Renewal(this, gate, threads, nanos, others).answer();
+    return known.isEmpty() ? answer : either(renewKnown(known), answer);
+  }
 
-    /**
-     * The claim is on its way to the truth, whose answer is awaited for a moment; but what it tells
-     * is only as old as the attempt, so that a renewal follows it.
-     */
-    private CompletionStage<Void> afterAttempt(Passage passage) {
-      return passage
-          .answered()
-          .copy()
-          .completeOnTimeout(null, patienceMillis, TimeUnit.MILLISECONDS)
-          .thenComposeAsync(nothing -> renewAtTruth(List.of(passage.claim)), threads.awaited())
-          .thenAccept(standings -> standings.forEach(this::tell));
-    }
-
-    /** What fails alone is left out, unless nothing else is known. */
-    CompletionStage<Map<ClaimId, Standing>> askTruth() {
-      if (asks.size() == 1) {
-        answers.add(ask(asks.get(0)));
-      } else {
-        for (Passage passage : asks) {
-          answers.add(
-              CompletableFuture.supplyAsync(() -> ask(passage), threads.awaited())
-                  .thenCompose(answer -> answer));
+  /** At the truth, whose answer it is; the gate is told on the way. */
+  private CompletionStage<Map<ClaimId, Standing>> renewKnown(List<Claim> known) {
+    long now = nanos.getAsLong();
+    List<Claim> gateClaims = new ArrayList<>();
+    for (Claim claim : known) {
+      Passage passage = passages.get(claim.id());
+      if (passage != null) {
+        passage.heard(null, now);
+        if (passage.mayBeAtGate()) {
+          gateClaims.add(forGate(claim));
         }
       }
-      return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-          .thenApply(
-              nothing -> {
-                Throwable cause = failure;
-                if (told.isEmpty() && cause != null) {
-                  throw cause instanceof CompletionException e ? e : new CompletionException(cause);
-                }
-                return told;
-              });
     }
-
-    private CompletionStage<Map<ClaimId, Standing>> renewAtTruth(List<Claim> claims) {
-      try {
-        return truth.renew(claims);
-      } catch (RuntimeException e) {
-        return CompletableFuture.failedFuture(e);
-      }
+    if (!gateClaims.isEmpty()) {
+      threads.soon(() -> gate.ask(store -> store.renew(gateClaims)));
     }
+    return renewAtTruth(known).thenApply(this::told);
+  }
 
-    private CompletableFuture<?> ask(Passage passage) {
-      return noting(
-          GateLocks.this
-              .askTruth(passage)
-              .thenAccept(
-                  standing ->
-                      told.put(
-                          passage.claim.id(),
-                          standing instanceof Standing.OtherKind ? Standing.GONE : standing)));
+  private Map<ClaimId, Standing> told(Map<ClaimId, Standing> found) {
+    Map<ClaimId, Standing> told = new HashMap<>();
+    found.forEach(
+        (id, standing) -> {
+          Passage passage = passages.get(id);
+          if (passage != null && standing instanceof Standing.Gone) {
+            goneAtTruth(passage);
+          }
+          told.put(id, plain(standing));
+        });
+    return told;
+  }
+
+  /** What is known of both, unless nothing is of either. */
+  private static CompletionStage<Map<ClaimId, Standing>> either(
+      CompletionStage<Map<ClaimId, Standing>> one, CompletionStage<Map<ClaimId, Standing>> other) {
+    return one.handle(
+            (first, error) ->
+                other.handle(
+                    (second, otherError) -> {
+                      if (first == null && second == null) {
+                        throw error instanceof CompletionException e
+                            ? e
+                            : new CompletionException(error);
+                      }
+                      Map<ClaimId, Standing> both = new HashMap<>();
+                      both.putAll(first == null ? Map.of() : first);
+                      both.putAll(second == null ? Map.of() : second);
+                      return both;
+                    }))
+        .thenCompose(stage -> stage);
+  }
+
+  CompletionStage<Map<ClaimId, Standing>> renewAtTruth(List<Claim> claims) {
+    try {
+      return truth.renew(claims);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
     }
+  }
 
-    /**
-     * What the truth does not know though an attempt was sent to it is left out: the engine repeats
-     * the attempt, and takes no bell of one that it has repeated for a grant. To repeat it here,
-     * behind its back, could hand out a grant that ran out before its reply came.
-     */
-    private CompletionStage<Void> tell(Map<ClaimId, Standing> standings) {
-      long now = nanos.getAsLong();
-      List<CompletableFuture<?>> awaited = new ArrayList<>();
-      standings.forEach(
-          (id, found) -> {
-            Passage passage = passages.get(id);
-            if (passage != null && found instanceof Standing.Gone && passage.isUnderWay(now)) {
-              awaited.add(noting(afterAttempt(passage)));
-            } else {
-              tell(id, found);
-            }
-          });
-      return CompletableFuture.allOf(awaited.toArray(CompletableFuture[]::new));
+  void goneAtTruth(Passage passage) {
+    forget(passage);
+    threads.soon(() -> leaveGate(passage, passage.claim));
+  }
+
+  @Nullable Passage passage(ClaimId id) {
+    return passages.get(id);
+  }
+
+  void forget(Passage passage) {
+    passages.remove(passage.claim.id(), passage);
+  }
+
+  /** What {@code calls} asks on this thread is sent when all of it was asked. */
+  void together(Runnable calls) {
+    if (together.get() != null) {
+      calls.run();
+      return;
     }
-
-    private void tell(ClaimId id, Standing found) {
-      Passage passage = passages.get(id);
-      Standing standing = passage == null ? found : passage.renewed(found, nanos.getAsLong());
-      if (standing == null) {
-        return;
-      }
-      told.put(id, plain(standing));
-      if (passage != null && standing instanceof Standing.Gone) {
-        passages.remove(id, passage);
-        threads.soon(() -> leaveGate(passage, passage.claim));
-      }
-    }
-
-    private CompletableFuture<?> noting(CompletionStage<Void> answer) {
-      return answer
-          .toCompletableFuture()
-          .handle(
-              (nothing, error) -> {
-                if (error != null) {
-                  failure = error;
-                }
-                return null;
-              });
+    Together all = new Together(this, gate, truth, threads);
+    together.set(all);
+    try {
+      calls.run();
+    } finally {
+      together.remove();
+      all.send();
     }
   }
 
   CompletionStage<Void> withdraw(Claim claim) {
     Passage passage = passages.get(claim.id());
+    Together all = together.get();
     if (passage == null) {
-      return threads.then(truth.withdraw(claim), nothing -> leaveGate(null, claim));
+      return withdraw(all, claim, nothing -> leaveGate(null, claim));
     }
     passage.end();
     if (!passage.isSent() && !claim.unsettled()) {
-      passages.remove(claim.id(), passage);
+      forget(passage);
+      if (all != null) {
+        return CompletableFuture.supplyAsync(() -> leaveGate(passage, claim), threads.awaited());
+      }
       leaveGate(passage, claim);
       return CompletableFuture.completedFuture(null);
     }
-    Claim gone = passage.isUnsettled() ? claim.asUnsettled() : claim;
-    return threads.then(
-        truth.withdraw(gone),
+    return withdraw(
+        all,
+        passage.isUnsettled() ? claim.asUnsettled() : claim,
         nothing -> {
-          passages.remove(claim.id(), passage);
+          forget(passage);
           return leaveGate(passage, claim);
         });
+  }
+
+  private CompletionStage<Void> withdraw(
+      @Nullable Together all, Claim claim, Function<Void, Void> then) {
+    return all == null
+        ? threads.then(truth.withdraw(claim), then)
+        : all.atTruth(() -> truth.withdraw(claim), then);
   }
 
   /** Takes the claim out of the gate; one that the gate misses is told to it when it is back. */

@@ -136,10 +136,15 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return locks.withdraw(claim);
   }
 
-  /** In one trip to the truth; the gate is asked for each. */
+  /** In one trip to the gate and then one to the truth, where these take several at once. */
   @Override
   public void together(Runnable calls) {
-    truth.together(calls);
+    locks.together(calls);
+  }
+
+  @Override
+  public int renewGroup(Claim claim) {
+    return locks.renewGroup(claim);
   }
 
   /** What both parts take in one trip. */

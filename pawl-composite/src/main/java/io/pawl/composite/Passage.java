@@ -106,7 +106,16 @@ final class Passage {
     if (standing instanceof Standing.OtherKind other
         && claim.mode() instanceof Mode.Permits permits
         && permits.wanted() <= other.kind().capacity()) {
-      return claim.as(new Mode.Permits(permits.wanted(), other.kind().capacity()));
+      return new Claim(
+          claim.lock(),
+          claim.id(),
+          new Mode.Permits(permits.wanted(), other.kind().capacity()),
+          claim.lease(),
+          claim.queues(),
+          claim.tokens(),
+          claim.tokenFloor(),
+          claim.unsettled(),
+          claim.holder());
     }
     return null;
   }
@@ -146,21 +155,29 @@ final class Passage {
     return answered;
   }
 
+  /** The truth has said how it stands. */
+  synchronized boolean isKnown() {
+    return known;
+  }
+
   /** It was sent to the truth, whatever became of it. */
   synchronized boolean isSent() {
     return sent;
   }
 
-  /**
-   * What to tell of it now that a renewal at the truth has found it so; null where that is not
-   * known: an attempt may have been lost, or applied so long ago that the claim has run out since.
-   */
-  synchronized @Nullable Standing renewed(Standing standing, long nowNanos) {
-    known |= !(standing instanceof Standing.Gone);
-    if (known) {
-      return standing;
-    }
-    return isUnderWay(nowNanos) ? new Standing.Waiting(claim.lease()) : null;
+  /** A renewal at the truth has found it there. */
+  synchronized void found() {
+    known = true;
+  }
+
+  /** It was not sent to the truth, and may still be. */
+  synchronized boolean isWaiting() {
+    return !sent && !ended;
+  }
+
+  /** The truth did not know it, and has said since how it stands, or is about to. */
+  synchronized boolean maySoonBeKnown(long nowNanos) {
+    return known || isUnderWay(nowNanos);
   }
 
   /** The first attempt at the truth is not answered, and not old. */

@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Counter;
@@ -35,6 +36,9 @@ class CounterFaultsTest {
           .gatePause(Duration.ofMillis(50))
           .soldOutKept(Duration.ofMillis(50))
           .settle(Duration.ofMillis(50));
+
+  private static final GateOptions EARLY =
+      GateOptions.defaults().soldOutKept(Duration.ofSeconds(1)).refusesCallersIds(true);
 
   private static final PawlOptions IMPATIENT = PawlOptions.defaults().patience(Duration.ZERO);
 
@@ -247,6 +251,40 @@ class CounterFaultsTest {
     assertThat(counter.get()).isZero();
     client.close();
     early.close();
+  }
+
+  /** Sold out by an applied take whose reply is lost: its repetition must not hear of that. */
+  @Test
+  void p7_conservation_theRepetitionOfAnAppliedTakeIsTheTruthsEvenWhereCallersIdsAreRefused() {
+    try (GateStore early = GateStore.over(toGate, toTruth, EARLY)) {
+      Seam.set(truth, "stock", 1);
+      CounterRequest take =
+          CounterRequest.of("stock", OperationId.random(), new Operation.Add(-1), false);
+      toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
+      assertThat(early.apply(take).toCompletableFuture()).isCompletedExceptionally();
+      CounterRequest other =
+          CounterRequest.of("stock", OperationId.random(), new Operation.Add(-1), false);
+      assertThat(Seam.answer(early.apply(other))).isInstanceOf(CounterAnswer.Refused.class);
+
+      assertThat(Seam.answer(early.apply(take.repeated())))
+          .isInstanceOf(CounterAnswer.Applied.class);
+    }
+  }
+
+  @Test
+  void p7_conservation_anUnknownOutcomeIsKnownByRepeatingEvenWhereCallersIdsAreRefused() {
+    try (GateStore early = GateStore.over(toGate, toTruth, EARLY);
+        Pawl client = Pawl.over(early, IMPATIENT)) {
+      Counter counter = client.counter("stock");
+      counter.set(1);
+      toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
+      OutcomeUnknownException lost =
+          catchThrowableOfType(OutcomeUnknownException.class, () -> counter.tryTake(1));
+      assertThat(counter.tryTake(1).isTaken()).isFalse();
+
+      assertThat(counter.tryTake(1, lost.id()).isTaken()).isTrue();
+      assertThat(counter.get()).isZero();
+    }
   }
 
   /** Takes and give-backs over parts that lose one message in five, on either side. */

@@ -75,6 +75,24 @@ class GateServerFaultsTest {
     redis.close();
   }
 
+  /** Somebody else's data lie where the gate would keep the lock and the counter. */
+  @Test
+  void aKeyThatIsSpoiltAtTheGateLeavesOutNothingElse() throws Exception {
+    GateStore store = keep(GateStore.over(gate, truth, BRISK));
+    Pawl pawl = keep(Pawl.over(store));
+    redis.call("RPUSH", "pawl:lock:spoilt", "data");
+    redis.call("RPUSH", "pawl:counter:stock", "data");
+
+    pawl.lock("spoilt").acquire().close();
+    pawl.lockAll("good", "spoilt").acquire().close();
+    pawl.counter("stock").set(1);
+    assertThat(pawl.counter("stock").tryTake(1).isTaken()).isTrue();
+    assertThat(pawl.counter("stock").tryTake(1).isTaken()).isFalse();
+
+    assertThat(store.isGateAway()).isFalse();
+    assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
+  }
+
   /** Everything that can happen to a gate, one after the other. */
   private void torment() throws InterruptedException {
     redis.call("FLUSHALL");

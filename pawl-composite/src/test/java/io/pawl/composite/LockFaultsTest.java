@@ -8,7 +8,12 @@ import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
 import io.pawl.tck.FaultyStore;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
@@ -16,11 +21,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -284,6 +293,126 @@ class LockFaultsTest {
     second.close();
 
     assertThat(late.get(20, TimeUnit.SECONDS).orElseThrow().token()).isGreaterThan(second.token());
+  }
+
+  /** The renewal overtakes the attempt on its way there, and is answered after it. */
+  @Test
+  void aClaimThatIsGrantedWhileItIsRenewedIsNotTakenForGone() {
+    Client client = new Client();
+    Claim first = Seam.claim("lock");
+    Claim second = Seam.claim("lock");
+    Seam.answer(client.store.attempt(first, rung -> {}));
+    assertThat(Seam.answer(client.store.attempt(second, rung -> {})))
+        .isInstanceOf(Standing.Waiting.class);
+    client.toTruth.next(Verb.ATTEMPT, Fault.HOLD_REQUEST).next(Verb.RENEW, Fault.HOLD_REPLY);
+    Seam.answer(client.store.withdraw(first));
+    await().until(() -> client.toTruth.calls(Verb.ATTEMPT) == 2);
+    CompletionStage<Map<ClaimId, Standing>> renewal = client.store.renew(List.of(second));
+    await().until(() -> client.toTruth.calls(Verb.RENEW) == 1);
+
+    client.toTruth.resume();
+
+    assertThat(Seam.answer(renewal).get(second.id())).isInstanceOf(Standing.Held.class);
+    assertThat(Seam.answer(client.store.renew(List.of(second))).get(second.id()))
+        .isInstanceOf(Standing.Held.class);
+  }
+
+  private GateStore steadfast(FaultyStore toGate, LockStore toTruth) {
+    GateOptions patient = GateOptions.defaults().gatePatience(Duration.ofSeconds(10));
+    return keep(GateStore.over(toGate, toTruth, patient));
+  }
+
+  @Test
+  void aHeldClaimIsRenewedWhileTheGateStandsStill() {
+    FaultyStore toGate = keep(new FaultyStore(gate));
+    GateStore store = steadfast(toGate, truth);
+    Claim held = Seam.claim("held");
+    Seam.answer(store.attempt(held, rung -> {}));
+    toGate.on(Verb.RENEW, Fault.HOLD_REQUEST);
+
+    assertThat(Seam.answer(store.renew(List.of(held))).get(held.id()))
+        .isInstanceOf(Standing.Held.class);
+
+    await().until(() -> toGate.calls(Verb.RENEW) == 1);
+    assertThat(store.isGateAway()).isFalse();
+  }
+
+  /** The other's place at the gate has come up, and the truth does not answer its attempt. */
+  @Test
+  void aHeldClaimIsRenewedWhileTheAttemptOfAnotherIsUnderWay() {
+    FaultyStore toTruth = keep(new FaultyStore(truth));
+    GateStore store = steadfast(keep(new FaultyStore(gate)), toTruth);
+    Claim held = Seam.claim("held");
+    Claim first = Seam.claim("busy");
+    Claim next = Seam.claim("busy");
+    for (Claim claim : List.of(held, first, next)) {
+      Seam.answer(store.attempt(claim, rung -> {}));
+    }
+    toTruth.on(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+    Seam.answer(gate.withdraw(first));
+    await().until(() -> toTruth.calls(Verb.ATTEMPT) == 3);
+
+    assertThat(store.renewGroup(held)).isNotEqualTo(store.renewGroup(next));
+    assertThat(Seam.answer(store.renew(List.of(held, next))))
+        .hasEntrySatisfying(
+            held.id(), standing -> assertThat(standing).isInstanceOf(Standing.Held.class));
+    assertThat(toTruth.answers(Verb.ATTEMPT)).isEqualTo(2);
+  }
+
+  /** Its next renewal, which may be that of a hold by then, waits for the answer to this one. */
+  @Test
+  void aWaitingClaimsRenewalIsAnsweredThoughTheGateStandsStill() {
+    FaultyStore toGate = keep(new FaultyStore(gate));
+    GateStore store = steadfast(toGate, truth);
+    Claim first = Seam.claim("busy");
+    Claim next = Seam.claim("busy");
+    Seam.answer(store.attempt(first, rung -> {}));
+    Seam.answer(store.attempt(next, rung -> {}));
+    toGate.on(Verb.RENEW, Fault.HOLD_REQUEST);
+
+    assertThat(Seam.answer(store.renew(List.of(next))).get(next.id()))
+        .isInstanceOf(Standing.Waiting.class);
+
+    assertThat(store.isGateAway()).isFalse();
+  }
+
+  /** As above, with a truth that is busy with somebody who does not see the gate. */
+  @Test
+  void aWaiterKeepsItsPlaceThroughAChangeOfCapacityThoughTheTruthIsBusy() {
+    Client client = new Client();
+    Claim holder = permits(2, 2);
+    Claim waiter = permits(1, 2);
+    Claim direct = permits(1, 1);
+    GateStore looking = keep(GateStore.over(gate, truth));
+    Seam.answer(client.store.attempt(holder, rung -> {}));
+    BlockingQueue<Standing> rung = new LinkedBlockingQueue<>();
+    Seam.answer(client.store.attempt(waiter, rung::add));
+    assertThat(Seam.answer(looking.setKind("permits", new Kind(1)))).isTrue();
+    assertThat(Seam.answer(truth.attempt(direct, bell -> {}))).isInstanceOf(Standing.Waiting.class);
+
+    Seam.answer(client.store.withdraw(holder));
+
+    await().until(() -> client.toTruth.calls(Verb.ATTEMPT) == 3);
+    assertThat(Seam.answer(client.store.renew(List.of(waiter))).get(waiter.id()))
+        .isInstanceOf(Standing.Waiting.class);
+    Seam.answer(truth.withdraw(direct));
+    await().until(() -> !rung.isEmpty());
+    assertThat(rung).last().isInstanceOf(Standing.Held.class);
+  }
+
+  private static Claim permits(int wanted, int capacity) {
+    Claim claim = Seam.claim("permits");
+    Claim permits = claim.as(new Mode.Permits(wanted, capacity));
+    return new Claim(
+        permits.lock(),
+        permits.id(),
+        permits.mode(),
+        permits.lease(),
+        true,
+        permits.tokens(),
+        permits.tokenFloor(),
+        permits.unsettled(),
+        permits.holder());
   }
 
   /** When the second is sent, the client has heard the answer to the first. */

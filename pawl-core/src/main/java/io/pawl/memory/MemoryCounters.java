@@ -12,14 +12,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The {@link CounterRule} on a map of whole counters. Guarded by its store's mutex. */
+/**
+ * The {@link CounterRule} on a map of whole counters. Guarded by its store's mutex. Times are
+ * milliseconds since 1970.
+ */
 final class MemoryCounters {
 
-  /** How many operations a counter remembers; a tenth more before it forgets. */
+  /** How many operations a counter remembers; it forgets once in a tenth as many. */
   private static final int KEPT = 100_000;
 
   private final Map<String, CounterState> counters = new HashMap<>();
@@ -28,20 +29,14 @@ final class MemoryCounters {
     return counters.containsKey(name);
   }
 
-  CounterAnswer apply(CounterRequest request, long now, long epochOffset) {
+  CounterAnswer apply(CounterRequest request, long now) {
     Map<String, CounterState> named = new HashMap<>();
     for (String name : request.operations().keySet()) {
       CounterState known = counters.get(name);
       named.put(name, known != null ? known : newState(name));
     }
     CounterAnswer answer = CounterRule.apply(named, request, now);
-    named.forEach(this::keep);
-    if (answer instanceof CounterAnswer.Applied applied) {
-      return new CounterAnswer.Applied(shifted(applied.entries(), epochOffset));
-    }
-    if (answer instanceof CounterAnswer.Refused refused) {
-      return new CounterAnswer.Refused(shifted(refused.entries(), epochOffset));
-    }
+    named.forEach((name, state) -> keep(name, state, now));
     return answer;
   }
 
@@ -49,35 +44,29 @@ final class MemoryCounters {
     return new CounterState(CounterView.unknown(name), List.of());
   }
 
-  private void keep(String name, CounterState state) {
+  private void keep(String name, CounterState state, long now) {
     if (!state.takeChanges().isEmpty()) {
       counters.put(name, state);
     }
-    if (state.entries().size() > KEPT + KEPT / 10) {
-      state.forgetBeyond(KEPT);
+    int size = state.entries().size();
+    if (size > KEPT && size % (KEPT / 10) == 0) {
+      state.forgetBeyond(KEPT, now);
       state.takeForgotten();
     }
-  }
-
-  private static SortedMap<String, LedgerEntry> shifted(
-      SortedMap<String, LedgerEntry> entries, long millis) {
-    TreeMap<String, LedgerEntry> shifted = new TreeMap<>();
-    entries.forEach((name, entry) -> shifted.put(name, entry.shifted(millis)));
-    return shifted;
   }
 
   Optional<CounterView> read(String name, long now) {
     return Optional.ofNullable(settled(name, now)).map(CounterState::view);
   }
 
-  List<LedgerEntry> history(String name, int limit, long now, long epochOffset) {
+  List<LedgerEntry> history(String name, int limit, long now) {
     CounterState state = settled(name, now);
     if (state == null) {
       return List.of();
     }
     List<LedgerEntry> entries = new ArrayList<>(state.entries());
     Collections.reverse(entries);
-    return entries.stream().limit(limit).map(entry -> entry.shifted(epochOffset)).toList();
+    return entries.stream().limit(limit).toList();
   }
 
   long prune(String name, long beforeMillis, long now) {
@@ -85,7 +74,7 @@ final class MemoryCounters {
     if (state == null) {
       return 0;
     }
-    state.forget(beforeMillis);
+    state.forget(beforeMillis, now);
     return state.takeForgotten().size();
   }
 

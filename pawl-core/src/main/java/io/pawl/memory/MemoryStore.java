@@ -44,7 +44,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   private final LongSupplier nanoClock;
 
-  /** To show times to people, and to name the same one twice. */
+  /** What to add to the clock for milliseconds since 1970; fixed, so that they never go back. */
   private final long epochOffset;
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -220,23 +220,23 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
               throw NameInUseException.byLock(name);
             }
           }
-          return counters.apply(request, now(), epochOffset);
+          return counters.apply(request, epochNow());
         });
   }
 
   @Override
   public CompletionStage<Optional<CounterView>> read(String counter) {
-    return count(() -> counters.read(counter, now()));
+    return count(() -> counters.read(counter, epochNow()));
   }
 
   @Override
   public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
-    return count(() -> counters.history(counter, limit, now(), epochOffset));
+    return count(() -> counters.history(counter, limit, epochNow()));
   }
 
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
-    return count(() -> counters.prune(counter, before.toEpochMilli(), now()));
+    return count(() -> counters.prune(counter, before.toEpochMilli(), epochNow()));
   }
 
   private <T> CompletionStage<T> count(Supplier<T> verb) {
@@ -252,6 +252,11 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   private long now() {
     return nanoClock.getAsLong() / 1_000_000;
+  }
+
+  /** Counters compare it with the times of ids. */
+  private long epochNow() {
+    return now() + epochOffset;
   }
 
   @Override

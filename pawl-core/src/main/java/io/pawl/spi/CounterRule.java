@@ -1,6 +1,7 @@
 package io.pawl.spi;
 
 import io.pawl.Outcome.Status;
+import io.pawl.StoreException;
 import io.pawl.spi.Operation.Add;
 import io.pawl.spi.Operation.Cancel;
 import io.pawl.spi.Operation.Close;
@@ -9,6 +10,7 @@ import io.pawl.spi.Operation.Confirm;
 import io.pawl.spi.Operation.Reserve;
 import io.pawl.spi.Operation.SetBounds;
 import io.pawl.spi.Operation.SetTo;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -17,14 +19,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of an operation on counters, given the time: the rule that every store of counters
- * obeys. A pure function of state, request and time; memory and SQL run it, and a store that
- * restates it is held to it by a differential test.
+ * obeys. A pure function of state, request and time in milliseconds since 1970; memory and SQL run
+ * it, and a store that restates it is held to it by a differential test.
  *
  * <ol>
  *   <li>Reservations that are due return to stock, the earliest first.
  *   <li>An id that is known is answered from the ledger, as it was the first time; if it stands for
  *       another operation, that is a conflict. One that may have been forgotten is refused as too
  *       old.
+ *   <li>An id that is closed because a question found it unknown counts as first used when it was
+ *       asked for, so that the answer outlasts all that is older.
  *   <li>The operations are applied if each of them can be, else none: a value stays at or above its
  *       floor, and with what is reserved at or below its ceiling; no more than {@link Amounts#MAX}
  *       is reserved.
@@ -52,6 +56,26 @@ public final class CounterRule {
       Map<String, CounterState> states, CounterRequest request, long now) {
     request.operations().keySet().forEach(name -> settle(state(states, name), now));
     return request.enters() ? enter(states, request, now) : resolve(states, request, now);
+  }
+
+  /**
+   * What a store checks before it prunes: from then on ids of that time are refused, and nothing
+   * brings them back.
+   *
+   * @param now by the store's clock
+   * @throws StoreException where {@code beforeMillis} is later than {@code now}
+   */
+  public static void checkPast(String counter, long beforeMillis, long now) {
+    if (beforeMillis > now) {
+      throw new StoreException(
+          "counter '"
+              + counter
+              + "': cannot forget what was first used before "
+              + Instant.ofEpochMilli(beforeMillis)
+              + ", which is still to come: the store's time is "
+              + Instant.ofEpochMilli(now)
+              + "; name a time that has passed");
+    }
   }
 
   /** Returns what is due by {@code now} to stock. */
@@ -167,7 +191,8 @@ public final class CounterRule {
         .forEach(
             (name, operation) -> {
               CounterState state = state(states, name);
-              LedgerEntry entry = unchanged(state, request, operation, Status.REFUSED, now);
+              LedgerEntry entry =
+                  unchanged(state, request, operation, Status.REFUSED, request.issuedMillis(), now);
               if (request.recordsRefusal()) {
                 state.enter(entry);
               }
@@ -187,7 +212,8 @@ public final class CounterRule {
         return new CounterAnswer.TooOld(state.name, state.keptFromMillis());
       }
       if (entry == null) {
-        entry = unchanged(state, request, Operation.CLOSE, Status.NEVER, now);
+        long issued = Math.max(request.issuedMillis(), now);
+        entry = unchanged(state, request, Operation.CLOSE, Status.NEVER, issued, now);
       } else if (!(asked.getValue() instanceof Close) && !isReservation(entry)) {
         return CounterAnswer.Conflict.with(state.name, entry);
       }
@@ -245,9 +271,14 @@ public final class CounterRule {
   }
 
   private static LedgerEntry unchanged(
-      CounterState state, CounterRequest request, Operation operation, Status status, long now) {
+      CounterState state,
+      CounterRequest request,
+      Operation operation,
+      Status status,
+      long issuedMillis,
+      long now) {
     return new LedgerEntry(
-        request.id().text(), operation, status, 0, state.value, now, request.issuedMillis(), 0);
+        request.id().text(), operation, status, 0, state.value, now, issuedMillis, 0);
   }
 
   private static @Nullable CounterAnswer tooOld(

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What {@link CounterRule} needs to know of one counter: its value and bounds, and of its ledger
  * the entries that a request names and the reservations that are due. A store may put in more, even
- * all. {@link CounterRule} alone changes it. Times are milliseconds on the store's clock. Not
- * thread-safe.
+ * all. {@link CounterRule} alone changes it. Times are milliseconds since 1970 on the store's
+ * clock. Not thread-safe.
  */
 public final class CounterState {
 
@@ -74,10 +74,13 @@ public final class CounterState {
   }
 
   /**
-   * Forgets the known entries that were first used before {@code beforeMillis} since 1970, except
-   * open reservations, and refuses what is that old from now on.
+   * Forgets the known entries that were first used before {@code beforeMillis}, except open
+   * reservations, and refuses what is that old from now on.
+   *
+   * @throws io.pawl.StoreException where {@code beforeMillis} is later than {@code now}
    */
-  public void forget(long beforeMillis) {
+  public void forget(long beforeMillis, long now) {
+    CounterRule.checkPast(name, beforeMillis, now);
     keptFromMillis = Math.max(keptFromMillis, beforeMillis);
     List<LedgerEntry> old = new ArrayList<>();
     for (LedgerEntry entry : ledger.values()) {
@@ -89,14 +92,15 @@ public final class CounterState {
   }
 
   /**
-   * Forgets the entries that were made known first, except open reservations, until {@code keep}
-   * are left; refuses what is as old as they from now on.
+   * Forgets the entries that were made known first until {@code keep} are left, except open
+   * reservations and those that a clock ahead of {@code now} has dated; refuses what is as old as
+   * they from now on.
    */
-  public void forgetBeyond(int keep) {
+  public void forgetBeyond(int keep, long now) {
     Iterator<LedgerEntry> oldest = List.copyOf(ledger.values()).iterator();
     while (ledger.size() > keep && oldest.hasNext()) {
       LedgerEntry entry = oldest.next();
-      if (entry.status() != Status.RESERVED) {
+      if (entry.status() != Status.RESERVED && entry.issuedMillis() < now) {
         keptFromMillis = Math.max(keptFromMillis, entry.issuedMillis() + 1);
         forget(entry);
       }

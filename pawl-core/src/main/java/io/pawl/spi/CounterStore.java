@@ -42,8 +42,10 @@ public interface CounterStore {
 
   /**
    * Forgets the operations whose ids were first used before {@code before}, except open
-   * reservations; from then on what is that old is refused. May take a while. Answers how many
-   * lines it removed.
+   * reservations; from then on what is that old is refused. May take a while. Fails, having changed
+   * nothing, where {@code before} is later than the store's clock.
+   *
+   * @return how many lines it removed
    */
   CompletionStage<Long> prune(String counter, Instant before);
 }

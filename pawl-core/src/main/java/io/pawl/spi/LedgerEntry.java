@@ -13,9 +13,10 @@ import java.time.Instant;
  * @param change what it contributes to the counter's value now: a reservation that has returned, or
  *     anything refused, contributes 0
  * @param value the counter's value just after it was decided
- * @param at when it was decided, milliseconds on the store's clock
- * @param issuedMillis when its id was first used, milliseconds since 1970 by the client; 0 unknown
- * @param until the deadline of a reservation on the store's clock, 0 for anything else
+ * @param at when it was decided, milliseconds since 1970 on the store's clock
+ * @param issuedMillis when its id was first used, milliseconds since 1970 by the client, or when a
+ *     question closed it; 0 unknown
+ * @param until the deadline of a reservation as {@code at}, 0 for anything else
  */
 public record LedgerEntry(
     String id,
@@ -36,20 +37,7 @@ public record LedgerEntry(
     return new LedgerEntry(id, operation, newStatus, newChange, value, at, issuedMillis, until);
   }
 
-  /** The same on a clock that shows {@code millis} more. */
-  public LedgerEntry shifted(long millis) {
-    return new LedgerEntry(
-        id,
-        operation,
-        status,
-        change,
-        value,
-        at + millis,
-        issuedMillis,
-        until == 0 ? 0 : until + millis);
-  }
-
-  /** For users; the clock must count from 1970. */
+  /** For users. */
   public Outcome outcome() {
     return new Outcome(
         id,

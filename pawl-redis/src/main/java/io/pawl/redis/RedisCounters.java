@@ -7,6 +7,7 @@ import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterAnswer.Conflict;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterRule;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import java.time.Duration;
@@ -40,6 +41,7 @@ final class RedisCounters {
   private static final int TOO_OLD = 5;
   private static final int AGAIN = 6;
   private static final int IS_A_LOCK = 7;
+  private static final int TO_COME = 8;
 
   private final Verbs verbs;
   private final Servers servers;
@@ -213,6 +215,9 @@ final class RedisCounters {
             reply -> {
               if (isNone(reply)) {
                 return CompletableFuture.completedFuture(pruned);
+              }
+              if (reply.get(0).equals((long) TO_COME)) {
+                CounterRule.checkPast(counter, beforeMillis, (Long) reply.get(1));
               }
               long sum = pruned + (Long) reply.get(1);
               long next = (Long) reply.get(2);

@@ -12,8 +12,8 @@
 --            one; when the first line was entered (or before it); number of open reservations, when the
 --            first of them is due
 --   e:<id>   an operation: a(pplied), r(efused), o(pen reservation), c(onfirmed), x cancelled, e(xpired)
---            or n(ever); change; value just after; when; when the id was first used; deadline;
---            what it was, in the words of Java's Operation
+--            or n(ever); change; value just after; when; when the id was first used, or closed by a
+--            question; deadline; what it was, in the words of Java's Operation
 --   q:<n>    a line of the ledger: when it was entered, id
 --   h:<n>    open reservations, a heap of up to four children each, the earliest at 1: deadline, id
 --   p:<id>   the place of an open reservation in it
@@ -30,7 +30,7 @@ local UNIT = 100000000 -- of the sum of what was forgotten
 local FLOOR, CEILING = 0, MAX -- of a counter that is new
 
 -- What becomes of a request.
-local APPLIED, REFUSED, CONFLICT, ELSEWHERE, TOO_OLD, AGAIN, IS_A_LOCK = 1, 2, 3, 4, 5, 6, 7
+local APPLIED, REFUSED, CONFLICT, ELSEWHERE, TOO_OLD, AGAIN, IS_A_LOCK, TO_COME = 1, 2, 3, 4, 5, 6, 7, 8
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

@@ -4,8 +4,9 @@
 -- ARGV[2]  the time, in ms
 -- ARGV[3]  number of the first line to look at, 0 for the first of all
 -- ARGV[4]  number of the line to stop before, 0 for the end
--- Answers  0 where there is no such counter, AGAIN, or 1; then how many were forgotten; then the line to
---          go on with and the one to stop before, the same at the end
+-- Answers  0 where there is no such counter, AGAIN, TO_COME with the server's time where that is earlier,
+--          or 1; then how many were forgotten; then the line to go on with and the one to stop before,
+--          the same at the end
 
 local LINES = 500
 
@@ -14,6 +15,9 @@ local LINES = 500
 local c = open(KEYS[1], {})
 if c.new then
   return {0}
+end
+if tonumber(ARGV[2]) > now then
+  return {TO_COME, now}
 end
 if not settle(c) then
   save()

@@ -30,9 +30,9 @@ local function openAll(asks)
   end
 end
 
-local function unchanged(ask, what, status)
+local function unchanged(ask, what, status, issued)
   return written({
-    id = ask.id, status = status, change = '0', value = ask.c.value, at = now, issued = ask.issued,
+    id = ask.id, status = status, change = '0', value = ask.c.value, at = now, issued = issued,
     till = 0, what = what,
   })
 end
@@ -104,7 +104,7 @@ local function decide(asks)
     if possible then
       entries[i] = make(asks[i])
     else
-      entries[i] = unchanged(asks[i], asks[i].what, 'r')
+      entries[i] = unchanged(asks[i], asks[i].what, 'r', asks[i].issued)
       if asks[i].records then
         enter(asks[i].c, entries[i])
       end
@@ -161,7 +161,7 @@ local function resolve(asks)
     if not entry and ask.issued < ask.c.from then
       return TOO_OLD, {}, i
     elseif not entry then
-      entry = unchanged(ask, 'close', 'n')
+      entry = unchanged(ask, 'close', 'n', math.max(ask.issued, now))
     elseif ask.verb ~= 'close' and entry.what ~= 'close' and not match(entry.what, '^reserve') then
       return CONFLICT, {entry}, i
     end

@@ -193,7 +193,7 @@ class CounterDifferentialTest {
     if (model != null) {
       CounterRule.settle(model, nowMillis);
       expected = model.entries().size();
-      model.forget(before);
+      model.forget(before, nowMillis);
       expected -= model.entries().size();
       model.takeChanges();
     }

@@ -109,6 +109,23 @@ class CounterMemoryTest {
   }
 
   @Test
+  void whatAQuestionClosedIsRefusedOnceItIsForgotten() {
+    Instant then = Instant.ofEpochMilli(millis);
+    apply(OperationId.of("order"), Operation.CLOSE);
+    apply(OperationId.of("cart"), Operation.CANCEL);
+    move(KEPT.plusMillis(1));
+    take("a");
+    take("b");
+
+    assertThat(remembered()).containsExactlyInAnyOrder("a", "b");
+    for (String id : List.of("order", "cart")) {
+      assertThat(apply(OperationId.of(id, then), new Operation.Add(-1)))
+          .isInstanceOf(CounterAnswer.TooOld.class);
+    }
+    assertConserved(998);
+  }
+
+  @Test
   void openReservationsAndIdsFromTheFutureAreKept() {
     Instant future = Instant.ofEpochMilli(millis).plus(KEPT);
     apply("open", new Operation.Reserve(5, KEPT.toMillis() * 10));

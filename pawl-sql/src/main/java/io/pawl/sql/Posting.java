@@ -168,7 +168,7 @@ abstract class Posting<T> extends Pending<T> {
     Step decide(Map<String, CounterState> states, long now) {
       CounterState state = states.get(counter);
       if (state != null) {
-        state.forget(beforeMillis);
+        state.forget(beforeMillis, now);
       }
       boolean last = old.size() < CounterPage.MAX_DUE;
       return new Step(old.size(), last ? null : old.get(old.size() - 1).entry().id());

@@ -31,6 +31,7 @@ import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -51,12 +52,16 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   private final Combiner combiner;
   private final CounterCombiner counters;
 
+  /** Reads ledgers: whoever completes an answer may have the only connection. */
+  private final ThreadPoolExecutor reader;
+
   private SqlStore(Database database) {
     String name = "pawl-sql-" + stores.incrementAndGet();
     this.database = database;
     this.waiters = new Waiters(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
     this.counters = new CounterCombiner(database, name + "-counters");
+    this.reader = OwnThread.named(name + "-reader");
   }
 
   /**
@@ -248,7 +253,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   @Override
   public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
-    return read(counter).thenApply(returned -> lastLines(counter, limit));
+    return read(counter).thenApplyAsync(returned -> lastLines(counter, limit), reader);
   }
 
   private List<LedgerEntry> lastLines(String counter, int limit) {
@@ -365,5 +370,6 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     waiters.close();
     combiner.close();
     counters.close();
+    OwnThread.end(reader);
   }
 }

@@ -10,12 +10,17 @@ import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.StoreUnavailableException;
+import io.pawl.Take;
+import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,6 +64,52 @@ class DataSourceTest {
       lease.close();
       assertThat(waiting.get(60, SECONDS)).isPresent();
       held.close();
+    }
+  }
+
+  /** One thread stands in a transaction on the only connection when others ask. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aPoolOfOneIsEnoughToReadALedgerWhileOthersCount(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = poolOfOne(database);
+        Connection somebody = database.connect()) {
+      pool.setConnectionTimeout(10_000);
+      aLedgerIsReadWhileOthersCount(pool, somebody);
+    }
+  }
+
+  private void aLedgerIsReadWhileOthersCount(HikariDataSource pool, Connection somebody)
+      throws Exception {
+    try (SqlStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store)) {
+      pawl.counter(name).set(5);
+      lockCounter(somebody);
+      CompletableFuture<Take> take = pawl.counter(name).tryTakeAsync(1);
+      awaitBusy(pool);
+      CompletableFuture<List<LedgerEntry>> history = store.history(name, 10).toCompletableFuture();
+      CompletableFuture<Long> pruned =
+          store.prune(name, Instant.now().minusSeconds(3_600)).toCompletableFuture();
+
+      somebody.rollback();
+
+      assertThat(take.get(60, SECONDS)).isEqualTo(new Take.Taken(4));
+      assertThat(pruned.get(60, SECONDS)).isZero();
+      assertThat(history.get(60, SECONDS)).extracting(LedgerEntry::change).contains(5L);
+    }
+  }
+
+  private void lockCounter(Connection somebody) throws SQLException {
+    somebody.setAutoCommit(false);
+    try (PreparedStatement select =
+        somebody.prepareStatement("SELECT name FROM pawl_counter WHERE name = ? FOR UPDATE")) {
+      select.setString(1, name);
+      select.executeQuery().close();
+    }
+  }
+
+  private static void awaitBusy(HikariDataSource pool) {
+    while (pool.getHikariPoolMXBean().getActiveConnections() == 0) {
+      Thread.onSpinWait();
     }
   }
 

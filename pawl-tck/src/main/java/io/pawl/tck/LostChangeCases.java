@@ -18,6 +18,7 @@ import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -84,10 +85,31 @@ abstract class LostChangeCases extends CounterCases {
     assertThat(counter.get()).isEqualTo(7);
   }
 
+  /** "Too old" says that nothing was changed, and the first copy was applied. */
+  @Test
+  void p7_conservation_aChangeThatIsForgottenBeforeItsRepetitionArrivesIsUnknown()
+      throws Exception {
+    Counter counter = counter("forgotten", 10);
+    Instant now = Instant.now();
+    network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.HOLD_REQUEST);
+    CompletableFuture<Take> take =
+        counter.tryTakeAsync(3, OperationId.of("order", now.minus(Duration.ofDays(2))));
+    eventually(() -> network.calls(Verb.APPLY) == 3);
+    assertThat(elsewhere(counter).prune(now.minus(Duration.ofDays(1)))).isEqualTo(1);
+
+    network.resume();
+
+    assertThatThrownBy(() -> take.get(20, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(OutcomeUnknownException.class);
+    assertThat(counter.get()).isEqualTo(7);
+    assertConserved(counter);
+  }
+
   @Test
   void anUnknownOutcomeIsKnownEvenAfterOldOperationsWereForgotten() {
     Counter counter = counter("pruned", 10);
-    counter.prune(java.time.Instant.now().minus(Duration.ofDays(1)));
+    counter.prune(Instant.now().minus(Duration.ofDays(1)));
     network.next(Verb.APPLY, Fault.LOSE_REQUEST);
     Counter impatient = impatient(counter);
 

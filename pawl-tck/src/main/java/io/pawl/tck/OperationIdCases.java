@@ -11,12 +11,14 @@ import io.pawl.OperationTooOldException;
 import io.pawl.Outcome;
 import io.pawl.Outcome.Status;
 import io.pawl.Reservation;
+import io.pawl.StoreException;
 import io.pawl.Take;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.Operation;
 import io.pawl.tck.FaultyStore.Verb;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -168,6 +170,61 @@ abstract class OperationIdCases extends CounterCases {
         .hasMessageContaining("outcome");
     assertThat(elsewhere(counter).outcome("lost").status()).isEqualTo(Status.NEVER);
     assertThat(counter.get()).isEqualTo(10);
+    assertConserved(counter);
+  }
+
+  /** Whoever was told "never" acts on it, so that a redelivery must find the answer. */
+  @Test
+  void p7_conservation_anOutcomeThatIsNeverOutlastsWhatIsOlderThanTheQuestion() {
+    Counter counter = counter("asked", 10);
+    Instant yesterday = Instant.now().minus(Duration.ofDays(1));
+    assertThat(counter.outcome("undated").status()).isEqualTo(Status.NEVER);
+    assertThat(counter.cancel("cart")).isTrue();
+    OperationId dated = OperationId.of("dated", EARLY);
+    assertThat(counter.outcome(dated).status()).isEqualTo(Status.NEVER);
+
+    assertThat(elsewhere(counter).prune(yesterday)).isZero();
+
+    for (String id : List.of("undated", "dated")) {
+      assertThatThrownBy(() -> elsewhere(counter).tryTake(1, id))
+          .isInstanceOf(OperationConflictException.class);
+      assertThat(counter.outcome(id).status()).isEqualTo(Status.NEVER);
+    }
+    assertThatThrownBy(() -> counter.tryTake(1, dated))
+        .isInstanceOf(OperationConflictException.class);
+    assertThatThrownBy(() -> counter.reserve(1, LONG, "cart"))
+        .isInstanceOf(OperationConflictException.class);
+    assertThat(counter.get()).isEqualTo(10);
+    assertConserved(counter);
+  }
+
+  @Test
+  void nothingIsForgottenOfATimeThatIsStillToCome() {
+    Counter counter = counter("future", 10);
+    counter.tryTake(1, "order");
+    Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
+    int before = network.calls(Verb.READ);
+
+    for (Instant wrong : List.of(tomorrow, Instant.MAX, Instant.MIN)) {
+      assertThatThrownBy(() -> counter.prune(wrong))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(wrong.toString());
+    }
+    assertThat(network.calls(Verb.READ)).isEqualTo(before);
+    CounterStore store = (CounterStore) bench.store();
+    assertThatThrownBy(
+            () ->
+                store
+                    .prune(counter.name(), tomorrow)
+                    .toCompletableFuture()
+                    .get(20, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining(counter.name());
+
+    assertThat(counter.tryTake(1, "order")).isEqualTo(new Take.Taken(9));
+    assertThat(counter.tryTake(1, "next")).isEqualTo(new Take.Taken(8));
+    assertThat(counter.outcome("another").status()).isEqualTo(Status.NEVER);
     assertConserved(counter);
   }
 

@@ -1,0 +1,119 @@
+package io.pawl.composite;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was asked together: all of it of the gate first, in its one trip, and then of the truth what
+ * the gate lets through, in its one trip. So neither part is kept while the other is awaited.
+ *
+ * <p>Used by one thread.
+ */
+final class Together {
+
+  private record Attempt(Passage passage, Claim claim, CompletableFuture<Standing> answer) {}
+
+  private final GateLocks locks;
+  private final Gate gate;
+  private final LockStore truth;
+  private final Threads threads;
+  private final List<Attempt> atGate = new ArrayList<>();
+  private final List<Runnable> toTruth = new ArrayList<>();
+  private final List<Runnable> afterwards = new ArrayList<>();
+  private final Set<CompletableFuture<?>> unsent = new LinkedHashSet<>();
+
+  Together(GateLocks locks, Gate gate, LockStore truth, Threads threads) {
+    this.locks = locks;
+    this.gate = gate;
+    this.truth = truth;
+    this.threads = threads;
+  }
+
+  CompletionStage<Standing> attempt(Passage passage, Claim claim) {
+    CompletableFuture<Standing> answer = new CompletableFuture<>();
+    atGate.add(new Attempt(passage, claim, answer));
+    return answer;
+  }
+
+  /**
+   * @param then runs on a worker, and may block
+   */
+  <T> CompletionStage<T> atTruth(Supplier<CompletionStage<T>> verb, Function<T, T> then) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    addToTruth(verb, then, answer);
+    return answer;
+  }
+
+  private <T> void addToTruth(
+      Supplier<CompletionStage<T>> verb, Function<T, T> then, CompletableFuture<T> answer) {
+    unsent.add(answer);
+    toTruth.add(() -> send(verb, then, answer));
+  }
+
+  private <T> void send(
+      Supplier<CompletionStage<T>> verb, Function<T, T> then, CompletableFuture<T> answer) {
+    unsent.remove(answer);
+    CompletionStage<T> sent;
+    try {
+      sent = verb.get();
+    } catch (RuntimeException e) {
+      sent = CompletableFuture.failedFuture(e);
+    }
+    CompletionStage<T> stage = sent;
+    afterwards.add(
+        () ->
+            stage
+                .thenApplyAsync(then, threads.awaited())
+                .whenComplete(
+                    (value, error) -> {
+                      if (error == null) {
+                        answer.complete(value);
+                      } else {
+                        answer.completeExceptionally(error);
+                      }
+                    }));
+  }
+
+  void send() {
+    askGate();
+    try {
+      if (!toTruth.isEmpty()) {
+        truth.together(() -> toTruth.forEach(Runnable::run));
+      }
+    } catch (RuntimeException e) {
+      unsent.forEach(answer -> answer.completeExceptionally(e));
+    }
+    afterwards.forEach(Runnable::run);
+  }
+
+  private void askGate() {
+    List<@Nullable Standing> standings =
+        locks.askGate(atGate.stream().map(Attempt::passage).toList());
+    for (int i = 0; i < atGate.size(); i++) {
+      Attempt attempt = atGate.get(i);
+      Standing standing = standings.get(i);
+      if (locks.isAnsweredAtGate(attempt.passage, standing)) {
+        afterwards.add(() -> attempt.answer.complete(standing));
+      } else {
+        letThrough(attempt, standing instanceof Standing.OtherKind);
+      }
+    }
+  }
+
+  private void letThrough(Attempt attempt, boolean mendKind) {
+    addToTruth(
+        () -> locks.send(attempt.passage, attempt.claim),
+        standing -> locks.conclude(attempt.passage, standing, mendKind),
+        attempt.answer);
+  }
+}
