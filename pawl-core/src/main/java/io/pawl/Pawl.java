@@ -64,6 +64,10 @@ public final class Pawl implements AutoCloseable {
   /**
    * Opens a client on the store at {@code url}, such as {@code sqlite:/var/lib/app/locks.db}.
    *
+   * <p>{@code memory:} is a new store that nobody else sees. {@code memory:name} is the one of that
+   * name in this JVM: clients that name it share it, and when the last of them is closed it is
+   * forgotten with all that is in it, tokens included.
+   *
    * @throws IllegalArgumentException for a URL that cannot be right or whose module is missing
    * @throws StoreException when the store cannot be reached or used
    */
