@@ -91,6 +91,19 @@ public final class DistributedSemaphore {
   }
 
   /**
+   * How many permits nobody holds now, as the store says; with others waiting, they may be on their
+   * way to one of them. For people and metrics: when the answer arrives it may be over. One round
+   * trip.
+   *
+   * @return 0 to {@link #capacity}; all of them where nobody has used the semaphore yet
+   * @throws LockKindException where the name is a lock's or a semaphore's of another capacity
+   * @throws UnsupportedOperationException when the store cannot be looked into
+   */
+  public int availablePermits() {
+    return new Inspection(engine).availablePermits(name, Kind.semaphore(capacity));
+  }
+
+  /**
    * Gives the semaphore another capacity, for all clients, and returns it; others have to ask with
    * the new one from now on. More permits are handed out at once. With fewer, holders keep what
    * they have, and nothing is handed out until enough came back. Whoever waits keeps its place, but
