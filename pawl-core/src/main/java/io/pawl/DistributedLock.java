@@ -141,9 +141,10 @@ public final class DistributedLock {
    * (across all views of this client for the same name), without conditions. A re-entry costs no
    * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
    * lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes whoever waits in this
-   * client.
+   * client. The thread inside may ask for its {@linkplain JavaLock#token token} and its {@linkplain
+   * JavaLock#isValid validity}.
    */
-  public Lock asJavaLock() {
+  public JavaLock asJavaLock() {
     return new JavaLock(requests);
   }
 
