@@ -59,6 +59,27 @@ public final class DistributedSemaphore {
   }
 
   /**
+   * As {@link #acquire}, without regard to interrupts while waiting; the flag is kept.
+   *
+   * @param permits 1 to {@link #capacity}
+   * @throws IllegalArgumentException for any other number; nothing is sent
+   */
+  public Lease acquireUninterruptibly(int permits) {
+    return requests(permits).acquireUninterruptibly();
+  }
+
+  /**
+   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
+   * leaves the line, and gives back permits that were granted at the same moment.
+   *
+   * @param permits 1 to {@link #capacity}
+   * @throws IllegalArgumentException for any other number; nothing is sent
+   */
+  public CompletableFuture<Lease> acquireAsync(int permits) {
+    return requests(permits).acquireAsync();
+  }
+
+  /**
    * Takes {@code permits} if they are free now and nobody waits; empty otherwise.
    *
    * @param permits 1 to {@link #capacity}

@@ -83,6 +83,14 @@ public final class LockGroup {
         .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
   }
 
+  /**
+   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
+   * gives back what is held and leaves the line.
+   */
+  public CompletableFuture<GroupLease> acquireAsync() {
+    return Futures.present(tryAcquireAsync(Durations.LONGEST), GroupLease::closeAsync);
+  }
+
   /** Takes all locks if they are free now, without waiting for holders; empty when one is busy. */
   public Optional<GroupLease> tryAcquire() {
     GroupAcquisition acquisition = start(Duration.ZERO, true);
