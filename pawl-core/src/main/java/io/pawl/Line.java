@@ -51,6 +51,9 @@ final class Line implements LiveClaim.Owner {
   private final LineClaims claims;
   private boolean retired;
 
+  /** Whether a claim of this line stands in the store's: for the observer. */
+  private boolean stands;
+
   Line(Engine engine, Engine.LineKey key) {
     this.engine = engine;
     this.key = key;
@@ -116,6 +119,8 @@ final class Line implements LiveClaim.Owner {
         waiters.add(waiter, this);
         if (claims.wanted(waiters.size()) > 0) {
           steps.askHere(claims.make(waiters.size(), waiter.waits(), waiter.threadName()));
+        } else {
+          noteWaiting(steps);
         }
       }
     } finally {
@@ -220,7 +225,9 @@ final class Line implements LiveClaim.Owner {
     mutex.lock();
     try {
       if (tokens != null && claims.removeAsking(granted)) {
+        stands = false;
         lendToLine(claims.hold(granted, tokens, engine.time().nanos()), steps);
+        noteWaiting(steps);
         askForMore(steps, 0);
       } else {
         steps.end(granted);
@@ -229,6 +236,26 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     steps.take(engine, engine::run);
+  }
+
+  @Override
+  public void waits(LiveClaim waiting) {
+    if (!engine.observer().isSilent()) {
+      decide(
+          steps -> {
+            stands = true;
+            noteWaiting(steps);
+          },
+          engine::run);
+    }
+  }
+
+  /** Tells the observer of those in line that have somebody in their way. */
+  private void noteWaiting(Steps steps) {
+    boolean lent = claims.isLent();
+    if ((lent || stands) && !waiters.isEmpty() && !engine.observer().isSilent()) {
+      steps.waiting(waiters.beginWaiting(), lent);
+    }
   }
 
   private void lendToLine(Hold hold, Steps steps) {

@@ -6,6 +6,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,11 +41,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
 
-  /** Whom a claim reports to; called without any lock held. All but a grant end the claim. */
+  /** Whom a claim reports to; called without any lock held. */
   interface Owner {
 
-    /** It is held now. */
+    /** It is held now; the claim goes on, as after {@link #waits}. */
     void granted(LiveClaim claim);
+
+    /** It stands in the store's line now. */
+    void waits(LiveClaim claim);
 
     /** It is neither held nor in line, without fault: busy, or its place was dropped. */
     void refused(LiveClaim claim);
@@ -102,6 +106,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** A bell rang that only a question sent after it can confirm. */
   private boolean hinted;
 
+  /** Until when a hold that is not renewed otherwise is, where it was extended. */
+  private long extendedUntil;
+
+  private boolean extended;
   private long grantedAt;
   private volatile boolean used;
   private volatile Standing.@Nullable Held held;
@@ -246,10 +254,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       if (standing != null) {
         report = stands(standing, sentAt);
       } else {
-        StoreException cause =
-            error == null
-                ? new StoreUnavailableException("the store said nothing of claim " + claim.id())
-                : failure(error);
+        StoreException cause = error == null ? unanswered() : failure(error);
         report = status == Status.HELD ? renewalFailed(cause) : failing(cause);
       }
     } finally {
@@ -270,11 +275,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return ending("the store no longer knows it: it ran out or was evicted");
     }
     if (standing instanceof Standing.Waiting waiting) {
+      Runnable report = status == Status.WAITING ? () -> {} : () -> owner.waits(this);
       status = Status.WAITING;
       validity.cover(sentAt);
       if (hinted) {
         engine.renewer().watch(this, engine.time().nanos());
-        return () -> {};
+        return report;
       }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, silence);
@@ -285,7 +291,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       } else {
         engine.renewer().renewBy(this, renewBy);
       }
-      return () -> {};
+      return report;
     }
     Runnable finish = doubtful ? withdrawing() : endLocally();
     return () -> {
@@ -346,7 +352,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (renewal) {
+    if (renewal || (extended && validity.isOver(extendedUntil))) {
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {
@@ -481,6 +487,36 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         .toCompletableFuture();
   }
 
+  /**
+   * Renews the hold now, and goes on until it is covered up to {@code until}. The stage answers
+   * whether it is held still, or fails where the store did.
+   */
+  CompletableFuture<Boolean> extend(long until) {
+    long sentAt;
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(false);
+      }
+      extendedUntil = extended ? Math.max(extendedUntil, until) : until;
+      extended = true;
+      sentAt = engine.time().nanos();
+    } finally {
+      mutex.unlock();
+    }
+    return StoreCalls.call(() -> engine.store().renew(List.of(claim)))
+        .handle(
+            (standings, error) -> {
+              Standing standing = standings == null ? null : standings.get(claim.id());
+              renewed(sentAt, standing, error);
+              if (standing == null) {
+                throw error == null ? unanswered() : failure(error);
+              }
+              return held != null;
+            })
+        .toCompletableFuture();
+  }
+
   /** Why the hold is lost, or, as it stands, would be. */
   String whyLost() {
     String known = lossReason;
@@ -589,6 +625,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (wasHeld) {
       engine.holdEnded();
     }
+  }
+
+  private StoreException unanswered() {
+    return new StoreUnavailableException("the store said nothing of claim " + claim.id());
   }
 
   private StoreException failure(@Nullable Throwable error) {

@@ -38,6 +38,9 @@ final class Waiter {
    */
   private volatile @Nullable Object outcome;
 
+  /** Whether the observer hears that it waits; set under the line's mutex before the outcome. */
+  private boolean began;
+
   /** Set by {@link #nudge}, cleared by the waiter when it looks. */
   private volatile boolean nudged;
 
@@ -103,6 +106,23 @@ final class Waiter {
     return waits;
   }
 
+  /** Somebody is in its way. Answers whether the observer has to be told. */
+  boolean beginWaiting() {
+    boolean first = waits && !began;
+    began = waits;
+    return first;
+  }
+
+  void tellWaiting(boolean behindOwn) {
+    engine.observerLater().waiting(lock, behindOwn);
+  }
+
+  private void tellEnd(LockObserver observer) {
+    if (began) {
+      observer.waitingEnded(lock, age());
+    }
+  }
+
   boolean isAsync() {
     return future != null;
   }
@@ -134,6 +154,7 @@ final class Waiter {
         LockSupport.unpark(thread);
       }
     } else if (Objects.requireNonNull(future).isDone() && outcome instanceof Lease unwanted) {
+      tellEnd(engine.observerLater());
       unwanted.loan().drop(); // cancelled: users' threads need not hear of it
     } else {
       completions.execute(this::completeFuture);
@@ -144,6 +165,7 @@ final class Waiter {
     CompletableFuture<Optional<Lease>> promise = Objects.requireNonNull(future);
     Duration waited = age();
     Object result = outcome;
+    tellEnd(engine.observerLater());
     if (result instanceof Lease lease) {
       if (promise.complete(Optional.of(lease))) {
         lease.loan().announce(waited, engine.observerLater());
@@ -202,6 +224,7 @@ final class Waiter {
         if (!leave() && outcome instanceof Lease raced) {
           raced.loan().drop();
         }
+        tellEnd(engine.observer());
         engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
       } else if (waits && isOver(deadline)) {
@@ -263,6 +286,7 @@ final class Waiter {
    */
   void abandonUnlessFor(@Nullable Optional<Lease> delivered) {
     if (leave()) {
+      tellEnd(engine.observerLater());
       engine.observerLater().notAcquired(lock, age());
     } else if (outcome instanceof Lease lease
         && (delivered == null || delivered.orElse(null) != lease)) {
@@ -271,6 +295,7 @@ final class Waiter {
   }
 
   private Optional<Lease> unwrapped(Object result) {
+    tellEnd(engine.observer());
     if (result instanceof Lease lease) {
       lease.loan().announce(age(), engine.observer());
       return Optional.of(lease);
@@ -283,6 +308,7 @@ final class Waiter {
   }
 
   private Optional<Lease> timedOut(@Nullable StoreException trouble) {
+    tellEnd(engine.observer());
     engine.observer().notAcquired(lock, age());
     if (trouble != null) {
       throw stillFailing(trouble);
