@@ -4,8 +4,10 @@ import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 
 /**
  * A lock by name: whoever asks for the same name on the same store excludes each other, in this
@@ -47,6 +49,19 @@ public final class DistributedLock {
    */
   public Lease acquire() throws InterruptedException {
     return requests.acquire();
+  }
+
+  /** As {@link #acquire}, without regard to interrupts while waiting; the flag is kept. */
+  public Lease acquireUninterruptibly() {
+    return requests.acquireUninterruptibly();
+  }
+
+  /**
+   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
+   * leaves the line, and gives back a lease that was granted at the same moment.
+   */
+  public CompletableFuture<Lease> acquireAsync() {
+    return requests.acquireAsync();
   }
 
   /**
@@ -147,13 +162,47 @@ public final class DistributedLock {
   }
 
   /**
+   * Runs {@code body} while the lock is held, without blocking: waits for at most {@code wait}, and
+   * gives the lock back when the stage that the body returned has completed, however it did. The
+   * future tells whether it ran; false when the lock stayed busy. It completes when the store has
+   * confirmed that the lock was given back, or the client's patience is over.
+   *
+   * <p>What the body throws, or its stage fails with, fails the future; if the lease was lost as
+   * well, with the {@link LeaseLostException} suppressed in it. If only the lease was lost, that
+   * exception fails the future: nothing interrupts the body, which may use {@link Lease#onLost}.
+   *
+   * <p>Cancelling the future leaves the line. Once the body runs, the lock is held until its stage
+   * completes, cancelled or not.
+   *
+   * @param body called on the client's {@linkplain PawlOptions#executor executor}; a body whose
+   *     stage never completes keeps the lock, as long as anybody can complete it
+   * @throws IllegalArgumentException for a negative wait
+   */
+  public CompletableFuture<Boolean> runAsync(
+      Duration wait, Function<? super Lease, ? extends CompletionStage<?>> body) {
+    return Futures.mapped(
+        requests.callAsync(wait, lease -> body.apply(lease).thenApply(nothing -> true)),
+        Optional::isPresent);
+  }
+
+  /**
+   * As {@link #runAsync}, with the result of the body's stage; empty when the lock stayed busy. A
+   * null result fails the future.
+   */
+  public <T> CompletableFuture<Optional<T>> callAsync(
+      Duration wait, Function<? super Lease, ? extends CompletionStage<T>> body) {
+    return requests.callAsync(wait, body::apply);
+  }
+
+  /**
    * The same lock as a {@link Lock} of {@code java.util.concurrent}: bound to the thread, reentrant
    * (across all views of this client for the same name), without conditions. A re-entry costs no
    * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
    * lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes whoever waits in this
-   * client, but a reader's does not overtake a writer.
+   * client, but a reader's does not overtake a writer. The thread inside may ask for its
+   * {@linkplain JavaLock#token token} and its {@linkplain JavaLock#isValid validity}.
    */
-  public Lock asJavaLock() {
+  public JavaLock asJavaLock() {
     return new JavaLock(requests);
   }
 

@@ -1,7 +1,6 @@
 package io.pawl;
 
 import io.pawl.spi.Mode;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
 /**
@@ -57,20 +56,8 @@ public final class DistributedReadWriteLock {
    * write is thrown {@link IllegalStateException}, where {@code java.util.concurrent} would let it
    * wait for itself for ever; its {@code tryLock} is answered false.
    */
-  public ReadWriteLock asJavaReadWriteLock() {
-    Lock read = readLock.asJavaLock();
-    Lock write = writeLock.asJavaLock();
-    return new ReadWriteLock() {
-      @Override
-      public Lock readLock() {
-        return read;
-      }
-
-      @Override
-      public Lock writeLock() {
-        return write;
-      }
-    };
+  public JavaReadWriteLock asJavaReadWriteLock() {
+    return new JavaReadWriteLock(readLock.asJavaLock(), writeLock.asJavaLock());
   }
 
   @Override

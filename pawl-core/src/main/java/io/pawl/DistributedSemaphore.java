@@ -59,6 +59,27 @@ public final class DistributedSemaphore {
   }
 
   /**
+   * As {@link #acquire}, without regard to interrupts while waiting; the flag is kept.
+   *
+   * @param permits 1 to {@link #capacity}
+   * @throws IllegalArgumentException for any other number; nothing is sent
+   */
+  public Lease acquireUninterruptibly(int permits) {
+    return requests(permits).acquireUninterruptibly();
+  }
+
+  /**
+   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
+   * leaves the line, and gives back permits that were granted at the same moment.
+   *
+   * @param permits 1 to {@link #capacity}
+   * @throws IllegalArgumentException for any other number; nothing is sent
+   */
+  public CompletableFuture<Lease> acquireAsync(int permits) {
+    return requests(permits).acquireAsync();
+  }
+
+  /**
    * Takes {@code permits} if they are free now and nobody waits; empty otherwise. Ends within 500
    * ms, as {@link DistributedLock#tryAcquire()} does.
    *
@@ -89,6 +110,19 @@ public final class DistributedSemaphore {
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
     return requests(permits).tryAcquireAsync(wait);
+  }
+
+  /**
+   * How many permits nobody holds now, as the store says; with others waiting, they may be on their
+   * way to one of them. For people and metrics: when the answer arrives it may be over. One round
+   * trip.
+   *
+   * @return 0 to {@link #capacity}; all of them where nobody has used the semaphore yet
+   * @throws LockKindException where the name is a lock's or a semaphore's of another capacity
+   * @throws UnsupportedOperationException when the store cannot be looked into
+   */
+  public int availablePermits() {
+    return new Inspection(engine).availablePermits(name, Kind.semaphore(capacity));
   }
 
   /**

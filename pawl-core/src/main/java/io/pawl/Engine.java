@@ -54,8 +54,7 @@ final class Engine {
   private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
   private final AtomicLong strictLines = new AtomicLong();
   private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
-  private final ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds =
-      new ConcurrentHashMap<>();
+  private final ReentrantHolds reentrantHolds = new ReentrantHolds();
   private final Set<CounterCall<?>> counterCalls = ConcurrentHashMap.newKeySet();
   private final AtomicLong operations = new AtomicLong();
   private final ReentrantLock closing = new ReentrantLock();
@@ -188,7 +187,7 @@ final class Engine {
     return graceNanos;
   }
 
-  ConcurrentHashMap<JavaLock.Owned, JavaLock.Hold> reentrantHolds() {
+  ReentrantHolds reentrantHolds() {
     return reentrantHolds;
   }
 

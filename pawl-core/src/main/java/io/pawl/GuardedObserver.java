@@ -40,6 +40,16 @@ final class GuardedObserver implements LockObserver {
   }
 
   @Override
+  public void waiting(String lock, boolean behindOwn) {
+    call(() -> observer.waiting(lock, behindOwn));
+  }
+
+  @Override
+  public void waitingEnded(String lock, Duration waited) {
+    call(() -> observer.waitingEnded(lock, waited));
+  }
+
+  @Override
   public void released(String lock, long token, Duration held) {
     call(() -> observer.released(lock, token, held));
   }

@@ -9,15 +9,21 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of a lock, bound to threads: reentrancy over leases. A thread has one lease for both
- * sides; what it has entered how often is kept by the engine.
+ * A lock, or one side of a read-write lock, as a {@link Lock} of {@code java.util.concurrent}:
+ * bound to the thread, reentrant (across all views of one client for the same name), without
+ * conditions. Obtained from {@link DistributedLock#asJavaLock}; cheap, thread-safe.
+ *
+ * <p>A thread that is inside has a {@link Lease}, one for both sides of a read-write lock, whose
+ * token and validity it may ask for here. {@code lock}, {@code lockInterruptibly} and {@code
+ * tryLock} throw as the methods of {@link DistributedLock} do, and {@link LeaseLostException} where
+ * this thread is inside under a lease that was lost.
  */
-final class JavaLock implements Lock {
+public final class JavaLock implements Lock {
 
-  /** A thread inside a lock. */
-  record Owned(Thread thread, String name) {}
-
-  /** A thread's lease, and how often it has entered either side; only that thread touches it. */
+  /**
+   * A thread's lease, and how often it has entered either side. It is the thread's own, so that
+   * with a thread that died inside nobody has the lease any more.
+   */
   static final class Hold {
     private final Lease lease;
     private long writes;
@@ -36,7 +42,69 @@ final class JavaLock implements Lock {
     this.reads = requests.key().mode() instanceof Mode.Shared;
   }
 
-  /** Waits without regard to interrupts; the flag is kept. */
+  /** The lock's name. */
+  public String name() {
+    return requests.key().name();
+  }
+
+  /** Whether the current thread is inside, its lease lost or not: whether it owes an unlock. */
+  public boolean isHeldByCurrentThread() {
+    return getHoldCount() > 0;
+  }
+
+  /** How many unlocks the current thread owes. */
+  public int getHoldCount() {
+    Hold hold = hold();
+    return hold == null ? 0 : (int) Math.min(Integer.MAX_VALUE, entries(hold));
+  }
+
+  /**
+   * Whether the current thread is inside under a lease that {@linkplain Lease#isValid is valid}.
+   */
+  public boolean isValid() {
+    return isHeldByCurrentThread() && inside().lease.isValid();
+  }
+
+  /**
+   * Returns while {@link #isValid}.
+   *
+   * @throws IllegalMonitorStateException when the current thread is not inside
+   * @throws LeaseLostException when its lease was lost
+   */
+  public void ensureValid() {
+    inside().lease.ensureValid();
+  }
+
+  /**
+   * The fencing token of the current thread's lease, known also after a loss; see {@link
+   * Lease#token}. A re-entry keeps it.
+   *
+   * @throws IllegalMonitorStateException when the current thread is not inside
+   */
+  public long token() {
+    return inside().lease.token();
+  }
+
+  /**
+   * How long the current thread's lease stays valid if no renewal succeeds from now on.
+   *
+   * @throws IllegalMonitorStateException when the current thread is not inside
+   */
+  public Duration remaining() {
+    return inside().lease.remaining();
+  }
+
+  /**
+   * Calls {@code callback} once when the current thread's lease is lost, as {@link Lease#onLost}
+   * says; never after its last unlock in time.
+   *
+   * @throws IllegalMonitorStateException when the current thread is not inside
+   */
+  public void onLost(Runnable callback) {
+    inside().lease.onLost(callback);
+  }
+
+  /** Waits without regard to interrupts; the flag is kept. One round trip when it is free. */
   @Override
   public void lock() {
     if (!reenter()) {
@@ -84,14 +152,10 @@ final class JavaLock implements Lock {
    */
   @Override
   public void unlock() {
-    Hold hold = hold();
-    if (hold == null || entries(hold) == 0) {
-      throw new IllegalMonitorStateException(
-          "lock '" + name() + "' is not held by thread " + Thread.currentThread().getName());
-    }
+    Hold hold = inside();
     enter(hold, -1);
     if (hold.writes + hold.reads == 0) {
-      requests.engine().reentrantHolds().remove(owned());
+      requests.engine().reentrantHolds().left(name());
       hold.lease.close();
     } else if (!reads && hold.writes == 0) {
       hold.lease.downgrade();
@@ -103,6 +167,15 @@ final class JavaLock implements Lock {
   public Condition newCondition() {
     throw new UnsupportedOperationException(
         "lock '" + name() + "' is distributed and has no conditions; use a queue or poll");
+  }
+
+  private Hold inside() {
+    Hold hold = hold();
+    if (hold == null || entries(hold) == 0) {
+      throw new IllegalMonitorStateException(
+          "lock '" + name() + "' is not held by thread " + Thread.currentThread().getName());
+    }
+    return hold;
   }
 
   private boolean reenter() {
@@ -147,19 +220,11 @@ final class JavaLock implements Lock {
   private void own(Lease lease) {
     Hold hold = new Hold(lease);
     enter(hold, 1);
-    requests.engine().reentrantHolds().put(owned(), hold);
+    requests.engine().reentrantHolds().entered(name(), hold);
   }
 
   private @Nullable Hold hold() {
-    return requests.engine().reentrantHolds().get(owned());
-  }
-
-  private Owned owned() {
-    return new Owned(Thread.currentThread(), name());
-  }
-
-  private String name() {
-    return requests.key().name();
+    return requests.engine().reentrantHolds().of(name());
   }
 
   @Override

@@ -83,6 +83,30 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
+   * Renews the lease now, so that it is valid for its whole length again, and goes on until it is
+   * valid for {@code length} from now at least: for a lease {@linkplain LockOptions#renewal without
+   * renewal} that turns out to be too short. It is never shortened. What the store keeps is one
+   * length of the lease after each renewal, as ever, so that others wait no longer for a holder
+   * that died. One that is renewed anyway is renewed now, which is of use before a stretch of work
+   * in which this process may stand still. One round trip; not interruptible.
+   *
+   * @param length longer than 0; more than 100 years are taken as 100 years
+   * @throws IllegalArgumentException for any other length
+   * @throws IllegalStateException when the lease was closed
+   * @throws LeaseLostException when the lease was lost, also where that is found out by this
+   * @throws StoreException when the store failed for longer than the client's patience: the lease
+   *     is valid until its deadline, and renewing it goes on; the call may be repeated
+   */
+  public void extend(Duration length) {
+    Retry.await(loan.engine(), lock(), loan.extend(length, true));
+  }
+
+  /** As {@link #extend}, without waiting: what it throws later fails the future. */
+  public CompletableFuture<Void> extendAsync(Duration length) {
+    return loan.engine().forUser(loan.extend(length, false));
+  }
+
+  /**
    * Whether the lease can be trusted now: not closed, not lost, and before its local deadline. Asks
    * the clock, never the store. A call that finds the lease lost returns after the {@link #onLost}
    * callbacks have run; it waits for them for at most 1 s, and only until they have begun where the

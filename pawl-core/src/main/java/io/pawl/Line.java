@@ -68,6 +68,8 @@ final class Line implements LiveClaim.Owner {
 
   /** Whether a waiter may be overdue, and was not told of an answer since. */
   private volatile boolean hasOverdue;
+  /** Whether a claim of this line stands in the store's: for the observer. */
+  private boolean stands;
 
   Line(Engine engine, Engine.LineKey key) {
     this.engine = engine;
@@ -134,6 +136,7 @@ final class Line implements LiveClaim.Owner {
         if (claims.wanted(waiters.size()) > 0) {
           steps.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
         } else {
+          noteWaiting(steps);
           lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
         }
       }
@@ -230,7 +233,13 @@ final class Line implements LiveClaim.Owner {
 
   @Override
   public void inLine(LiveClaim claim) {
-    decide(this::hurryOverdue, engine::run);
+    decide(
+        steps -> {
+          stands = true;
+          noteWaiting(steps);
+          hurryOverdue(steps);
+        },
+        engine::run);
   }
 
   private void hurryOverdue(Steps steps) {
@@ -317,7 +326,9 @@ final class Line implements LiveClaim.Owner {
     mutex.lock();
     try {
       if (tokens != null && claims.removeAsking(granted)) {
+        stands = false;
         lendToLine(claims.hold(granted, tokens, engine.time().nanos()), steps);
+        noteWaiting(steps);
         askForMore(steps, 0);
         hurryOverdue(steps);
       } else {
@@ -327,6 +338,14 @@ final class Line implements LiveClaim.Owner {
       mutex.unlock();
     }
     steps.take(engine, engine::run);
+  }
+
+  /** Tells the observer of those in line that have somebody in their way. */
+  private void noteWaiting(Steps steps) {
+    boolean lent = claims.isLent();
+    if ((lent || stands) && !waiters.isEmpty() && !engine.observer().isSilent()) {
+      steps.waiting(waiters.beginWaiting(), lent);
+    }
   }
 
   private void lendToLine(Hold hold, Steps steps) {

@@ -209,6 +209,11 @@ final class LineClaims {
     return null;
   }
 
+  /** Whether somebody of this client has a hold of this line. */
+  boolean isLent() {
+    return holds.size() > free();
+  }
+
   int free() {
     int free = 0;
     for (int i = 0; i < holds.size(); i++) {

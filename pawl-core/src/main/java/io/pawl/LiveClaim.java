@@ -6,6 +6,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -46,7 +47,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
    */
   interface Owner {
 
-    /** The store has answered for the first time: it waits there. */
+    /** The store has answered: it waits there. */
     void inLine(LiveClaim claim);
 
     /** It is held now. */
@@ -114,6 +115,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** A bell rang that only a question sent after it can confirm. */
   private boolean hinted;
 
+  /** Until when a hold that is not renewed otherwise is, where it was extended. */
+  private long extendedUntil;
+
+  private boolean extended;
   private long grantedAt;
   private volatile boolean used;
   private volatile Standing.@Nullable Held held;
@@ -267,10 +272,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       if (standing != null) {
         report = stands(standing, sentAt);
       } else {
-        StoreException cause =
-            error == null
-                ? new StoreUnavailableException("the store said nothing of claim " + claim.id())
-                : failure(error);
+        StoreException cause = error == null ? unanswered() : failure(error);
         report = status == Status.HELD ? renewalFailed(cause, sentAt) : failing(cause, sentAt);
       }
     } finally {
@@ -291,9 +293,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return ending("the store no longer knows it: it ran out or was evicted");
     }
     if (standing instanceof Standing.Waiting waiting) {
+      boolean news = first || status != Status.WAITING;
+      Runnable report = news ? () -> owner.inLine(this) : () -> {};
       status = Status.WAITING;
       validity.cover(sentAt);
-      Runnable report = first ? () -> owner.inLine(this) : () -> {};
       if (hinted) {
         engine.renewer().watch(this, engine.time().nanos());
         return report;
@@ -360,7 +363,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (renewal) {
+    if (renewal || (extended && validity.isOver(extendedUntil))) {
       long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {
@@ -495,6 +498,36 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         .toCompletableFuture();
   }
 
+  /**
+   * Renews the hold now, and goes on until it is covered up to {@code until}. The stage answers
+   * whether it is held still, or fails where the store did.
+   */
+  CompletableFuture<Boolean> extend(long until) {
+    long sentAt;
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(false);
+      }
+      extendedUntil = extended ? Math.max(extendedUntil, until) : until;
+      extended = true;
+      sentAt = engine.time().nanos();
+    } finally {
+      mutex.unlock();
+    }
+    return StoreCalls.call(() -> engine.store().renew(List.of(claim)))
+        .handle(
+            (standings, error) -> {
+              Standing standing = standings == null ? null : standings.get(claim.id());
+              renewed(sentAt, standing, error);
+              if (standing == null) {
+                throw error == null ? unanswered() : failure(error);
+              }
+              return held != null;
+            })
+        .toCompletableFuture();
+  }
+
   /** Why the hold is lost, or, as it stands, would be. */
   String whyLost() {
     String known = lossReason;
@@ -603,6 +636,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (wasHeld) {
       engine.holdEnded();
     }
+  }
+
+  private StoreException unanswered() {
+    return new StoreUnavailableException("the store said nothing of claim " + claim.id());
   }
 
   private StoreException failure(@Nullable Throwable error) {

@@ -273,6 +273,22 @@ final class Loan {
             });
   }
 
+  /** Renews it now, and until it has been held for {@code length} more. */
+  CompletableFuture<Void> extend(Duration length, boolean mayBlock) {
+    if (length.isNegative() || length.isZero()) {
+      throw new IllegalArgumentException("extension: " + length + " is not longer than 0");
+    }
+    ensureValid();
+    long until = engine.time().nanos() + Durations.nanos(length);
+    return Retry.start(engine, lock(), () -> claim.extend(until), mayBlock)
+        .thenAccept(
+            held -> {
+              if (!held) {
+                ensureTrusted();
+              }
+            });
+  }
+
   void ensureValid() {
     if (!isValid()) {
       throw ended(state);

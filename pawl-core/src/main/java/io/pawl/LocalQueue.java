@@ -81,6 +81,11 @@ final class LocalQueue {
     }
   }
 
+  /** Those that have somebody in their way from now on. */
+  List<Waiter> beginWaiting() {
+    return waiters.stream().filter(Waiter::beginWaiting).toList();
+  }
+
   /** Calls the first {@code count}. */
   void nudge(int count, Steps steps) {
     Iterator<Waiter> line = waiters.iterator();

@@ -84,6 +84,14 @@ public final class LockGroup {
   }
 
   /**
+   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
+   * gives back what is held and leaves the line.
+   */
+  public CompletableFuture<GroupLease> acquireAsync() {
+    return Futures.present(tryAcquireAsync(Durations.LONGEST), GroupLease::closeAsync);
+  }
+
+  /**
    * Takes all locks if they are free now, without waiting for holders; empty when one is busy. Of
    * several that try the same names at once, in one client or in many, one gets them if they are
    * free. When it is answered, what it took is given back, unless the store needs more than 500 ms

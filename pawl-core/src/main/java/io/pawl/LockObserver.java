@@ -24,6 +24,25 @@ public interface LockObserver {
   /** Somebody gave up: refused at once, timed out, interrupted or cancelled. */
   default void notAcquired(String lock, Duration waited) {}
 
+  /**
+   * A request began to wait: somebody is in its way, and it stands in line. {@link #waitingEnded}
+   * follows exactly once, so that the difference is the number of those who wait. A request that
+   * gets its lock or its refusal at once is not told of. The two may come in either order where
+   * they happen at the same moment.
+   *
+   * @param behindOwn whether a lease of this same client is in the way, as far as the client knows;
+   *     {@link Pawl#inspect} asks the store who it is
+   */
+  default void waiting(String lock, boolean behindOwn) {}
+
+  /**
+   * A request that began to wait does so no longer: it was granted, timed out, failed, was
+   * interrupted or cancelled.
+   *
+   * @param waited since the lock was asked for
+   */
+  default void waitingEnded(String lock, Duration waited) {}
+
   /** A lease was given back in time. */
   default void released(String lock, long token, Duration held) {}
 

@@ -27,6 +27,7 @@ public final class Pawl implements AutoCloseable {
 
   private final Engine engine;
   private final Counters counters;
+  private final Inspection inspection;
   private final Candidacies candidacies = new Candidacies();
   private final SystemTime time;
   private final Workers workers;
@@ -45,6 +46,7 @@ public final class Pawl implements AutoCloseable {
     Random random = new Random(ids.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId());
     this.counters = new Counters(engine);
+    this.inspection = new Inspection(engine);
     this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
     if (options.releaseAtShutdown()) {
       Runtime.getRuntime().addShutdownHook(hook);
@@ -58,6 +60,10 @@ public final class Pawl implements AutoCloseable {
 
   /**
    * Opens a client on the store at {@code url}, such as {@code sqlite:/var/lib/app/locks.db}.
+   *
+   * <p>{@code memory:} is a new store that nobody else sees. {@code memory:name} is the one of that
+   * name in this JVM: clients that name it share it, and when the last of them is closed it is
+   * forgotten with all that is in it, tokens included.
    *
    * @throws IllegalArgumentException for a URL that cannot be right or whose module is missing
    * @throws StoreException when the store cannot be reached or used
@@ -212,6 +218,37 @@ public final class Pawl implements AutoCloseable {
   /** As {@link #election(String)}, with options; its order is always strict. */
   public Election election(String name, LockOptions options) {
     return new Election(engine, candidacies, name, options);
+  }
+
+  /**
+   * Who holds and who waits for the lock or semaphore of this name, as the store says. One round
+   * trip; nobody is disturbed.
+   *
+   * @param name as in {@link #lock(String)}; one that the store does not know is held by nobody
+   * @throws IllegalArgumentException for a name that cannot be
+   * @throws UnsupportedOperationException when the store cannot be looked into
+   * @throws StoreException when the store fails for longer than the client's patience
+   */
+  public LockSnapshot inspect(String name) {
+    return inspection.of(LockName.check(name));
+  }
+
+  /**
+   * Takes the lock away from the holder whose hold has {@code token}, as if the hold had run out,
+   * and lets in who is next. The holder is not asked: it learns at its next renewal, a third of its
+   * lease later at most, and until then two may be at work, of whom a fence refuses the first. One
+   * round trip.
+   *
+   * @param name as in {@link #lock(String)}
+   * @param token any that the hold has: {@link Lease#token}, or as {@link #inspect} shows
+   * @return whether there was such a hold; false also where the store did it and its answer was
+   *     lost. No such hold stands any more in either case
+   * @throws IllegalArgumentException for a name that cannot be
+   * @throws UnsupportedOperationException when the store cannot do it
+   * @throws StoreException when the store fails for longer than the client's patience
+   */
+  public boolean evict(String name, long token) {
+    return inspection.evict(LockName.check(name), token);
   }
 
   /** As {@link #close(Duration)}, with the grace of {@link PawlOptions#shutdownGrace}. */

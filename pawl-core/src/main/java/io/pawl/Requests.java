@@ -3,7 +3,9 @@ package io.pawl;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /**
  * Requests for one lock in one mode: what locks and semaphores have in common.
@@ -22,6 +24,15 @@ record Requests(Engine engine, Engine.LineKey key) {
   Lease acquireUninterruptibly() {
     Waiter waiter = enter(true, Runnable::run);
     return waiter.awaitUninterruptibly(after(Durations.LONGEST.toNanos())).orElseThrow();
+  }
+
+  CompletableFuture<Lease> acquireAsync() {
+    return Futures.present(tryAcquireAsync(Durations.LONGEST), Lease::closeAsync);
+  }
+
+  <T> CompletableFuture<Optional<T>> callAsync(
+      Duration wait, Function<Lease, CompletionStage<T>> body) {
+    return new AsyncRun<>(engine, body).under(this, wait);
   }
 
   Optional<Lease> tryAcquire() {

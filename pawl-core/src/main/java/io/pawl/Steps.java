@@ -16,6 +16,8 @@ final class Steps {
   private List<Waiter> moreWakes = List.of();
   private List<Waiter> nudges = List.of();
   private List<Waiter> hurries = List.of();
+  private List<Waiter> waiting = List.of();
+  private boolean behindOwn;
   private List<LiveClaim> ends = List.of();
   private List<Ask> asks = List.of();
   private List<Loan> losses = List.of();
@@ -40,6 +42,14 @@ final class Steps {
 
   void hurry(Waiter waiter) {
     hurries = with(hurries, waiter);
+  }
+
+  /**
+   * @param own whether a lease of this client is in their way
+   */
+  void waiting(List<Waiter> begun, boolean own) {
+    waiting = begun;
+    behindOwn = own;
   }
 
   void end(LiveClaim claim) {
@@ -73,6 +83,7 @@ final class Steps {
     for (Waiter waiter : nudges) {
       waiter.nudge();
     }
+    waiting.forEach(waiter -> waiter.tellWaiting(behindOwn));
     if (!losses.isEmpty()) {
       told =
           CompletableFuture.allOf(

@@ -1,19 +1,24 @@
 package io.pawl;
 
+import io.pawl.memory.MemoryStore;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Finds the store for a URL among the modules on the class path. */
 public final class Stores {
 
+  private static final String MEMORY = "memory";
+
   private static final Map<String, String> MODULES =
       new TreeMap<>(
           Map.ofEntries(
+              Map.entry(MEMORY, "pawl-core"),
               Map.entry("sqlite", "pawl-sql and org.xerial:sqlite-jdbc"),
               Map.entry("jdbc:mysql", "pawl-sql and com.mysql:mysql-connector-j"),
               Map.entry("jdbc:mariadb", "pawl-sql and org.mariadb.jdbc:mariadb-java-client"),
@@ -46,6 +51,9 @@ public final class Stores {
    * @throws IllegalArgumentException where no module on the class path knows the scheme
    */
   public static StoreProvider provider(StoreUrl url) {
+    if (url.scheme().equals(MEMORY)) {
+      return new InMemory();
+    }
     for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
       if (provider.schemes().contains(url.scheme())) {
         return provider;
@@ -58,6 +66,20 @@ public final class Stores {
     }
     throw new IllegalArgumentException(
         "store URL '" + url + "': scheme '" + url.scheme() + "' is unknown; known are " + MODULES);
+  }
+
+  /** {@code memory:} is a store of its own, {@code memory:name} this JVM's of that name. */
+  private static final class InMemory implements StoreProvider {
+
+    @Override
+    public Set<String> schemes() {
+      return Set.of(MEMORY);
+    }
+
+    @Override
+    public LockStore open(StoreUrl url) {
+      return url.rest().isEmpty() ? new MemoryStore() : MemoryStore.named(url.rest());
+    }
   }
 
   /** The URL of the embedded store in the user's state directory. */

@@ -52,6 +52,8 @@ final class Waiter {
 
   /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
   private boolean askedAnew;
+  /** Whether the observer hears that it waits; set under the line's mutex before the outcome. */
+  private boolean began;
 
   /** Set by {@link #nudge}, cleared by the waiter when it looks. */
   private volatile boolean nudged;
@@ -130,6 +132,23 @@ final class Waiter {
     return waits;
   }
 
+  /** Somebody is in its way. Answers whether the observer has to be told. */
+  boolean beginWaiting() {
+    boolean first = waits && !began;
+    began = waits;
+    return first;
+  }
+
+  void tellWaiting(boolean behindOwn) {
+    engine.observerLater().waiting(lock, behindOwn);
+  }
+
+  private void tellEnd(LockObserver observer) {
+    if (began) {
+      observer.waitingEnded(lock, age());
+    }
+  }
+
   /** Runs what calls the store on its behalf. */
   Executor calls() {
     return calls;
@@ -177,6 +196,7 @@ final class Waiter {
         LockSupport.unpark(thread);
       }
     } else if (Objects.requireNonNull(future).isDone() && outcome instanceof Lease unwanted) {
+      tellEnd(engine.observerLater());
       unwanted.loan().drop(); // cancelled: users' threads need not hear of it
     } else {
       completions.execute(this::completeFuture);
@@ -187,6 +207,7 @@ final class Waiter {
     CompletableFuture<Optional<Lease>> promise = Objects.requireNonNull(future);
     Duration waited = age();
     Object result = outcome;
+    tellEnd(engine.observerLater());
     if (result instanceof Lease lease) {
       if (promise.complete(Optional.of(lease))) {
         lease.loan().announce(waited, engine.observerLater());
@@ -244,6 +265,7 @@ final class Waiter {
         } else if (outcome instanceof Lease raced) {
           raced.loan().drop();
         }
+        tellEnd(engine.observer());
         engine.observer().notAcquired(lock, age());
         throw new InterruptedException();
       }
@@ -300,6 +322,7 @@ final class Waiter {
     if (trouble == null) {
       awaitGone(gone, deadline + engine.graceNanos());
     }
+    tellEnd(engine.observer());
     engine.observer().notAcquired(lock, age());
     if (trouble != null) {
       throw stillFailing(trouble);
@@ -373,6 +396,7 @@ final class Waiter {
       armed.cancel();
     }
     if (leave() != null) {
+      tellEnd(engine.observerLater());
       engine.observerLater().notAcquired(lock, age());
     } else if (outcome instanceof Lease lease
         && (delivered == null || delivered.orElse(null) != lease)) {
@@ -392,6 +416,7 @@ final class Waiter {
   }
 
   private Optional<Lease> unwrapped(Object result) {
+    tellEnd(engine.observer());
     if (result instanceof Lease lease) {
       lease.loan().announce(age(), engine.observer());
       return Optional.of(lease);

@@ -76,7 +76,9 @@ final class DoctorCommand implements Command {
   }
 
   private static Finding quit() {
-    return System.getProperty(QuitSignal.LOG_PROPERTY) != null || !Files.exists(Path.of("/proc"))
+    return System.getProperty(QuitSignal.LOG_PROPERTY) != null
+            || QuitSignal.isIgnored()
+            || !Files.exists(Path.of("/proc"))
         ? ok("signals HUP, INT, TERM, QUIT, USR1 and USR2 reach the command")
         : new Finding(
             Level.WARNING,

@@ -18,6 +18,9 @@ final class QuitSignal implements AutoCloseable {
   /** Set by the launcher to the file that the JVM prints to. */
   static final String LOG_PROPERTY = "pawl.vm.log";
 
+  /** Set by the launcher where QUIT was ignored when it was started. */
+  private static final String IGNORED_PROPERTY = "pawl.quit.ignored";
+
   private static final String DUMP = "\nFull thread dump ";
 
   private final @Nullable String log = System.getProperty(LOG_PROPERTY);
@@ -31,6 +34,11 @@ final class QuitSignal implements AutoCloseable {
       reader.setDaemon(true);
       reader.start();
     }
+  }
+
+  /** Whether QUIT was ignored at the start, so that it stays ignored, for the command too. */
+  static boolean isIgnored() {
+    return Boolean.getBoolean(IGNORED_PROPERTY);
   }
 
   private void read(String file) {

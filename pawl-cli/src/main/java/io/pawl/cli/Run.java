@@ -133,7 +133,7 @@ final class Run {
   }
 
   private Process start(Lease lease, String mark) {
-    ProcessBuilder builder = new ProcessBuilder(unblocked(options.command())).inheritIO();
+    ProcessBuilder builder = new ProcessBuilder(withQuitAsFound(options.command())).inheritIO();
     Map<String, String> variables = builder.environment();
     String expiresAt = Instant.now().plus(lease.remaining()).toString();
     variables.put("PAWL_LOCK", lease.lock());
@@ -153,13 +153,18 @@ final class Run {
     }
   }
 
-  /** Before 25 a JVM starts processes with QUIT blocked. */
-  private static List<String> unblocked(List<String> command) {
-    if (Runtime.version().feature() >= 25 || System.getProperty(QuitSignal.LOG_PROPERTY) == null) {
+  /**
+   * With QUIT as pawl found it: a JVM catches it even where it was ignored, and before 25 starts
+   * processes with it blocked.
+   */
+  private static List<String> withQuitAsFound(List<String> command) {
+    boolean ignored = QuitSignal.isIgnored();
+    boolean watched = ignored || System.getProperty(QuitSignal.LOG_PROPERTY) != null;
+    if (!watched || (!ignored && Runtime.version().feature() >= 25)) {
       return command;
     }
-    List<String> all =
-        new ArrayList<>(List.of("/bin/sh", "-c", Scripts.read("unblock.sh"), "pawl"));
+    String script = (ignored ? "trap '' QUIT\n" : "") + Scripts.read("unblock.sh");
+    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", script, "pawl"));
     all.addAll(command);
     return all;
   }

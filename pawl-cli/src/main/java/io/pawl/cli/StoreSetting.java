@@ -84,6 +84,11 @@ record StoreSetting(String url, String origin) {
 
   /** Opens the store; the caller closes it. */
   LockStore open() {
+    if (parsed().scheme().equals("memory")) {
+      throw new Failure(
+          Exit.CONFIGURATION,
+          "store " + this + " ends with each command; use sqlite:/path/to/file");
+    }
     try {
       return Stores.open(parsed());
     } catch (IllegalArgumentException e) {

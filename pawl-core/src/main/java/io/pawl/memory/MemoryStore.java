@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -37,30 +38,32 @@ import java.util.function.Supplier;
  * process. Clients that share an instance exclude each other. Forgets idle locks but for the kinds
  * of the last 10,000, and lets the tokens of whatever is asked for next start above all that were
  * ever forgotten. Of a counter it remembers the last 100,000 operations.
+ *
+ * <p>{@link #named} shares one among clients that know only its name, as does the URL {@code
+ * memory:name}.
  */
 public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   private static final int MAX_KINDS = 10_000;
+
+  private static final NamedMemories named = new NamedMemories();
+
+  private final String description;
+  private final Runnable whenClosed;
 
   private final LongSupplier nanoClock;
 
   /** What to add to the clock for milliseconds since 1970; fixed, so that they never go back. */
   private final long epochOffset;
 
-  private final ReentrantLock mutex = new ReentrantLock();
-  private final TreeMap<String, Slot> locks = new TreeMap<>();
+  private final ReentrantLock mutex;
+  private final TreeMap<String, Slot> locks;
 
   /** Of idle locks, as long as there are not too many. */
-  private final Map<String, Kind> kinds =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Kind> eldest) {
-          return size() > MAX_KINDS;
-        }
-      };
+  private final Map<String, Kind> kinds;
 
-  private final MemoryCounters counters = new MemoryCounters();
-  private long forgottenTokens;
+  private final MemoryCounters counters;
+  private final AtomicLong forgottenTokens;
 
   /** A lock, and the bells of those who wait for it. */
   private record Slot(LockState state, Map<ClaimId, Bell> bells) {
@@ -78,8 +81,45 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
    * @param nanoClock monotonic nanoseconds, for simulations
    */
   public MemoryStore(LongSupplier nanoClock) {
+    this.description = "memory";
+    this.whenClosed = () -> {};
     this.nanoClock = nanoClock;
     this.epochOffset = System.currentTimeMillis() - now();
+    this.mutex = new ReentrantLock();
+    this.locks = new TreeMap<>();
+    this.kinds =
+        new LinkedHashMap<>() {
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<String, Kind> eldest) {
+            return size() > MAX_KINDS;
+          }
+        };
+    this.counters = new MemoryCounters();
+    this.forgottenTokens = new AtomicLong();
+  }
+
+  /** Another way to all that {@code shared} holds. */
+  MemoryStore(MemoryStore shared, String name, Runnable whenClosed) {
+    this.description = "memory:" + name;
+    this.whenClosed = whenClosed;
+    this.nanoClock = shared.nanoClock;
+    this.epochOffset = shared.epochOffset;
+    this.mutex = shared.mutex;
+    this.locks = shared.locks;
+    this.kinds = shared.kinds;
+    this.counters = shared.counters;
+    this.forgottenTokens = shared.forgottenTokens;
+  }
+
+  /**
+   * The store that goes by {@code name} in this JVM: made for the first who asks, and forgotten
+   * with all that is in it when each who asked has closed what this returned.
+   *
+   * @param name 1 to 200 letters, digits, dots, hyphens and underscores
+   * @throws IllegalArgumentException for any other name
+   */
+  public static MemoryStore named(String name) {
+    return named.open(name);
   }
 
   @Override
@@ -191,12 +231,13 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
       if (kind != null) {
         kinds.put(slot.state.lock(), kind);
       }
-      forgottenTokens = Math.max(forgottenTokens, slot.state.lastToken());
+      forgottenTokens.accumulateAndGet(slot.state.lastToken(), Math::max);
     }
   }
 
   private Slot newSlot(String lock) {
-    return new Slot(new LockState(lock, kinds.remove(lock), forgottenTokens), new HashMap<>());
+    return new Slot(
+        new LockState(lock, kinds.remove(lock), forgottenTokens.get()), new HashMap<>());
   }
 
   private static void collectRings(Slot slot, List<Runnable> rings) {
@@ -261,10 +302,15 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public String describe() {
-    return "memory";
+    return description;
   }
 
-  /** Nothing to close: what is held stays held for other clients of this instance. */
+  /**
+   * Lets go of a {@linkplain #named named} store. Otherwise there is nothing to close: what is held
+   * stays held for other clients of this instance.
+   */
   @Override
-  public void close() {}
+  public void close() {
+    whenClosed.run();
+  }
 }

@@ -2,11 +2,18 @@ package io.pawl.tck;
 
 import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Candidacy;
+import io.pawl.DistributedSemaphore;
 import io.pawl.Election;
 import io.pawl.Election.Candidate;
 import io.pawl.Lease;
+import io.pawl.LeaseLostException;
+import io.pawl.LockKindException;
+import io.pawl.LockOptions;
+import io.pawl.LockSnapshot;
+import io.pawl.LockSnapshot.Claimant;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.spi.Claim;
@@ -18,6 +25,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.tck.Bench.Running;
 import io.pawl.tck.SeamClient.Hold;
 import io.pawl.tck.SeamClient.RecordingBell;
 import java.time.Duration;
@@ -258,6 +266,77 @@ public abstract class InspectableContract extends StoreContract {
 
     assertThat(there.renew(staying.claim())).isEqualTo(staying.tokens());
     assertThat(here.renew(evicted.claim())).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void aClientLooksAtALock() throws Exception {
+    String lock = bench.lock("looked");
+    LockOptions how = Bench.LONG.note("a note");
+    Pawl holding = bench.pawl(PawlOptions.defaults().application("holding"));
+    Pawl waiting = bench.pawl(PawlOptions.defaults().application("waiting"));
+    LockSnapshot before = waiting.inspect(lock);
+    assertThat(before.name()).isEqualTo(lock);
+    assertThat(before.isHeld()).isFalse();
+    assertThat(before.waiters()).isEmpty();
+
+    Lease lease = holding.lock(lock, how).acquire();
+    Running<Lease> next = bench.start(() -> waiting.readWriteLock(lock, how).readLock().acquire());
+    eventually(() -> !holding.inspect(lock).waiters().isEmpty());
+    LockSnapshot held = waiting.inspect(lock);
+
+    assertThat(held.isHeld()).isTrue();
+    assertThat(held.capacity()).isZero();
+    assertThat(held.lastToken()).isGreaterThanOrEqualTo(lease.token());
+    Claimant holder = held.holders().get(0);
+    assertThat(lease.token()).isBetween(holder.token(), holder.lastToken());
+    assertThat(holder.isShared()).isFalse();
+    assertThat(holder.permits()).isZero();
+    assertThat(holder.application()).isEqualTo("holding");
+    assertThat(holder.note()).isEqualTo("a note");
+    assertThat(holder.pid()).isEqualTo(ProcessHandle.current().pid());
+    assertThat(holder.until()).isAfter(holder.since());
+    assertThat(held.waiters()).extracting(Claimant::application).containsExactly("waiting");
+    assertThat(held.waiters()).extracting(Claimant::isShared).containsExactly(true);
+    assertThat(held.waiters()).extracting(Claimant::token).containsExactly(0L);
+    lease.close();
+    next.result().close();
+    assertThat(waiting.inspect(lock).isHeld()).isFalse();
+  }
+
+  @Test
+  void aClientTakesALockAwayByItsToken() throws Exception {
+    String lock = bench.lock("taken");
+    LockOptions how = LockOptions.defaults().lease(bench.shortLease());
+    Pawl holding = bench.pawl();
+    Pawl other = bench.pawl();
+    Lease lease = holding.lock(lock, how).acquire();
+    assertThat(other.evict(lock, lease.token() + 1_000_000)).isFalse();
+
+    assertThat(other.evict(lock, lease.token())).isTrue();
+
+    assertThat(other.evict(lock, lease.token())).isFalse();
+    try (Lease next = other.lock(lock, Bench.LONG).tryAcquire(Bench.PATIENCE).orElseThrow()) {
+      assertThat(next.token()).isGreaterThan(lease.token());
+    }
+    eventually(() -> !lease.isValid());
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void aSemaphoreSaysHowManyPermitsNobodyHolds() throws Exception {
+    String name = bench.lock("permits");
+    DistributedSemaphore semaphore = bench.pawl().semaphore(name, 5, Bench.LONG);
+    DistributedSemaphore there = bench.pawl().semaphore(name, 5, Bench.LONG);
+    assertThat(semaphore.availablePermits()).isEqualTo(5);
+    Lease two = semaphore.acquire(2);
+    Lease three = there.acquire(3);
+    assertThat(semaphore.availablePermits()).isZero();
+    assertThat(there.changeCapacity(4).availablePermits()).isZero();
+    assertThatThrownBy(semaphore::availablePermits).isInstanceOf(LockKindException.class);
+    two.close();
+    assertThat(there.changeCapacity(4).availablePermits()).isEqualTo(1);
+    three.close();
+    assertThat(there.changeCapacity(4).availablePermits()).isEqualTo(4);
   }
 
   private boolean setKind(String lock, Kind kind) {

@@ -1,8 +1,12 @@
 package io.pawl.tck;
 
+import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.JavaLock;
+import io.pawl.JavaReadWriteLock;
+import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
@@ -21,7 +25,7 @@ abstract class JavaLockCases extends LockCases {
     super(bench);
   }
 
-  private Lock viewHere(String lock) {
+  private JavaLock viewHere(String lock) {
     return lockHere(lock).asJavaLock();
   }
 
@@ -74,6 +78,73 @@ abstract class JavaLockCases extends LockCases {
     assertThatThrownBy(thief::result).isInstanceOf(IllegalMonitorStateException.class);
     assertThat(lockThere(lock).tryAcquire()).isEmpty();
     view.unlock();
+  }
+
+  @Test
+  void p3_fencedSafety_theThreadInsideHasATokenThatGrows() throws Exception {
+    String lock = bench.lock("fenced");
+    JavaLock view = viewHere(lock);
+    Lease before = lockHere(lock).acquire();
+    assertThatThrownBy(view::token).isInstanceOf(IllegalMonitorStateException.class);
+    before.close();
+
+    view.lock();
+
+    long token = view.token();
+    assertThat(token).isGreaterThan(before.token());
+    view.lock();
+    assertThat(viewHere(lock).token()).isEqualTo(token);
+    assertThat(view.getHoldCount()).isEqualTo(2);
+    assertThat(view.isValid()).isTrue();
+    assertThat(view.remaining()).isPositive();
+    assertThat(bench.start(view::isHeldByCurrentThread).result()).isFalse();
+    assertThat(bench.start(view::isValid).result()).isFalse();
+    assertThat(bench.start(view::getHoldCount).result()).isZero();
+    view.unlock();
+    view.unlock();
+    assertThat(view.isHeldByCurrentThread()).isFalse();
+    assertThat(view.isValid()).isFalse();
+    assertThatThrownBy(view::ensureValid).isInstanceOf(IllegalMonitorStateException.class);
+    assertThat(lockThere(lock).acquire().token()).isGreaterThan(token);
+  }
+
+  @Test
+  void p5_lossIsTold_toTheThreadInside() throws Exception {
+    String lock = bench.lock("viewLost");
+    JavaLock view = here.lock(lock, bench.shortLived()).asJavaLock();
+    assertThatThrownBy(() -> view.onLost(() -> {}))
+        .isInstanceOf(IllegalMonitorStateException.class);
+    view.lock();
+    long token = view.token();
+    AtomicInteger losses = new AtomicInteger();
+    view.onLost(losses::incrementAndGet);
+    network.on(Verb.RENEW, Fault.LOSE_REQUEST);
+
+    eventually(() -> !view.isValid());
+
+    eventually(() -> losses.get() == 1);
+    assertThat(view.isHeldByCurrentThread()).isTrue();
+    assertThat(view.token()).isEqualTo(token);
+    assertThatThrownBy(view::ensureValid).isInstanceOf(LeaseLostException.class);
+    assertThatThrownBy(view::unlock).isInstanceOf(LeaseLostException.class);
+    assertThat(view.isHeldByCurrentThread()).isFalse();
+  }
+
+  @Test
+  void eachSideOfAReadWriteLockTellsOfItself() {
+    String lock = bench.lock("sides");
+    JavaReadWriteLock view = here.readWriteLock(lock, Bench.LONG).asJavaReadWriteLock();
+    view.writeLock().lock();
+    assertThat(view.writeLock().isHeldByCurrentThread()).isTrue();
+    assertThat(view.readLock().isHeldByCurrentThread()).isFalse();
+    assertThatThrownBy(view.readLock()::token).isInstanceOf(IllegalMonitorStateException.class);
+    long token = view.writeLock().token();
+    view.readLock().lock();
+    view.writeLock().unlock();
+    assertThat(view.readLock().token()).isEqualTo(token);
+    assertThat(view.readLock().isValid()).isTrue();
+    assertThat(view.writeLock().getHoldCount()).isZero();
+    view.readLock().unlock();
   }
 
   @Test

@@ -92,6 +92,13 @@ public abstract class LockContract extends StoreContract {
   }
 
   @Nested
+  class Asynchronously extends AsyncCases {
+    Asynchronously() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
   class Electing extends ElectionCases {
     Electing() {
       super(LockContract.this.bench);

@@ -298,4 +298,28 @@ abstract class LossCases extends LockCases {
     }
     throw new AssertionError("the machine stalls too often to tell");
   }
+
+  @Test
+  void anExtensionWhoseAnswerIsLostIsRepeated() throws Exception {
+    Lease lease = here.lock(bench.lock("extended"), Bench.LONG.renewal(false)).acquire();
+    network.next(Verb.RENEW, Fault.LOSE_REPLY);
+    lease.extend(Bench.LONG_LEASE);
+    assertThat(network.calls(Verb.RENEW)).isGreaterThan(1);
+    assertThat(lease.isValid()).isTrue();
+    assertThat(lockThere(lease.lock()).tryAcquire()).isEmpty();
+    lease.close();
+    assertThatThrownBy(() -> lease.extend(Bench.LONG_LEASE))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(lockThere(lease.lock()).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void p4_onlyTheOwner_aLeaseThatRanOutIsNotExtended() throws Exception {
+    String lock = bench.lock("extendedLate");
+    Lease lease = here.lock(lock, bench.shortLived().renewal(false)).acquire();
+    eventually(() -> !lease.isValid());
+    Lease next = lockThere(lock).tryAcquire(Bench.PATIENCE).orElseThrow();
+    assertThatThrownBy(() -> lease.extend(Bench.LONG_LEASE)).isInstanceOf(LeaseLostException.class);
+    assertThat(next.isValid()).isTrue();
+  }
 }

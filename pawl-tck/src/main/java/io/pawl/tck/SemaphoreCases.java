@@ -289,10 +289,13 @@ abstract class SemaphoreCases extends LockCases {
       throws Exception {
     String name = bench.lock("closesChanged");
     DistributedSemaphore one = permitsThere(name, 1);
-    one.acquire(1);
+    Lease first = one.acquire(1);
+    first.onClosing(first::closeAsync);
     CompletableFuture<Optional<Lease>> waiting = one.tryAcquireAsync(1, Bench.PATIENCE);
     one.changeCapacity(2);
-    assertThat(waiting.get().orElseThrow().isValid()).isTrue();
+    Lease second = waiting.get().orElseThrow();
+    second.onClosing(second::closeAsync);
+    assertThat(second.isValid()).isTrue();
 
     there.close();
 

@@ -66,6 +66,7 @@ class BadInputTest {
   @Test
   void storesThatCannotBe() throws IOException {
     refused(Map.of("PAWL_STORE", "gopher:x"), 78, "pawl-sql", "run", "x", "--", "true");
+    refused(Map.of("PAWL_STORE", "memory:x"), 78, "ends with each", "run", "x", "--", "true");
     refused(Map.of("PAWL_STORE", "locks"), 78, "no scheme", "run", "x", "--", "true");
     refused(78, "does not exist", "list", "--store", "sqlite:" + directory.resolve("no/such/file"));
     Path foreign = directory.resolve("foreign");

@@ -110,7 +110,7 @@ class LossTest {
     first.awaitOutput("ready");
     shell.run("release", "x", "--force");
     await().atMost(Shell.LONG).until(() -> first.errors().contains("goes on"));
-    shell.launch(new ProcessBuilder("touch", "go"), java.util.Map.of()).exit();
+    shell.create("go");
     assertThat(first.exit()).isEqualTo(3);
     assertThat(first.output()).endsWith("done\n");
     assertThat(first.errors()).hasLineCount(1);
@@ -127,7 +127,7 @@ class LossTest {
                 + " while [ ! -e go ]; do sleep 0.05; done");
     List<Long> pids = shell.pids(2);
     awaitGuard(pids);
-    shell.launch(new ProcessBuilder("touch", "go"), java.util.Map.of()).exit();
+    shell.create("go");
     assertThat(run.exit()).isZero();
     await().atMost(Shell.LONG).until(() -> guards(pids).isEmpty());
     assertThat(Shell.isAlive(pids.get(1))).isTrue();

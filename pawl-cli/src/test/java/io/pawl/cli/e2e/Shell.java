@@ -21,6 +21,15 @@ final class Shell {
   static final String LAUNCHER =
       System.getProperty("pawl.launcher", Path.of("..", "pawl").toAbsolutePath().toString());
 
+  /** What resets signals, each on one kind of system; a shell cannot, once they are ignored. */
+  private static final List<List<String>> RESETS =
+      List.of(
+          List.of("env", "--default-signal"),
+          List.of("perl", "-e", "$SIG{$_} = 'DEFAULT' for keys %SIG; exec @ARGV or exit 127"));
+
+  private static final List<String> RESET =
+      RESETS.stream().filter(Shell::works).findFirst().orElse(List.of());
+
   final Path directory;
   private final Map<String, String> variables;
   private final List<Started> all = new ArrayList<>();
@@ -62,6 +71,18 @@ final class Shell {
     }
   }
 
+  private static boolean works(List<String> reset) {
+    List<String> command = new ArrayList<>(reset);
+    command.add("true");
+    try {
+      return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   Started start(String... args) {
     return start(Map.of(), args);
   }
@@ -72,8 +93,16 @@ final class Shell {
     return launch(new ProcessBuilder(command), changes);
   }
 
-  /** {@code changes} to an empty value take a variable away. */
+  /**
+   * Starts it with no signal ignored, whatever these tests were started with: a script's {@code &}
+   * ignores INT and QUIT, {@code nohup} HUP.
+   *
+   * @param changes where one to an empty value takes the variable away
+   */
   Started launch(ProcessBuilder builder, Map<String, String> changes) {
+    List<String> command = new ArrayList<>(RESET);
+    command.addAll(builder.command());
+    builder.command(command);
     builder.environment().putAll(variables);
     changes.forEach(builder.environment()::put);
     builder.environment().values().removeIf(String::isEmpty);
@@ -100,6 +129,15 @@ final class Shell {
     Started started = start(changes, args);
     started.exit();
     return started;
+  }
+
+  /** An empty file in the directory, for commands to wait for. */
+  void create(String file) {
+    try {
+      Files.createFile(directory.resolve(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   void signal(String name, long pid) {

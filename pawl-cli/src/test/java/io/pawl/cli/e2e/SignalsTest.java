@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.cli.e2e.Shell.Started;
 import java.nio.file.Path;
+import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SignalsTest {
 
@@ -52,11 +55,41 @@ class SignalsTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"HUP", "INT", "QUIT", "USR1", "USR2", "TERM"})
+  void aSignalThatWasIgnoredAtTheStartStaysIgnoredForTheCommandToo(String name) {
+    shell
+        .start("run", "x", "-c", "echo ready; until [ -e go ]; do sleep 0.02; done")
+        .awaitOutput("ready");
+    Started run =
+        ignoring(
+            name,
+            "exec \"$0\" run x -c '"
+                + "echo $$ >>pids; until [ -e end ]; do sleep 0.02; done; exit 5'");
+    Awaitility.await()
+        .atMost(Shell.LONG)
+        .until(() -> shell.run("show", "x").output().contains("waiting"));
+    shell.signal(name, run.process().pid());
+    shell.create("go");
+    long command = shell.pids(1).get(0);
+    shell.signal(name, run.process().pid());
+    shell.signal(name, command);
+    shell.create("end");
+    assertThat(run.exit()).isEqualTo(5);
+    assertThat(run.output() + run.errors()).isEmpty();
+  }
+
+  private Started ignoring(String signal, String script) {
+    ProcessBuilder builder =
+        new ProcessBuilder("sh", "-c", "trap '' " + signal + "; " + script, Shell.LAUNCHER);
+    return shell.launch(builder, Map.of());
+  }
+
+  @ParameterizedTest
   @CsvSource({"INT,2", "TERM,15"})
   void aSignalEndsTheWaitAndLeavesTheLine(String name, int number) {
     shell.start("run", "x", "-c", "echo ready; exec sleep 60").awaitOutput("ready");
     Started waiting = shell.start("run", "x", "--", "echo", "never");
-    org.awaitility.Awaitility.await()
+    Awaitility.await()
         .atMost(Shell.LONG)
         .until(() -> shell.run("show", "x").output().contains("waiting"));
     shell.signal(name, waiting.process().pid());

@@ -1,0 +1,93 @@
+package io.pawl;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** One body that ends with its stage: asks for the lock, runs the body, gives the lock back. */
+final class AsyncRun<T> {
+
+  private final Engine engine;
+  private final Function<Lease, CompletionStage<T>> body;
+  private final CompletableFuture<Optional<T>> result = new CompletableFuture<>();
+
+  AsyncRun(Engine engine, Function<Lease, CompletionStage<T>> body) {
+    this.engine = engine;
+    this.body = body;
+  }
+
+  CompletableFuture<Optional<T>> under(Requests lock, Duration wait) {
+    CompletableFuture<Optional<Lease>> asked = lock.tryAcquireAsync(wait);
+    asked.whenComplete(
+        (lease, error) -> {
+          if (error != null) {
+            result.completeExceptionally(error);
+          } else if (lease.isEmpty()) {
+            result.complete(Optional.empty());
+          } else {
+            run(lease.get());
+          }
+        });
+    result.whenComplete((value, error) -> asked.cancel(false));
+    return result;
+  }
+
+  private void run(Lease lease) {
+    if (result.isDone()) {
+      lease.closeAsync(); // cancelled as the grant came
+      return;
+    }
+    CompletionStage<T> running;
+    try {
+      running = Objects.requireNonNull(body.apply(lease), "the body's stage is null");
+    } catch (RuntimeException | Error e) {
+      giveBack(lease, null, e);
+      return;
+    }
+    running.whenComplete((value, failure) -> giveBack(lease, value, failure));
+  }
+
+  /** The result follows when the store has confirmed it, after the client's patience at most. */
+  private void giveBack(Lease lease, @Nullable T value, @Nullable Throwable failure) {
+    CompletableFuture<Void> confirmed = lease.closeAsync();
+    // asked of the loan: a stage may complete in a callback of the loss, where a close is silent
+    LeaseLostException lost = lease.loan().isReleased() ? null : lease.loan().lostException();
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    Time.Pending patience = engine.time().after(engine.patienceNanos(), () -> over.complete(null));
+    engine
+        .forUser(confirmed.applyToEither(over, nothing -> nothing))
+        .whenComplete(
+            (nothing, error) -> {
+              patience.cancel();
+              finish(value, failure, lost);
+            });
+  }
+
+  private void finish(
+      @Nullable T value, @Nullable Throwable failure, @Nullable LeaseLostException lost) {
+    Throwable thrown = lost;
+    if (failure != null) {
+      thrown = cause(failure);
+      if (lost != null) {
+        thrown.addSuppressed(lost);
+      }
+    }
+    if (thrown != null) {
+      result.completeExceptionally(thrown);
+    } else if (value == null) {
+      result.completeExceptionally(new NullPointerException("the body's result is null"));
+    } else {
+      result.complete(Optional.of(value));
+    }
+  }
+
+  private static Throwable cause(Throwable error) {
+    Throwable cause = error.getCause();
+    return error instanceof CompletionException && cause != null ? cause : error;
+  }
+}

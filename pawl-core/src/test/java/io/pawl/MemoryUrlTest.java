@@ -1,0 +1,63 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.memory.MemoryStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MemoryUrlTest {
+
+  @Test
+  void clientsThatNameTheSameStoreShareIt() {
+    try (Pawl here = Pawl.connect("memory:shared");
+        Pawl there = Pawl.connect("memory:shared");
+        Pawl over = Pawl.over(MemoryStore.named("shared"));
+        Pawl elsewhere = Pawl.connect("memory:other")) {
+      Lease lease = here.lock("x").tryAcquire().orElseThrow();
+      assertThat(there.lock("x").tryAcquire()).isEmpty();
+      assertThat(over.lock("x").tryAcquire()).isEmpty();
+      assertThat(elsewhere.lock("x").tryAcquire()).isPresent();
+      lease.close();
+      assertThat(there.lock("x").tryAcquire().orElseThrow().token()).isGreaterThan(lease.token());
+      here.counter("n").set(7);
+      assertThat(there.counter("n").get()).isEqualTo(7);
+      assertThat(there).hasToString("Pawl[memory:shared]");
+    }
+  }
+
+  @Test
+  void eachClientOfANamelessStoreHasItsOwn() {
+    try (Pawl here = Pawl.connect("memory:");
+        Pawl there = Pawl.connect("memory:")) {
+      assertThat(here.lock("x").tryAcquire()).isPresent();
+      assertThat(there.lock("x").tryAcquire()).isPresent();
+    }
+  }
+
+  @Test
+  void aNamedStoreLastsUntilItsLastClientIsClosed() {
+    Pawl first = Pawl.connect("memory:lasting");
+    first.counter("n").set(7);
+    Pawl second = Pawl.connect("memory:lasting");
+    first.close();
+    first.close();
+    try (Pawl third = Pawl.connect("memory:lasting")) {
+      assertThat(third.counter("n").get()).isEqualTo(7);
+    }
+    second.close();
+    try (Pawl anew = Pawl.connect("memory:lasting")) {
+      assertThat(anew.counter("n").get()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"memory://host", "memory:a b", "memory:a?x=1", "memory:\n"})
+  void aNameThatLooksLikeAnAddressIsRefused(String url) {
+    assertThatThrownBy(() -> Pawl.connect(url))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("write memory:name");
+  }
+}
