@@ -273,7 +273,7 @@ abstract class SemaphoreCases extends LockCases {
     DistributedSemaphore two = permitsHere(name, 2);
     Lease first = two.acquire(2);
     Running<Lease> waiting = bench.start(() -> two.acquire(2));
-    eventually(() -> waiting.thread().getState() == Thread.State.WAITING);
+    eventually(() -> waiting.thread().getState() != Thread.State.RUNNABLE);
     permitsThere(name, 2).changeCapacity(3);
     Lease between = permitsThere(name, 3).acquire(1);
 
