@@ -14,8 +14,11 @@ import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -54,13 +57,36 @@ class SqliteSharedFileTest {
     }
   }
 
+  /**
+   * Asks the system, as SQLite does when it closes a file, whether nobody else has it open: whoever
+   * is the last deletes the write-ahead log.
+   */
+  static final class Last {
+
+    private static final long SHARED_LOCKS = 0x40000002L;
+    private static final long SHARED_LOCKS_SIZE = 510;
+
+    public static void main(String[] arguments) throws IOException {
+      try (FileChannel file =
+          FileChannel.open(
+              Path.of(arguments[0]), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        boolean alone = file.tryLock(SHARED_LOCKS, SHARED_LOCKS_SIZE, false) != null;
+        System.out.println(alone ? "alone" : "not alone");
+      }
+    }
+  }
+
   private String whatAnotherProcessSaysOf(String lock) throws Exception {
+    return whatAnotherProcessSays(Passer.class, lock);
+  }
+
+  private String whatAnotherProcessSays(Class<?> main, String lock) throws Exception {
     Process passer =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
-                Passer.class.getName(),
+                main.getName(),
                 file().toString(),
                 lock)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -79,6 +105,7 @@ class SqliteSharedFileTest {
     try (Pawl one = open();
         Lease before = one.lock("before").acquire();
         Pawl two = open()) {
+      assertThat(whatAnotherProcessSays(Last.class, "")).isEqualTo("not alone");
       assertThat(whatAnotherProcessSaysOf("nobody's")).isEqualTo("token 1");
       assertThat(folder.resolve("locks.db-wal")).exists();
       try (Lease after = two.lock("after").acquire()) {
@@ -102,7 +129,9 @@ class SqliteSharedFileTest {
       try (Pawl two = open()) {
         two.lock("other").acquire().close();
       }
+      assertThat(whatAnotherProcessSays(Last.class, "")).isEqualTo("not alone");
       SqlSchema.apply(StoreUrl.parse("sqlite:" + file()));
+      assertThat(whatAnotherProcessSays(Last.class, "")).isEqualTo("not alone");
       assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
       assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
       assertThat(lease.isValid()).isTrue();
@@ -173,7 +202,7 @@ class SqliteSharedFileTest {
       store.attempt(held, standing -> {}).toCompletableFuture().get(20, SECONDS);
       store.attempt(waiting, standing -> {}).toCompletableFuture().get(20, SECONDS);
 
-      Files.move(backup, file(), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+      Files.move(backup, file(), StandardCopyOption.REPLACE_EXISTING);
 
       assertThat(store.renew(List.of(held, waiting)).toCompletableFuture().get(20, SECONDS))
           .containsOnlyKeys(held.id(), waiting.id())
