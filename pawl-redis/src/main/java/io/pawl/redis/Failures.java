@@ -38,6 +38,8 @@ record Failures(String where) {
           "NOAUTH",
           "WRONGPASS");
 
+  private static final Set<String> NO_PRIMARY = Set.of("READONLY", "MASTERDOWN");
+
   /** A request failed. */
   StoreException of(@Nullable Throwable error) {
     if (error == null) {
@@ -71,6 +73,12 @@ record Failures(String where) {
   boolean mayConcernOneClaim(Throwable error) {
     return unwrapped(error).getCause() instanceof RedisCommandExecutionException answered
         && !OF_THE_SERVER.contains(code(String.valueOf(answered.getMessage())));
+  }
+
+  /** Whether the server answered that it is a replica, of a primary that it has or has lost. */
+  boolean saysNoPrimary(Throwable error) {
+    return unwrapped(error) instanceof RedisCommandExecutionException answered
+        && NO_PRIMARY.contains(code(String.valueOf(answered.getMessage())));
   }
 
   private static String code(String message) {

@@ -46,6 +46,9 @@ record Verbs(Wire wire, Failures failures) {
       @Nullable List<Object> reply,
       @Nullable Throwable error) {
     if (error != null) {
+      if (failures.saysNoPrimary(error)) {
+        wire.demoted();
+      }
       answer.completeExceptionally(failures.of(error));
     } else {
       answer.complete(reply == null ? List.of() : reply);

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * <p>Lettuce reconnects by itself where the peer says that it is gone. Where it says nothing (a
  * frozen server, a network that swallows packets) a command that stays unanswered makes this class
  * dial anew, which with Sentinels also asks anew who the primary is, and move over once that
- * succeeded. Commands on their way when a connection ends fail at once; none is sent twice.
+ * succeeded. So does a peer that says that it is no primary any more. Commands on their way when a
+ * connection ends fail at once; none is sent twice.
  *
  * <p>Deadlines need no timer each: commands have the same time, so those that wait stand in the
  * order of their deadlines in one queue, which is swept while it is not empty.
@@ -30,12 +32,15 @@ final class Wire implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Wire.class);
 
+  private static final long PAUSE_NANOS = 1_000_000_000;
+
   private final Servers servers;
   private final Failures failures;
   private final long timeoutNanos;
   private final Queue<Call> inFlight = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean sweeping = new AtomicBoolean();
   private final AtomicBoolean dialing = new AtomicBoolean();
+  private final AtomicLong demotedAt = new AtomicLong(System.nanoTime() - PAUSE_NANOS);
   private final RedisConnectionStateListener onDisconnect =
       new RedisConnectionStateListener() {
         @Override
@@ -134,7 +139,7 @@ final class Wire implements AutoCloseable {
       first = inFlight.peek();
     }
     if (silent) {
-      dialAnew();
+      dialAnew("was silent for too long");
     }
     if (first == null) {
       sweeping.set(false);
@@ -154,7 +159,19 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  private void dialAnew() {
+  /**
+   * The server has said that it is no primary any more. A name or an address in front of it may
+   * lead to another one by now: dials anew, at most once a second.
+   */
+  void demoted() {
+    long before = demotedAt.get();
+    long now = System.nanoTime();
+    if (now - before >= PAUSE_NANOS && demotedAt.compareAndSet(before, now)) {
+      dialAnew("is no primary any more");
+    }
+  }
+
+  private void dialAnew(String why) {
     if (closed || !dialing.compareAndSet(false, true)) {
       return;
     }
@@ -166,7 +183,7 @@ final class Wire implements AutoCloseable {
               .whenComplete(
                   (fresh, error) -> {
                     if (fresh != null) {
-                      moveTo(fresh, old);
+                      moveTo(fresh, old, why);
                     } else {
                       log.debug(
                           "{} does not answer a new connection either", servers.describe(), error);
@@ -180,8 +197,10 @@ final class Wire implements AutoCloseable {
   }
 
   private void moveTo(
-      StatefulConnection<String, String> fresh, StatefulConnection<String, String> old) {
-    log.info("{} was silent for too long; using a new connection", servers.describe());
+      StatefulConnection<String, String> fresh,
+      StatefulConnection<String, String> old,
+      String why) {
+    log.debug("{} {}; using a new connection", servers.describe(), why);
     fresh.addListener(onDisconnect);
     connection = fresh;
     after(timeoutNanos, old::closeAsync); // until then others may still be answered there

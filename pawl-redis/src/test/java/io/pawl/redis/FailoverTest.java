@@ -1,6 +1,7 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.StoreUnavailableException;
@@ -87,6 +88,44 @@ class FailoverTest {
       group.primary().pause();
       group.awaitPrimary(group.replica());
       assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
+    }
+  }
+
+  /** As behind a name, a virtual IP or a balancer, which leave open connections where they are. */
+  @Test
+  void aPrimaryThatIsDemotedInPlaceIsLeftThoughTheConnectionStaysOpen() {
+    try (RedisServer before = RedisServer.start();
+        RedisServer after = RedisServer.start();
+        FaultProxy name = FaultProxy.before(before);
+        RedisStore store = RedisStore.connect("redis://" + name.host() + ":" + name.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("demoted"));
+      name.leadTo(after);
+      before.call("REPLICAOF", after.host(), Integer.toString(after.port()));
+      assertThatThrownBy(() -> seam.attempt(seam.claim("demoted")))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("read-only replica");
+      takenInTheEnd(seam, seam.claim("demoted"));
+      assertThat(after.call("EXISTS", Keys.of("demoted"))).isEqualTo(1L);
+    }
+  }
+
+  @Test
+  void aReplicaThatHasLostItsPrimaryIsLeftThoughTheConnectionStaysOpen() {
+    try (RedisServer before =
+            RedisServer.setup().setting("replica-serve-stale-data", "no").start();
+        RedisServer after = RedisServer.start();
+        FaultProxy name = FaultProxy.before(before);
+        RedisStore store = RedisStore.connect("redis://" + name.host() + ":" + name.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("orphaned"));
+      name.leadTo(after);
+      before.call("REPLICAOF", "127.0.0.1", "1");
+      assertThatThrownBy(() -> seam.attempt(seam.claim("orphaned")))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("lost its primary");
+      takenInTheEnd(seam, seam.claim("orphaned"));
+      assertThat(after.call("EXISTS", Keys.of("orphaned"))).isEqualTo(1L);
     }
   }
 }

@@ -31,7 +31,7 @@ public final class FaultProxy implements AutoCloseable {
   private static final int CLOSE_SECONDS = 10;
   private static final AtomicInteger threadNumbers = new AtomicInteger();
 
-  private final InetSocketAddress target;
+  private volatile InetSocketAddress target;
   private final boolean speaksResp;
   private final Function<Faults, Conversation> conversation;
   private final Port port = Port.reserve();
@@ -130,6 +130,11 @@ public final class FaultProxy implements AutoCloseable {
   /** Ends every open connection with RST, on both sides. */
   public void reset() {
     connections.forEach(ProxiedConnection::reset);
+  }
+
+  /** Leads new connections to {@code server}; those that are open stay where they are. */
+  public void leadTo(ServerProcess server) {
+    target = new InetSocketAddress(server.host(), server.port());
   }
 
   /** Refuses new connections; those that are open go on. */
