@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 /** The first connection: is it there, is it one that we can use? */
 final class Handshake {
 
-  private static final int[] OLDEST_REDIS = {6, 2};
+  private static final int[] OLDEST_REDIS = {7, 0};
   private static final int[] OLDEST_VALKEY = {8, 0};
 
   private Handshake() {}
@@ -113,7 +113,7 @@ final class Handshake {
             + failures.where()
             + "': is "
             + found
-            + "; Pawl needs Redis 6.2 or newer, or Valkey 8 or newer");
+            + "; Pawl needs Redis 7.0 or newer, or Valkey 8 or newer");
   }
 
   private static boolean isOlder(String version, int[] oldest) {

@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on Redis (6.2 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
+ * Locks on Redis (7.0 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
  * Cluster. Each verb is one Lua script on the one key of its lock, decided by the server's clock:
  * one round trip to take a free lock, one to give it back, and no subscription. The first claim
  * that has to wait opens a second connection on which this store's waiters are called; a bell that

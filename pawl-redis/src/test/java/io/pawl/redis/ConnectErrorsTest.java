@@ -161,15 +161,17 @@ class ConnectErrorsTest {
     Failures failures = new Failures("redis://h:1");
     for (Map<String, String> old :
         java.util.List.of(
-            Map.of("server", "redis", "version", "6.0.16"),
+            Map.of("server", "redis", "version", "6.2.21"),
+            Map.of("server", "redis", "version", "6.3.4"),
             Map.of("server", "redis", "version", "5.0"),
             Map.of("server", "valkey", "version", "7.2.9"))) {
       assertThatThrownBy(() -> Handshake.check(old, "standalone", failures))
           .isInstanceOf(StoreConfigurationException.class)
           .hasMessageContaining(old.get("version"))
-          .hasMessageContaining("6.2");
+          .hasMessageContaining("Redis 7.0 or newer");
     }
-    Handshake.check(Map.of("server", "redis", "version", "6.2.0"), "standalone", failures);
+    Handshake.check(Map.of("server", "redis", "version", "7.0.0"), "standalone", failures);
+    Handshake.check(Map.of("server", "redis", "version", "7.2.4"), "standalone", failures);
     Handshake.check(Map.of("server", "valkey", "version", "8.0.0-rc1"), "standalone", failures);
     Handshake.check(Map.of("server", "redis", "version", "10.1"), "standalone", failures);
   }
