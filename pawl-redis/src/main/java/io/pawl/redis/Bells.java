@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.pawl.spi.Bell;
@@ -31,6 +32,7 @@ final class Bells implements AutoCloseable {
 
   private static final String CHANNEL = "pawl:bell:";
   private static final long RETRY_NANOS = 500_000_000;
+  private static final long LONGEST_RETRY_NANOS = 30_000_000_000L;
   private static final long DOUBT_PAUSE_NANOS = 5_000_000_000L;
 
   private static final Logger log = LoggerFactory.getLogger(Bells.class);
@@ -45,11 +47,13 @@ final class Bells implements AutoCloseable {
   private final BiConsumer<Waiting, Standing.Held> deliver;
   private final ConcurrentHashMap<ClaimId, Waiting> waiting = new ConcurrentHashMap<>();
   private final AtomicBoolean wanted = new AtomicBoolean();
-  private final AtomicBoolean complained = new AtomicBoolean();
   private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
   private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
   private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
+
+  /** How often in a row the server has refused to let us subscribe. */
+  private volatile int refusals;
 
   /**
    * @param address of this store, where scripts of others ring
@@ -120,7 +124,7 @@ final class Bells implements AutoCloseable {
                   (opened, error) -> {
                     if (opened == null) {
                       log.debug("{} cannot be listened to", servers.describe(), error);
-                      openLater();
+                      openLater(RETRY_NANOS);
                     } else if (closed) {
                       connection = opened;
                     } else {
@@ -129,13 +133,13 @@ final class Bells implements AutoCloseable {
                   });
     } catch (RuntimeException e) {
       log.debug("{} cannot be listened to", servers.describe(), e);
-      openLater();
+      openLater(RETRY_NANOS);
     }
   }
 
-  private void openLater() {
+  private void openLater(long nanos) {
     if (!closed) {
-      wire.after(RETRY_NANOS, this::open);
+      wire.after(nanos, this::open);
     }
   }
 
@@ -145,6 +149,7 @@ final class Bells implements AutoCloseable {
         new RedisPubSubAdapter<String, String>() {
           @Override
           public void subscribed(String channel, long count) {
+            refusals = 0;
             askForThoseWaiting();
           }
 
@@ -159,23 +164,32 @@ final class Bells implements AutoCloseable {
         .whenComplete(
             (nothing, error) -> {
               if (error != null && !closed) {
-                log.warn(
-                    "{} does not let us subscribe; waiters ask instead", servers.describe(), error);
+                connection = null;
                 opened.closeAsync();
-                openLater();
+                notSubscribed(error);
               }
             });
   }
 
-  /** Said once: it may be a right that is missing, and the waiters ask instead. */
+  /**
+   * It may be a right that is missing, which is said once; the waiters ask instead. The pauses
+   * double up to 30 s, so that a right given later is found.
+   */
   private void notSubscribed(Throwable error) {
-    if (complained.compareAndSet(false, true)) {
-      log.warn(
-          "{} does not let us subscribe to {}*; waiters ask instead: {}",
-          servers.describe(),
-          CHANNEL,
-          error.getMessage());
+    if (!(error instanceof RedisCommandExecutionException)) {
+      log.debug("{} cannot be listened to", servers.describe(), error);
+      openLater(RETRY_NANOS);
+      return;
     }
+    int before = refusals;
+    refusals = before + 1;
+    String what = "{} does not let us subscribe to {}*, so waiters ask instead: {}";
+    if (before == 0) {
+      log.warn(what, servers.describe(), CHANNEL, error.getMessage());
+    } else {
+      log.debug(what, servers.describe(), CHANNEL, error.getMessage());
+    }
+    openLater(Math.min(LONGEST_RETRY_NANOS, RETRY_NANOS << Math.min(before, 10)));
   }
 
   private void askForThoseWaiting() {

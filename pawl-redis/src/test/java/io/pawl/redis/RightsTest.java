@@ -1,10 +1,14 @@
 package io.pawl.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
+import io.pawl.LockOptions;
 import io.pawl.OperationId;
+import io.pawl.Pawl;
 import io.pawl.StoreDeniedException;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -13,8 +17,12 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -75,6 +83,64 @@ class RightsTest {
       assertThatThrownBy(() -> seam.attempt(seam.claim("denied")))
           .isInstanceOf(StoreDeniedException.class)
           .hasMessageContaining("docs/REDIS.md");
+    }
+  }
+
+  /** Redis 7 makes users without any channel, so that this is the commonest slip. */
+  @Test
+  void withoutTheRightToSubscribeWaitersAreServedByAskingAndTheLogIsToldOnce() throws Exception {
+    String[] rules = rules("resetchannels");
+    PrintStream stderr = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, UTF_8));
+    try (RedisServer server = RedisServer.setup().user("app", "secret", rules).start();
+        RedisStore store =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port());
+        RedisStore free = RedisStore.connect(server.url());
+        Pawl here = Pawl.over(store);
+        Pawl there = Pawl.over(free)) {
+      LockOptions strict = LockOptions.defaults().strictOrder();
+      Lease lease = there.lock("deaf", strict).acquire();
+      CompletableFuture<Optional<Lease>> waiter =
+          here.lock("deaf", strict).tryAcquireAsync(Duration.ofMinutes(5));
+      // the first, and again after 0.5, 1 and 2 s
+      await().atMost(Duration.ofMinutes(1)).until(() -> refusedSubscriptions(server) >= 3);
+      lease.close();
+      assertThat(waiter.get(60, TimeUnit.SECONDS)).isPresent();
+    } finally {
+      System.setErr(stderr);
+    }
+    assertThat(log.toString(UTF_8).lines().filter(line -> line.contains("let us subscribe")))
+        .singleElement()
+        .asString()
+        .contains("WARN")
+        .contains("pawl:bell:*");
+    assertThat(log.toString(UTF_8)).doesNotContain("\tat ");
+  }
+
+  private static long refusedSubscriptions(RedisServer server) {
+    return server
+        .text("INFO", "commandstats")
+        .lines()
+        .filter(line -> line.startsWith("cmdstat_subscribe:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll(".*rejected_calls=(\\d+).*", "$1")))
+        .sum();
+  }
+
+  @Test
+  void aRightGivenLaterIsFound() {
+    try (RedisServer server =
+            RedisServer.setup().user("app", "secret", rules("resetchannels")).start();
+        RedisStore store =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port())) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("later"));
+      seam.attempt(seam.claim("later"));
+      await().until(() -> refusedSubscriptions(server) >= 1);
+      server.call("ACL", "SETUSER", "app", "&pawl:bell:*");
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> server.list("PUBSUB", "CHANNELS").size() == 1);
     }
   }
 
