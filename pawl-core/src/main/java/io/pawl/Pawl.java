@@ -3,11 +3,12 @@ package io.pawl;
 import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import java.math.BigInteger;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Random;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Pawl implements AutoCloseable {
 
   private static final AtomicInteger clients = new AtomicInteger();
+  private static final SecureRandom ids = new SecureRandom();
 
   private final Engine engine;
   private final Counters counters;
@@ -36,9 +38,8 @@ public final class Pawl implements AutoCloseable {
     this.ownsStore = ownsStore;
     this.time = new SystemTime("pawl-" + number + "-timer");
     this.workers = Workers.pools("pawl-" + number);
-    SplittableRandom seeds = new SplittableRandom();
-    Random random = new Random(seeds.nextLong());
-    this.engine = new Engine(store, options, time, workers, random, clientId(seeds.nextLong()));
+    Random random = new Random(ids.nextLong());
+    this.engine = new Engine(store, options, time, workers, random, clientId());
     this.counters = new Counters(engine);
     this.hook = new Thread(this::endAll, "pawl-" + number + "-shutdown");
     if (options.releaseAtShutdown()) {
@@ -46,15 +47,9 @@ public final class Pawl implements AutoCloseable {
     }
   }
 
-  /**
-   * Unique among clients that are alive: two would have to start at the same nanosecond of their
-   * hosts' uptime, at the same millisecond of their clocks, under the same process id.
-   */
-  private static String clientId(long startMixed) {
-    long uptimeMixed = System.nanoTime() ^ Long.rotateLeft(ThisProcess.HOST.hashCode(), 32);
-    return Long.toString(startMixed >>> 1, 36)
-        + Long.toString(uptimeMixed >>> 1, 36)
-        + Long.toString(ThisProcess.PID, 36);
+  /** 128 random bits: no two clients share claims. */
+  private static String clientId() {
+    return new BigInteger(128, ids).toString(36);
   }
 
   /**
