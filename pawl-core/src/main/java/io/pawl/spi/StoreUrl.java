@@ -1,28 +1,33 @@
 package io.pawl.spi;
 
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
- * The address of a store. {@link #toString} and messages never show a password: whatever stands
- * between a user's colon and the last {@code @}, and the value of every parameter whose name speaks
- * of a password, secret, key or token. Rather too much is hidden than too little.
+ * The address of a store. {@link #toString} and messages never show a password: neither whatever
+ * stands before the last {@code @}, nor what stands where a port should, nor anything from the
+ * first parameter on whose name speaks of a password, secret, key or token. Rather too much is
+ * hidden than too little. {@link UrlParts} takes it apart by the same rules.
  */
 public final class StoreUrl {
 
-  /** Up to the last {@code @}, since people write passwords with any character unescaped. */
-  private static final Pattern USER_INFO = Pattern.compile("(?s)(//[^/?#:]*):.*@");
-
-  /** An address without {@code //} that is no path. */
-  private static final Pattern BARE_USER_INFO = Pattern.compile("(?s)^([^/:]*):(?![/.]).*@");
-
   private static final String SECRET_NAME = "(?:pass|pwd|secret|token|key|auth|cred)[^=&;,()]*=";
 
+  /** To the end, since people write passwords with any character unescaped. */
   private static final Pattern SECRET =
-      Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + ")(?:\\{[^}]*}|[^&;]*)");
+      Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + ").*");
 
   /** As in {@code jdbc:mysql://(host=h,password=x)}. */
   private static final Pattern SECRET_IN_PARENTHESES =
       Pattern.compile("(?is)([(,][^=(),]*" + SECRET_NAME + ")[^)]*");
+
+  /** A parameter that names a user, who may be {@code me@corp}. */
+  private static final Pattern USER = Pattern.compile("(?is)[?&]user(?:name)?=[^&]*$");
+
+  private static final Pattern PATH = Pattern.compile("(?s)(?:jdbc:)?[^/:]*:[/.].*");
+
+  /** Between the URLs of a gate and its truth. */
+  private static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
 
   private final String raw;
 
@@ -63,10 +68,40 @@ public final class StoreUrl {
   }
 
   static String redact(String url) {
-    String shown = SECRET.matcher(url).replaceAll("$1***");
+    if (url.regionMatches(true, 0, "gate:", 0, 5)) {
+      return BAR.splitAsStream(url).map(StoreUrl::redactOne).collect(Collectors.joining("|"));
+    }
+    return redactOne(url);
+  }
+
+  private static String redactOne(String url) {
+    String shown = SECRET.matcher(url).replaceFirst("$1***");
     shown = SECRET_IN_PARENTHESES.matcher(shown).replaceAll("$1***");
-    shown = USER_INFO.matcher(shown).replaceAll("$1:***@");
-    return shown.contains("//") ? shown : BARE_USER_INFO.matcher(shown).replaceAll("$1:***@");
+    int slashes = shown.indexOf("//");
+    int start = slashes < 0 ? shown.indexOf(':') + 1 : slashes + 2;
+    int at = shown.lastIndexOf('@');
+    while (at > start && USER.matcher(shown.substring(0, at)).find()) {
+      at = shown.lastIndexOf('@', at - 1);
+    }
+    if (slashes < 0) {
+      return at < 0 || PATH.matcher(shown).matches() ? shown : hidden(shown, start, at);
+    }
+    if (at >= 0) {
+      return hidden(shown, at < start ? shown.indexOf(':') + 1 : start, at);
+    }
+    return UrlParts.mayBeHosts(UrlParts.authority(shown, start))
+        ? shown
+        : shown.substring(0, start) + "***";
+  }
+
+  /** From the beginning where {@code from} lies behind. */
+  private static String hidden(String url, int from, int to) {
+    return url.substring(0, from > to ? 0 : from) + "***" + url.substring(to);
+  }
+
+  /** Whether a parameter of this name has a value that nobody may see. */
+  public static boolean isSecret(String name) {
+    return SECRET.matcher("?" + name + "=").matches();
   }
 
   /** Without passwords. */

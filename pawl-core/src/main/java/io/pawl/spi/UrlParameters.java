@@ -34,16 +34,21 @@ public final class UrlParameters {
     if (query.isEmpty()) {
       return parameters;
     }
+    boolean secret = false;
     for (String each : query.split("&", -1)) {
       int equals = each.indexOf('=');
       String name = equals < 0 ? each : each.substring(0, equals);
       if (!names.contains(name)) {
         throw new IllegalArgumentException(
-            "parameter " + shown(name) + " is none of " + names.stream().sorted().toList());
+            "parameter "
+                + (secret ? "(not shown)" : shown(name)) // may be a password's, after its &
+                + " is none of "
+                + names.stream().sorted().toList());
       }
       if (equals < 0 || parameters.put(name, decoded(each.substring(equals + 1))) != null) {
         throw new IllegalArgumentException("parameter '" + name + "' has no value, or two");
       }
+      secret |= StoreUrl.isSecret(name);
     }
     return parameters;
   }

@@ -40,10 +40,32 @@ class StoreUrlTest {
         "etcd://h?credentials=CANARY",
         "etcd://h?api-key=CANARY",
         "jdbc:mysql://u:CANARY@h/db?password=CANARY",
+        "redis://CANARY@host",
+        "redis://:CANARY",
+        "redis://user:CANARY",
+        "redis://user:CANARY/0",
+        "redis://user:1CANARY",
+        "redis://user:123456CANARY",
+        "redis://:CAN/ARY/CANARY@host",
+        "redis://user:a?key=CANARY@host",
+        "CANARY@host:6379",
+        ":CANARY@host:6379",
+        "redis-cluster://h1:1,user:CANARY",
+        "redis://[::1]:CANARY",
+        "jdbc:mysql://user:p/CANARY#s?s@host/db",
+        "jdbc:mysql://user:CANARY?x@host/db?user=me@x",
+        "jdbc:mysql://h/db?password=CAN&CANARY",
+        "jdbc:mysql://h/db?password=CAN;CANARY",
+        "jdbc:mysql://h/db?user=me@corp&password=CAN&user=CANARY",
+        "jdbc:oracle:thin:user/CANARY@//h:1521/s",
+        "gate:redis://u:CANARY@h|jdbc:mysql://u:CANARY@h/db",
+        "gate:redis://u:CANARY|jdbc:mysql://u:CANARY",
+        "gate:redis://h?sentinelPassword=CANARY|jdbc:mysql://h/db?password=CANARY",
+        "gate:redis://u:CAN|CANARY@h|sqlite:/x",
       })
   void aPasswordIsNeverShown(String url) {
     assertThat(StoreUrl.redact(url)).doesNotContain("CANARY").contains("***");
-    if (!url.startsWith("//")) {
+    if (url.matches("[a-z][a-z-]*:.*")) {
       assertThat(StoreUrl.parse(url)).asString().doesNotContain("CANARY");
       assertThat(StoreUrl.parse(url).secret()).isEqualTo(url);
     }
@@ -53,14 +75,24 @@ class StoreUrlTest {
   @ValueSource(
       strings = {
         "redis://localhost:6379",
-        "redis://user@host:6379/0",
+        "redis://[::1]:6379,h:1/0",
         "jdbc:mysql://host:3306/db?useSSL=true&user=u",
         "sqlite:/home/me@corp/pawl/locks.db",
         "sqlite:./me@corp/locks.db",
         "zk://a:2181,b:2181/path",
+        "jdbc:mysql://host:3306/db?user=me@corp",
+        "jdbc:mysql://address=(host=h)(port=1)/db",
+        "jdbc:postgresql:///db",
+        "gate:?settle=1s|redis://h:1|sqlite:/home/me@corp/x",
       })
   void anAddressWithoutAPasswordIsShownWhole(String url) {
     assertThat(StoreUrl.parse(url)).hasToString(url);
+  }
+
+  @Test
+  void bothAddressesOfAGateAreShown() {
+    assertThat(StoreUrl.parse("gate:redis://:CANARY@cache:1|jdbc:mysql://u:CANARY@db:2/shop"))
+        .hasToString("gate:redis://***@cache:1|jdbc:mysql://***@db:2/shop");
   }
 
   @Test

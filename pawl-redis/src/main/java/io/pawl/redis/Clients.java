@@ -33,9 +33,8 @@ final class Clients {
   private Clients() {}
 
   static Servers open(RedisUrl url) {
-    Secrets secrets = new Secrets();
-    List<RedisURI> uris = uris(url, secrets);
-    ClientResources resources = resources(secrets);
+    List<RedisURI> uris = uris(url);
+    ClientResources resources = resources();
     List<String> addresses = url.addresses().stream().map(Address::toString).toList();
     if (url.kind().equals("cluster")) {
       RedisClusterClient client = RedisClusterClient.create(resources, uris);
@@ -47,7 +46,7 @@ final class Clients {
     return new OneServer(client, uris.get(0), true, addresses, url.toString());
   }
 
-  private static ClientResources resources(Secrets secrets) {
+  private static ClientResources resources() {
     return ClientResources.builder()
         .ioThreadPoolSize(THREADS)
         .computationThreadPoolSize(THREADS)
@@ -55,34 +54,32 @@ final class Clients {
         .reconnectDelay(
             Delay.exponential(
                 Duration.ofMillis(5), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
-        .nettyCustomizer(secrets)
         .build();
   }
 
-  private static List<RedisURI> uris(RedisUrl url, Secrets secrets) {
+  private static List<RedisURI> uris(RedisUrl url) {
     if (!url.kind().equals("sentinel")) {
-      return url.addresses().stream().map(address -> uri(url, address, secrets)).toList();
+      return url.addresses().stream().map(address -> uri(url, address)).toList();
     }
     RedisURI.Builder servers = RedisURI.builder().withSentinelMasterId(parameter(url, "master"));
     for (Address address : url.addresses()) {
       RedisURI.Builder one = RedisURI.builder().withHost(address.host()).withPort(address.port());
       tls(one, url);
       String sentinelPassword = url.parameters().get("sentinelPassword");
-      authenticate(
-          one, url.parameters().getOrDefault("sentinelUser", ""), sentinelPassword, secrets);
+      authenticate(one, url.parameters().getOrDefault("sentinelUser", ""), sentinelPassword);
       servers.withSentinel(one.withTimeout(url.options().timeout()).build());
     }
-    return List.of(finished(servers, url, secrets));
+    return List.of(finished(servers, url));
   }
 
-  private static RedisURI uri(RedisUrl url, Address address, Secrets secrets) {
+  private static RedisURI uri(RedisUrl url, Address address) {
     RedisURI.Builder one = RedisURI.builder().withHost(address.host()).withPort(address.port());
-    return finished(one, url, secrets);
+    return finished(one, url);
   }
 
-  private static RedisURI finished(RedisURI.Builder builder, RedisUrl url, Secrets secrets) {
+  private static RedisURI finished(RedisURI.Builder builder, RedisUrl url) {
     tls(builder, url);
-    authenticate(builder, url.user(), url.password(), secrets);
+    authenticate(builder, url.user(), url.password());
     return builder
         .withDatabase(url.database())
         .withTimeout(url.options().timeout())
@@ -91,15 +88,14 @@ final class Clients {
   }
 
   private static void authenticate(
-      RedisURI.Builder builder, String user, @Nullable String password, Secrets secrets) {
+      RedisURI.Builder builder, String user, @Nullable String password) {
     if (password == null) {
       return;
     }
-    String seal = secrets.seal(password);
     if (user.isEmpty()) {
-      builder.withPassword(seal.toCharArray());
+      builder.withPassword(password.toCharArray());
     } else {
-      builder.withAuthentication(user, seal.toCharArray());
+      builder.withAuthentication(user, password.toCharArray());
     }
   }
 

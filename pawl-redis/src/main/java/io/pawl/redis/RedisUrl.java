@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.UrlParameters;
+import io.pawl.spi.UrlParts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,8 +66,6 @@ record RedisUrl(
           "sentinelUser",
           "sentinelPassword");
 
-  private static final Pattern REST =
-      Pattern.compile("//(?:([^@/?#]*)@)?([^@/?#]*)(?:/([^?#]*))?(?:\\?([^#]*))?", Pattern.DOTALL);
   private static final Pattern HOST =
       Pattern.compile("(\\[[0-9A-Fa-f:.%]+\\]|[A-Za-z0-9_.-]+)(?::(\\d{1,5}))?");
 
@@ -75,8 +74,8 @@ record RedisUrl(
    */
   static RedisUrl parse(StoreUrl url) {
     String scheme = url.scheme();
-    Matcher rest = REST.matcher(url.rest());
-    if (!rest.matches()) {
+    UrlParts parts = UrlParts.of(url);
+    if (!url.rest().startsWith("//") || (parts.path() + parts.query()).indexOf('#') >= 0) {
       throw wrong(
           scheme,
           "is not "
@@ -84,20 +83,20 @@ record RedisUrl(
               + "://[user[:password]@]host[:port]; encode / ? # and @"
               + " in a password as %2F %3F %23 %40");
     }
+    String path = parts.path().isEmpty() ? "" : parts.path().substring(1);
     String kind =
         scheme.endsWith("-sentinel")
             ? "sentinel"
             : scheme.endsWith("-cluster") ? "cluster" : "single";
-    Map<String, String> parameters = parameters(scheme, rest.group(4));
+    Map<String, String> parameters = parameters(scheme, parts.query());
     boolean tls =
         scheme.equals("rediss") || scheme.equals("valkeys") || flag(scheme, parameters, "tls");
-    String userInfo = rest.group(1);
-    int colon = userInfo == null ? -1 : userInfo.indexOf(':');
-    if (userInfo != null && colon < 0) {
+    if (parts.user() != null && parts.password() == null) {
       throw wrong(scheme, "has a user without a password; write user:password@, or :password@");
     }
-    List<Address> addresses = addresses(scheme, kind, rest.group(2));
-    String shown = shown(scheme, addresses, rest.group(3), parameters);
+    List<Address> addresses = addresses(scheme, kind, parts.hosts());
+    int database = database(scheme, kind, path);
+    String shown = shown(scheme, addresses, path, parameters);
     if (kind.equals("sentinel") && !parameters.containsKey("master")) {
       throw wrong(shown, "lacks master=<the name by which the Sentinels know the primary>");
     }
@@ -105,21 +104,18 @@ record RedisUrl(
         shown,
         kind,
         tls,
-        userInfo == null ? "" : decoded(scheme, userInfo.substring(0, colon)),
-        userInfo == null ? null : decoded(scheme, userInfo.substring(colon + 1)),
+        parts.user() == null ? "" : parts.user(),
+        parts.password(),
         addresses,
-        database(shown, kind, rest.group(3)),
+        database,
         options(shown, parameters),
         parameters);
   }
 
   private static String shown(
-      String scheme,
-      List<Address> addresses,
-      @Nullable String path,
-      Map<String, String> parameters) {
+      String scheme, List<Address> addresses, String path, Map<String, String> parameters) {
     String hosts = String.join(",", addresses.stream().map(Address::toString).toList());
-    String database = path == null || path.isEmpty() ? "" : "/" + path;
+    String database = path.isEmpty() ? "" : "/" + path;
     String master = parameters.containsKey("master") ? "?master=" + parameters.get("master") : "";
     return scheme + "://" + hosts + database + master;
   }
@@ -130,12 +126,9 @@ record RedisUrl(
     for (String each : hosts.split(",", -1)) {
       Matcher host = HOST.matcher(each);
       if (!host.matches()) {
-        throw wrong(scheme, "names no host, or one that cannot be: '" + each + "'");
+        throw wrong(scheme, "names no host, or one that cannot be"); // it may be a password
       }
       int port = host.group(2) == null ? standard : Integer.parseInt(host.group(2));
-      if (port < 1 || port > 65_535) {
-        throw wrong(scheme, "port " + port + " is not between 1 and 65535");
-      }
       addresses.add(new Address(host.group(1).replaceAll("[\\[\\]]", ""), port));
     }
     if (kind.equals("single") && addresses.size() > 1) {
@@ -145,23 +138,23 @@ record RedisUrl(
     return addresses;
   }
 
-  private static int database(String shown, String kind, @Nullable String path) {
-    if (path == null || path.isEmpty()) {
+  private static int database(String scheme, String kind, String path) {
+    if (path.isEmpty()) {
       return 0;
     }
     if (!path.matches("\\d{1,6}")) {
-      throw wrong(shown, "database '" + path + "' is not a number");
+      throw wrong(scheme, "what stands after the / is no database's number");
     }
     int database = Integer.parseInt(path);
     if (kind.equals("cluster") && database != 0) {
-      throw wrong(shown, "a Cluster has no database but 0");
+      throw wrong(scheme, "a Cluster has no database but 0");
     }
     return database;
   }
 
-  private static Map<String, String> parameters(String scheme, @Nullable String query) {
+  private static Map<String, String> parameters(String scheme, String query) {
     try {
-      return UrlParameters.parse(query == null ? "" : query, PARAMETERS);
+      return UrlParameters.parse(query, PARAMETERS);
     } catch (IllegalArgumentException e) {
       throw wrong(scheme, String.valueOf(e.getMessage()));
     }
@@ -187,14 +180,6 @@ record RedisUrl(
   private static boolean flag(String scheme, Map<String, String> parameters, String name) {
     try {
       return UrlParameters.flag(parameters, name);
-    } catch (IllegalArgumentException e) {
-      throw wrong(scheme, String.valueOf(e.getMessage()));
-    }
-  }
-
-  private static String decoded(String scheme, String text) {
-    try {
-      return UrlParameters.decoded(text);
     } catch (IllegalArgumentException e) {
       throw wrong(scheme, String.valueOf(e.getMessage()));
     }

@@ -34,6 +34,13 @@ class RedisUrlTest {
   }
 
   @Test
+  void aPasswordMayHaveAnAtAsItIs() {
+    RedisUrl url = parse("redis://user:p@ss@host");
+    assertThat(url.password()).isEqualTo("p@ss");
+    assertThat(url.toString()).isEqualTo("redis://host:6379");
+  }
+
+  @Test
   void sentinelsAndNodesHaveTheirPorts() {
     assertThat(parse("redis-sentinel://a,b:1/2?master=m&tls=true").toString())
         .isEqualTo("redis-sentinel://a:26379,b:1/2?master=m");
@@ -52,6 +59,24 @@ class RedisUrlTest {
         "redis://:canary@a,b",
         "redis://:canary%@host",
         "redis://:can/ary@host",
+        "redis://:ca/canary@host",
+        "redis://:canary/ry@host",
+        "redis://:ca?canary@host",
+        "redis://:ca#canary@host",
+        "redis://:canary#ry@host",
+        "redis://:ca%zzcanary@host",
+        "redis://user:canary",
+        "redis://user:canary/0",
+        "redis://user:12/canary",
+        "redis://:canary",
+        "redis://h/canary",
+        "redis://h#canary",
+        "redis-cluster://:ca/canary@a:1,b:2",
+        "redis-cluster://a:1,user:canary",
+        "redis-sentinel://user:canary?master=m",
+        "redis-sentinel://h?master=m&sentinelPassword=a&canary",
+        "redis-sentinel://h?master=m&sentinelPassword=a&canary=1",
+        "redis-sentinel://h?master=m&sentinelPassword=a%zzcanary",
         "redis-cluster://:canary@host/1",
         "redis-sentinel://:canary@host",
         "redis://:canary@host?canary=1&timeout",
@@ -66,6 +91,7 @@ class RedisUrlTest {
     assertThatThrownBy(() -> parse(url.replace("?canary=1", "?unknown=1")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("store URL 'redis")
-        .hasMessageNotContaining("canary");
+        .hasMessageNotContaining("canary")
+        .hasNoCause();
   }
 }

@@ -26,7 +26,8 @@ final class Databases {
   static PoolConnections of(DataSource pool) {
     try (Connection connection = pool.getConnection()) {
       String url = String.valueOf(connection.getMetaData().getURL());
-      return new PoolConnections(pool, JdbcUrl.parse(StoreUrl.parse(url)).shown());
+      return new PoolConnections(
+          pool, StoreUrl.parse(url.replaceFirst("(?s)[?;].*", "")).toString());
     } catch (SQLException e) {
       throw Database.explain("the DataSource", SqlStates.classify(e), e);
     }

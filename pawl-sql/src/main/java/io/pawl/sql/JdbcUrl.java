@@ -1,14 +1,13 @@
 package io.pawl.sql;
 
 import io.pawl.spi.StoreUrl;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.pawl.spi.UrlParameters;
+import io.pawl.spi.UrlParts;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.StringJoiner;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -25,37 +24,31 @@ import java.util.regex.Pattern;
 record JdbcUrl(
     String shown, String forDriver, Properties properties, boolean createsTables, boolean listens) {
 
-  private static final Pattern USER_INFO =
-      Pattern.compile("(?s)([^/]*//)([^/?#:@]*)(?::([^/?#]*))?@([^?]*)");
-  private static final Pattern SECRET = Pattern.compile("(?i).*(pass|pwd|secret|token|key).*");
-
   /**
-   * @throws IllegalArgumentException for a parameter of ours that does not exist
+   * @throws IllegalArgumentException for a URL that cannot be right, or a parameter of ours that
+   *     does not exist; it quotes no password
    */
   static JdbcUrl parse(StoreUrl url) {
-    String text = url.secret();
-    int question = text.indexOf('?');
-    String base = question < 0 ? text : text.substring(0, question);
+    UrlParts parts = UrlParts.of(url);
+    String base = parts.withoutUserAndQuery();
     Properties properties = new Properties();
-    Matcher withUser = USER_INFO.matcher(base);
-    if (withUser.matches()) {
-      properties.setProperty("user", decode(withUser.group(2)));
-      if (withUser.group(3) != null) {
-        properties.setProperty("password", decode(withUser.group(3)));
-      }
-      base = withUser.group(1) + withUser.group(4);
+    if (parts.user() != null) {
+      properties.setProperty("user", parts.user());
+    }
+    if (parts.password() != null) {
+      properties.setProperty("password", parts.password());
     }
     StringJoiner rest = new StringJoiner("&", "?", "").setEmptyValue("");
     Map<String, String> own = new TreeMap<>();
-    if (question >= 0) {
-      for (String parameter : text.substring(question + 1).split("&")) {
+    if (!parts.query().isEmpty()) {
+      for (String parameter : parts.query().split("&")) {
         int equals = parameter.indexOf('=');
         String name = equals < 0 ? parameter : parameter.substring(0, equals);
         String value = equals < 0 ? "" : parameter.substring(equals + 1);
         if (name.toLowerCase(Locale.ROOT).startsWith("pawl.")) {
           own.put(name, value);
-        } else if (name.equals("user") || SECRET.matcher(name).matches()) {
-          properties.setProperty(name, decode(value));
+        } else if (name.equals("user") || StoreUrl.isSecret(name)) {
+          properties.setProperty(name, decoded(url, value));
         } else if (!parameter.isEmpty()) {
           rest.add(parameter);
         }
@@ -67,7 +60,7 @@ record JdbcUrl(
       throw new IllegalArgumentException(
           "store URL '" + url + "': parameter " + own.keySet() + " is unknown");
     }
-    return new JdbcUrl(base, base + rest, properties, creates, listens);
+    return new JdbcUrl(parts.toString(), base + rest, properties, creates, listens);
   }
 
   private static boolean take(Map<String, String> own, StoreUrl url, String name) {
@@ -79,9 +72,12 @@ record JdbcUrl(
         "store URL '" + url + "': " + name + " is neither true nor false");
   }
 
-  private static String decode(String text) {
-    // In a URL '+' means itself; only in forms does it stand for a space.
-    return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+  private static String decoded(StoreUrl url, String text) {
+    try {
+      return UrlParameters.decoded(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("store URL '" + url + "': " + e.getMessage());
+    }
   }
 
   /** Sets what the URL does not. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.spi.StoreUrl;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JdbcUrlTest {
 
@@ -50,6 +52,39 @@ class JdbcUrlTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("pawl.createTables")
         .hasMessageNotContaining("secret");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:mysql://user:p/CANARY#s?s@host/db",
+        "jdbc:mysql://user:CAN#CANARY@host/db",
+        "jdbc:mariadb://user:CAN?CANARY@host/db",
+        "jdbc:postgresql://user:CANARY",
+        "jdbc:postgresql://user:CANARY/db",
+        "jdbc:postgresql://user:%zzCANARY@host/db",
+        "jdbc:postgresql://host/db?password=%zzCANARY",
+        "jdbc:mysql://user:p@ss/CANARY@host/db",
+      })
+  void whatCannotBeRightIsRefusedWithoutThePassword(String url) {
+    assertThatThrownBy(() -> parse(url))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("store URL 'jdbc:")
+        .hasMessageNotContaining("CANARY")
+        .hasNoCause();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:mysql://user:CANARY@host/db?x=1",
+        "jdbc:mysql://user:a@CANARY@host/db",
+        "jdbc:mysql://host/db?user=me@corp&password=CAN&CANARY",
+        "jdbc:mysql://host/db?user=me@corp&password=CAN@CANARY",
+        "jdbc:mysql://(host=host,password=CANARY)/db",
+      })
+  void whatIsShownHasNoPassword(String url) {
+    assertThat(parse(url) + " " + parse(url).shown()).contains("host").doesNotContain("CANARY");
   }
 
   @Test

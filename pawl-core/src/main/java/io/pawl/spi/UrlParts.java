@@ -1,0 +1,136 @@
+package io.pawl.spi;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A URL of the form {@code scheme://[user[:password]@]hosts[/path][?query]} taken apart. The user
+ * ends at the first colon, the password at the last {@code @} before the path.
+ *
+ * @param prefix scheme and {@code //}; without {@code //} all that stands before the query
+ * @param user without percent-encoding, null where neither user nor password is given
+ * @param password without percent-encoding, null where none is given
+ * @param hosts as given
+ * @param path as given, with its slash
+ * @param query as given, without its question mark
+ */
+public record UrlParts(
+    String prefix,
+    @Nullable String user,
+    @Nullable String password,
+    String hosts,
+    String path,
+    String query) {
+
+  private static final int LARGEST_PORT = 65_535;
+
+  /**
+   * Takes {@code url} apart.
+   *
+   * @throws IllegalArgumentException where a password has characters that would end it, or the
+   *     hosts cannot be right; it quotes neither
+   */
+  public static UrlParts of(StoreUrl url) {
+    String text = url.secret();
+    int question = text.indexOf('?');
+    int slashes = text.indexOf("//");
+    if (slashes < 0 || (question >= 0 && question < slashes)) {
+      return new UrlParts(before(text, '?'), null, null, "", "", after(text, '?'));
+    }
+    int start = slashes + 2;
+    String authority = authority(text, start);
+    String rest = text.substring(start + authority.length());
+    int at = authority.lastIndexOf('@');
+    String hosts = authority.substring(at + 1);
+    String path = before(rest, '?');
+    String query = after(rest, '?');
+    if (path.indexOf('@') >= 0 || namesHaveAnAt(query)) {
+      throw wrong(url, "has / ? or # in its user or password; write %2F %3F %23 for them");
+    }
+    if (!mayBeHosts(hosts)) {
+      throw wrong(
+          url,
+          rest.indexOf('@') >= 0
+              ? "has / ? or # in its user or password; write %2F %3F %23 for them"
+              : "names no host, or a port that is not between 1 and 65535");
+    }
+    String userInfo = at < 0 ? "" : authority.substring(0, at);
+    return new UrlParts(
+        text.substring(0, start),
+        at < 0 ? null : decoded(url, before(userInfo, ':')),
+        userInfo.indexOf(':') < 0 ? null : decoded(url, after(userInfo, ':')),
+        hosts,
+        path,
+        query);
+  }
+
+  /** Scheme, hosts and path. */
+  public String withoutUserAndQuery() {
+    return prefix + hosts + path;
+  }
+
+  static String authority(String text, int start) {
+    int end = start;
+    while (end < text.length() && "/?#;".indexOf(text.charAt(end)) < 0) {
+      end++;
+    }
+    return text.substring(start, end);
+  }
+
+  /** What has something else than a port after a colon may be a user and a password. */
+  static boolean mayBeHosts(String hosts) {
+    if (hosts.indexOf('(') >= 0) {
+      return true;
+    }
+    for (String host : hosts.split(",", -1)) {
+      String port = host.startsWith("[") ? after(host, ']') : host;
+      if (port.indexOf(':') >= 0 && !isPort(after(port, ':'))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isPort(String text) {
+    return text.matches("\\d{1,5}")
+        && Integer.parseInt(text) >= 1
+        && Integer.parseInt(text) <= LARGEST_PORT;
+  }
+
+  /** As in {@code ?w@host=x}, where the question mark is a part of a password. */
+  private static boolean namesHaveAnAt(String query) {
+    for (String parameter : query.split("&", -1)) {
+      if (before(parameter, '=').indexOf('@') >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String before(String text, char end) {
+    int at = text.indexOf(end);
+    return at < 0 ? text : text.substring(0, at);
+  }
+
+  private static String after(String text, char start) {
+    int at = text.indexOf(start);
+    return at < 0 ? "" : text.substring(at + 1);
+  }
+
+  private static String decoded(StoreUrl url, String text) {
+    try {
+      return UrlParameters.decoded(text);
+    } catch (IllegalArgumentException e) {
+      throw wrong(url, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static IllegalArgumentException wrong(StoreUrl url, String what) {
+    return new IllegalArgumentException("store URL '" + url + "': " + what);
+  }
+
+  /** Without passwords. */
+  @Override
+  public String toString() {
+    return StoreUrl.redact(withoutUserAndQuery());
+  }
+}
