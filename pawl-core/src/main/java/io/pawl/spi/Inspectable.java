@@ -27,7 +27,8 @@ public interface Inspectable {
   }
 
   /**
-   * A claim as it stands.
+   * A claim as it stands. A hold whose owner has ended it before its shortest time was over is
+   * among the holders until then.
    *
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one

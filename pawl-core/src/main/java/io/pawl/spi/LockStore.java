@@ -17,6 +17,9 @@ import java.util.concurrent.CompletionStage;
  *       {@link Mode}.
  *   <li>A claim that the store has not heard of for its lease is gone; one that it answered is kept
  *       at least its lease from the moment at which the request was sent.
+ *   <li>A hold keeps the lock busy from its grant on for its claim's {@link Claim#minHold}, though
+ *       it is withdrawn or falls silent. One that was granted from the line is owed that once the
+ *       store has heard of it since: a waiter that died costs its lease.
  *   <li>Tokens of a lock only grow; see {@link Standing.Held}.
  *   <li>Every stage completes within the store's own stated timeout, with a {@link
  *       io.pawl.StoreException} where it failed. {@link io.pawl.StoreUnavailableException} means
@@ -50,7 +53,11 @@ public interface LockStore extends AutoCloseable {
    */
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims);
 
-  /** Ends the hold or the wait. Idempotent and final; unknown claims are no error. */
+  /**
+   * Ends the hold or the wait. Idempotent and final; unknown claims are no error. A hold whose
+   * {@link Claim#minHold} is not over stands in the way until it is, and is nobody's: a renewal or
+   * a late attempt of it is answered {@link Standing.Gone}.
+   */
   CompletionStage<Void> withdraw(Claim claim);
 
   /**
