@@ -26,7 +26,8 @@ public interface LockObserver {
 
   /**
    * A request began to wait: somebody is in its way, and it stands in line. {@link #waitingEnded}
-   * follows exactly once, so that the difference is the number of those who wait. A request that
+   * follows exactly once, so that the difference is the number of those who wait, as long as the
+   * observer blocks so little that no call is dropped. A request that
    * gets its lock or its refusal at once is not told of. The two may come in either order where
    * they happen at the same moment.
    *
