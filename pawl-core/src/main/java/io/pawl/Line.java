@@ -68,6 +68,7 @@ final class Line implements LiveClaim.Owner {
 
   /** Whether a waiter may be overdue, and was not told of an answer since. */
   private volatile boolean hasOverdue;
+
   /** Whether a claim of this line stands in the store's: for the observer. */
   private boolean stands;
 
@@ -582,9 +583,7 @@ final class Line implements LiveClaim.Owner {
     List<LiveClaim> held = new ArrayList<>();
     decide(steps -> claims.holds().forEach(hold -> held.add(hold.claim())), engine::run);
     return CompletableFuture.allOf(
-        held.stream()
-            .map(claim -> claim.leaveToRunOut(why))
-            .toArray(CompletableFuture[]::new));
+        held.stream().map(claim -> claim.leaveToRunOut(why)).toArray(CompletableFuture[]::new));
   }
 
   private Steps decide(Consumer<Steps> decision, Executor calls) {

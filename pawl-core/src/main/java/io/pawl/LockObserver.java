@@ -6,10 +6,10 @@ import java.time.Duration;
  * Told what happens to locks, for metrics and tracing. Every method does nothing unless overridden;
  * what it throws is logged.
  *
- * <p>What a caller's own call brings about (a blocking acquisition, a close) is told on the caller's
- * thread. Everything else is told on the client's {@linkplain PawlOptions#executor executor}, one
- * call after another; while one blocks, 1,000 wait, and more are dropped. The order between the two
- * is not fixed.
+ * <p>What a caller's own call brings about (a blocking acquisition, a close) is told on the
+ * caller's thread. Everything else is told on the client's {@linkplain PawlOptions#executor
+ * executor}, one call after another; while one blocks, 1,000 wait, and more are dropped. The order
+ * between the two is not fixed.
  */
 public interface LockObserver {
 
@@ -27,9 +27,8 @@ public interface LockObserver {
   /**
    * A request began to wait: somebody is in its way, and it stands in line. {@link #waitingEnded}
    * follows exactly once, so that the difference is the number of those who wait, as long as the
-   * observer blocks so little that no call is dropped. A request that
-   * gets its lock or its refusal at once is not told of. The two may come in either order where
-   * they happen at the same moment.
+   * observer blocks so little that no call is dropped. A request that gets its lock or its refusal
+   * at once is not told of. The two may come in either order where they happen at the same moment.
    *
    * @param behindOwn whether a lease of this same client is in the way, as far as the client knows;
    *     {@link Pawl#inspect} asks the store who it is

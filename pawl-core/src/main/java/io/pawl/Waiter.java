@@ -5,10 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +49,7 @@ final class Waiter {
 
   /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
   private boolean askedAnew;
+
   /** Whether the observer hears that it waits; set under the line's mutex before the outcome. */
   private boolean began;
 

@@ -64,7 +64,8 @@ class OptionsTest {
                 Duration.ofSeconds(1), true, 3, Duration.ZERO, Duration.ofSeconds(2), "n"));
     assertThat(changed.passes()).isFalse();
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
-        .isEqualTo(new PawlOptions(
+        .isEqualTo(
+            new PawlOptions(
                 "a", Duration.ZERO, LockObserver.NONE, false, Duration.ofSeconds(5), null));
   }
 

@@ -22,11 +22,7 @@ final class SimulatedLease {
    * @param lastsUntil when its shortest hold is over, in the world's time
    */
   SimulatedLease(
-      History history,
-      Lease lease,
-      SimulatedProcess process,
-      SimulatedTime time,
-      long lastsUntil) {
+      History history, Lease lease, SimulatedProcess process, SimulatedTime time, long lastsUntil) {
     this.history = history;
     this.lease = lease;
     this.process = process;

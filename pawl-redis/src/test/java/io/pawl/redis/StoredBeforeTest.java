@@ -35,8 +35,13 @@ class StoredBeforeTest {
       Claim waiter = seam.claim("old");
       String now = Long.toString(System.currentTimeMillis());
       String[] eval = {
-        "EVAL", HOLDER_AND_WAITER, "1", Keys.of("old"), holder.id().toString(),
-        waiter.id().toString(), now
+        "EVAL",
+        HOLDER_AND_WAITER,
+        "1",
+        Keys.of("old"),
+        holder.id().toString(),
+        waiter.id().toString(),
+        now
       };
       server.call(eval);
 

@@ -280,8 +280,7 @@ abstract class UserCodeCases extends LockCases {
             threads.add(Thread.currentThread());
           }
         };
-    Pawl client =
-        bench.over(network, PawlOptions.defaults().executor(executor).observer(observer));
+    Pawl client = bench.over(network, PawlOptions.defaults().executor(executor).observer(observer));
     Lease lease = client.lock(bench.lock("theirs"), bench.shortLived()).acquire();
     CompletableFuture<Thread> lost = new CompletableFuture<>();
     lease.onLost(() -> lost.complete(Thread.currentThread()));
