@@ -15,7 +15,8 @@ import java.util.function.Function;
  * One timer, which never blocks, and two pools that it and the stores' own threads hand over to:
  * workers go on with what callers wait for; a few threads in the background compare counters, for
  * which nobody waits, and may stand still for as long as a store does. Their queues are bounded by
- * the claims and counters in use.
+ * the claims and counters in use. They have nothing of whoever was the first to need them: neither
+ * the class loader nor inheritable thread-locals.
  */
 final class Threads implements AutoCloseable {
 
@@ -51,7 +52,8 @@ final class Threads implements AutoCloseable {
   }
 
   private static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
+    Thread thread = new Thread(null, task, name, 0, false);
+    thread.setContextClassLoader(Threads.class.getClassLoader());
     thread.setDaemon(true);
     return thread;
   }
