@@ -191,7 +191,7 @@ final class Combiner implements AutoCloseable {
           }
         });
     for (Request<?> request : batch) {
-      if (locked.blocked().containsAll(request.names())) {
+      if (request.isOnlyAbout(locked.blocked())) {
         request.putOff();
       } else {
         request.decideWithin(states, now, unusable);

@@ -5,6 +5,7 @@ import io.pawl.spi.LockState;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,11 @@ abstract class Request<T> extends Pending<T> {
     decide(() -> (T) shortcut.answer());
   }
 
+  /** Whether it is about locks, and about none but {@code these}. */
+  final boolean isOnlyAbout(Set<String> these) {
+    return !names().isEmpty() && these.containsAll(names());
+  }
+
   /**
    * @param unusable what is wrong with names that {@code states} lacks; it fails the requests that
    *     are about nothing else
@@ -47,7 +53,7 @@ abstract class Request<T> extends Pending<T> {
       SortedMap<String, LockState> states, long now, Map<String, RuntimeException> unusable) {
     decide(
         () -> {
-          if (unusable.keySet().containsAll(names())) {
+          if (isOnlyAbout(unusable.keySet())) {
             throw Objects.requireNonNull(unusable.get(names().get(0)));
           }
           return decide(states, now);
