@@ -446,7 +446,8 @@ public abstract class InspectableContract extends StoreContract {
     String busy = bench.lock("busy");
     Hold hold = here.take(busy);
     Pawl client = bench.pawl();
-    client.lock(bench.lock("held"), Bench.LONG).acquire();
+    Lease held = client.lock(bench.lock("held"), Bench.LONG).acquire();
+    held.onClosing(held::closeAsync);
     var waiting = client.lock(busy, Bench.LONG).tryAcquireAsync(Bench.LONG_LEASE);
     eventually(() -> show(busy).waiters().size() == 1);
     assertThat(waiting).isNotDone();
