@@ -200,6 +200,15 @@ final class Engine {
     }
   }
 
+  /** As {@link #run}, where what others ask of the store does not come first. */
+  void runRenewal(Runnable call) {
+    if (store.blocks()) {
+      workers.renewals().execute(call);
+    } else {
+      call.run();
+    }
+  }
+
   /**
    * Runs calls to the store, in one trip where it can.
    *

@@ -221,7 +221,7 @@ final class Renewer {
       for (List<LiveClaim> group : groups.values()) {
         for (int from = 0; from < group.size(); from += size) {
           List<LiveClaim> batch = group.subList(from, Math.min(group.size(), from + size));
-          engine.run(() -> sendBatch(batch));
+          engine.runRenewal(() -> sendBatch(batch));
           batch.forEach(unsent::remove);
         }
       }

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.spi.DaemonThreads;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -13,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  * one.
  *
  * @param stores calls to a store that blocks
+ * @param renewals renewals at a store that blocks: they wait for no other call
  * @param users completions of users' futures
  * @param callbacks users' callbacks and observer
  */
-record Workers(Executor stores, Executor users, Executor callbacks) {
+record Workers(Executor stores, Executor renewals, Executor users, Executor callbacks) {
 
   private static final int STORE_THREADS = 16;
 
@@ -28,7 +30,8 @@ record Workers(Executor stores, Executor users, Executor callbacks) {
    */
   static Workers pools(String prefix, @Nullable Executor chosen) {
     UserExecutor users = new UserExecutor(prefix + "-user-", chosen);
-    return new Workers(storePool(prefix + "-store-"), users, users);
+    return new Workers(
+        storePool(prefix + "-store-"), storePool(prefix + "-renewal-"), users, users);
   }
 
   /**
@@ -37,7 +40,7 @@ record Workers(Executor stores, Executor users, Executor callbacks) {
    * @param callbacks may run its tasks on the spot
    */
   static Workers on(Executor executor, Executor callbacks) {
-    return new Workers(executor, executor, callbacks);
+    return new Workers(executor, executor, executor, callbacks);
   }
 
   private static ExecutorService storePool(String prefix) {
@@ -56,8 +59,10 @@ record Workers(Executor stores, Executor users, Executor callbacks) {
 
   /** Lets what is queued run; the store is called no more. */
   void shutdown() {
-    if (stores instanceof ExecutorService pool) {
-      pool.shutdown();
+    for (Executor calls : List.of(stores, renewals)) {
+      if (calls instanceof ExecutorService pool) {
+        pool.shutdown();
+      }
     }
     if (users instanceof UserExecutor own) {
       own.close();

@@ -78,6 +78,7 @@ final class Simulation {
     Workers workers =
         new Workers(
             task -> process.run(0, Context.WORKER, task),
+            task -> process.run(0, Context.WORKER, task),
             task -> process.run(behindBlockedCode(), Context.USER, task),
             Runnable::run);
     PawlOptions options =

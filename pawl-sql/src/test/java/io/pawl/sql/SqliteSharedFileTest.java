@@ -185,6 +185,7 @@ class SqliteSharedFileTest {
         assertThat(anew.lock("held").tryAcquire()).isEmpty();
         assertThat(second.isValid()).isTrue();
         assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+        second.close();
       }
       assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("token 2");
     }
