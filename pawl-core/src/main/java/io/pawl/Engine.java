@@ -34,6 +34,9 @@ final class Engine {
 
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
+  private static final long LONGEST_QUEUE_NANOS = 5_000_000_000L;
+  private static final long LOOK_AGAIN_NANOS = 50_000_000;
+
   /** Of as many digits as any that follows. */
   private static final long FIRST_OPERATION = Long.parseLong("1000000000", 36);
 
@@ -185,6 +188,14 @@ final class Engine {
   /** How long the store may be silent before a wait that is over ends in an exception. */
   long graceNanos() {
     return graceNanos;
+  }
+
+  /**
+   * How long to wait before looking again for an answer that is late by so much, since the store is
+   * at work for others; 0 where it is not, or after 5 s.
+   */
+  long queueingNanos(long lateNanos) {
+    return lateNanos < LONGEST_QUEUE_NANOS && store.servesOthers() ? LOOK_AGAIN_NANOS : 0;
   }
 
   ReentrantHolds reentrantHolds() {

@@ -98,6 +98,18 @@ final class GroupAcquisition {
   }
 
   private void giveUpOnASilentStore() {
+    long more = engine.queueingNanos(engine.time().nanos() - deadline);
+    if (more > 0) {
+      mutex.lock();
+      try {
+        if (!over) {
+          timeout = engine.time().after(more, this::giveUpOnASilentStore);
+        }
+      } finally {
+        mutex.unlock();
+      }
+      return;
+    }
     finish(() -> outcome.completeExceptionally(Waiter.stillFailing(engine.silentStore())));
   }
 

@@ -445,11 +445,14 @@ final class Waiter {
     overdue = true; // before the question: whoever hears the answer after it looks at this
     line().noteOverdue();
     long grace = Math.max(0, left + engine.graceNanos());
-    if (!waits) {
-      return grace;
+    if (waits) {
+      long silent = line().silentNanos();
+      if (silent == 0) {
+        return 0;
+      }
+      grace = Math.min(grace, Math.max(0, engine.graceNanos() - silent));
     }
-    long silent = line().silentNanos();
-    return silent == 0 ? 0 : Math.min(grace, Math.max(0, engine.graceNanos() - silent));
+    return grace > 0 ? grace : engine.queueingNanos(-left);
   }
 
   /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */

@@ -155,6 +155,11 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
 
   /** That of the truth, after the gate was waited for in vain. */
   @Override
+  public boolean servesOthers() {
+    return truth.servesOthers();
+  }
+
+  @Override
   public Duration answerTime() {
     return truth.answerTime().plus(gatePatience);
   }

@@ -92,6 +92,15 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
+   * Whether the service was seen at work for others within the last {@link #answerTime}: a wait
+   * that is over then goes on for an answer, for up to 5 s, since a queue is not a silence. Cheap,
+   * no round trip, any thread. False unless overridden.
+   */
+  default boolean servesOthers() {
+    return false;
+  }
+
+  /**
    * Whether the verbs may do their I/O on the calling thread. The engine then calls them from its
    * workers, or from a thread that would wait for the answer anyway.
    */

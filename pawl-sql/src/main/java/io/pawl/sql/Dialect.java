@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /** What differs between databases. */
@@ -47,6 +48,16 @@ interface Dialect {
    */
   default Runnable place() {
     return () -> {};
+  }
+
+  /** See {@link io.pawl.spi.LockStore#servesOthers}. */
+  default boolean servesOthers() {
+    return false;
+  }
+
+  /** A permit to write, where the writers of this process take turns. */
+  default @Nullable Semaphore turn() {
+    return null;
   }
 
   /** Whether a {@link #place} has refused: what stood in the database is nobody's any more. */

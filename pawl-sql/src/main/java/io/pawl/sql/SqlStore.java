@@ -351,6 +351,11 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   /** JDBC blocks, on whose thread it is used. */
   @Override
+  public boolean servesOthers() {
+    return database.dialect().servesOthers();
+  }
+
+  @Override
   public boolean blocks() {
     return database.connections().areOurs();
   }

@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteErrorCode;
@@ -36,6 +37,7 @@ class SqliteDialect implements Dialect, Connections {
 
   private final Path file;
   private final SqliteFiles files;
+  private final Semaphore turn;
   private final HostClock clock;
   private volatile long offsetMillis;
 
@@ -46,7 +48,18 @@ class SqliteDialect implements Dialect, Connections {
   SqliteDialect(Path file, HostClock clock) {
     this.file = file;
     this.files = new SqliteFiles(file);
+    this.turn = FileTurns.of(file);
     this.clock = clock;
+  }
+
+  @Override
+  public boolean servesOthers() {
+    return files.wereWrittenOfLate();
+  }
+
+  @Override
+  public Semaphore turn() {
+    return turn;
   }
 
   @Override

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqliteFiles {
 
+  private static final long OF_LATE_MILLIS = 500;
+
   private final Path file;
   private final Path directory;
   private final Path log;
@@ -38,6 +40,16 @@ final class SqliteFiles {
     this.directory = file.resolveSibling(".");
     this.log = file.resolveSibling(file.getFileName() + "-wal");
     this.index = file.resolveSibling(file.getFileName() + "-shm");
+  }
+
+  /** Whether somebody, in whatever process, has written within the last 500 ms. */
+  boolean wereWrittenOfLate() {
+    try {
+      long age = System.currentTimeMillis() - Files.getLastModifiedTime(log).toMillis();
+      return Math.abs(age) < OF_LATE_MILLIS;
+    } catch (IOException e) {
+      return false; // it is not there: nobody writes
+    }
   }
 
   boolean areLost() {

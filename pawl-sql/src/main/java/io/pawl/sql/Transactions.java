@@ -3,7 +3,9 @@ package io.pawl.sql;
 import io.pawl.StoreException;
 import io.pawl.StoreUnavailableException;
 import java.sql.SQLException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,6 +46,37 @@ final class Transactions implements AutoCloseable {
    */
   <T> T run(Work<T> work) {
     long startedAt = System.nanoTime();
+    Semaphore turn = database.dialect().turn();
+    boolean ours = turn == null || took(turn);
+    try {
+      return run(work, startedAt);
+    } finally {
+      if (turn != null && ours) {
+        turn.release();
+      }
+    }
+  }
+
+  /** False after 5 s, when the file will be found busy. */
+  private static boolean took(Semaphore turn) {
+    boolean interrupted = false;
+    long giveUpAt = System.nanoTime() + PATIENCE_NANOS;
+    try {
+      while (true) {
+        try {
+          return turn.tryAcquire(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private <T> T run(Work<T> work, long startedAt) {
     while (true) {
       boolean kept = session != null;
       long triedAt = System.nanoTime();

@@ -282,6 +282,11 @@ public final class FaultyStore implements LockStore, CounterStore {
   }
 
   @Override
+  public boolean servesOthers() {
+    return behind.servesOthers();
+  }
+
+  @Override
   public boolean blocks() {
     return behind.blocks();
   }
