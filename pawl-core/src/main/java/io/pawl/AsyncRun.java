@@ -39,13 +39,13 @@ final class AsyncRun<T> {
 
   private void run(Lease lease) {
     if (result.isDone()) {
-      lease.closeAsync(); // cancelled as the grant came
+      lease.loan().drop(); // cancelled as the grant came
       return;
     }
     CompletionStage<T> running;
     try {
       running = Objects.requireNonNull(body.apply(lease), "the body's stage is null");
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       giveBack(lease, null, e);
       return;
     }

@@ -13,13 +13,14 @@ final class BodyRun {
   private final Engine engine;
   private final Lease lease;
   private final OnLoss onLoss;
-  private final Interruptible work = new Interruptible();
+  private final Interruptible work;
   private volatile @Nullable RunTooLongException tooLong;
 
   BodyRun(Engine engine, Lease lease, OnLoss onLoss) {
     this.engine = engine;
     this.lease = lease;
     this.onLoss = onLoss;
+    this.work = new Interruptible(engine.time());
   }
 
   <T, X extends Exception> T call(LeaseCall<T, X> body) throws X {

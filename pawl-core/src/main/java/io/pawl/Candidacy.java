@@ -203,7 +203,7 @@ public final class Candidacy implements AutoCloseable {
         return null;
       }
       Thread.interrupted();
-      Interruptible work = new Interruptible();
+      Interruptible work = new Interruptible(engine.time());
       leadership = new Leadership(lease, work);
       return work;
     } finally {

@@ -59,6 +59,7 @@ final class Engine {
   private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
   private final Set<CounterCall<?>> counterCalls = ConcurrentHashMap.newKeySet();
+  private final Set<Retry<?>> retries = ConcurrentHashMap.newKeySet();
   private final AtomicLong operations = new AtomicLong();
   private final ReentrantLock closing = new ReentrantLock();
 
@@ -391,6 +392,18 @@ final class Engine {
     counterCalls.remove(call);
   }
 
+  /** {@code retry} is answered by the end of this client at the latest. */
+  void begin(Retry<?> retry) {
+    retries.add(retry);
+    if (abandoned) {
+      retry.giveUp();
+    }
+  }
+
+  void ended(Retry<?> retry) {
+    retries.remove(retry);
+  }
+
   /** Waits until the store knows that something was given back, no longer than its patience. */
   void awaitConfirmation(CompletableFuture<Void> confirmed, Supplier<String> what) {
     if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, patienceNanos)) {
@@ -454,6 +467,8 @@ final class Engine {
     abandoned = true;
     renewer.close();
     counterCalls.forEach(CounterCall::giveUp);
+    retries.forEach(Retry::giveUp);
+    live.values().forEach(LiveClaim::abandon);
   }
 
   /**

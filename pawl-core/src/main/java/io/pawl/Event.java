@@ -36,6 +36,10 @@ final class Event {
   private final CompletableFuture<Void> told = new CompletableFuture<>();
   private List<Runnable> hooks = List.of();
   private List<Runnable> callbacks = List.of();
+
+  /** Whose callbacks are told of this one too; written under the mutex. */
+  private volatile @Nullable Event wider;
+
   private boolean happened;
   private volatile boolean begun;
 
@@ -61,6 +65,23 @@ final class Event {
     hook.run();
   }
 
+  /**
+   * With it {@code whole} happens, of which this is a part: whoever waits until all have been told
+   * waits for the callbacks of both. To be called once.
+   */
+  void isPartOf(Event whole) {
+    mutex.lock();
+    try {
+      wider = whole;
+      if (!happened) {
+        return;
+      }
+    } finally {
+      mutex.unlock();
+    }
+    whole.happen(null);
+  }
+
   /** Calls {@code callback} when it happens; soon if it has. */
   void call(Runnable callback) {
     mutex.lock();
@@ -77,12 +98,16 @@ final class Event {
 
   /** Whether a user asked to be called. */
   boolean isAwaited() {
+    Event whole = wider;
     mutex.lock();
     try {
-      return !callbacks.isEmpty();
+      if (!callbacks.isEmpty()) {
+        return true;
+      }
     } finally {
       mutex.unlock();
     }
+    return whole != null && whole.isAwaited();
   }
 
   /**
@@ -108,18 +133,22 @@ final class Event {
       mutex.unlock();
     }
     first.forEach(Runnable::run);
+    Event whole = wider;
+    CompletableFuture<Void> alsoTold =
+        whole == null ? CompletableFuture.completedFuture(null) : whole.happen(null);
     if (then.isEmpty()) {
-      told.complete(null);
+      begun = true;
+      alsoTold.thenRun(() -> told.complete(null));
     } else {
-      executor.execute(() -> tell(then));
+      executor.execute(() -> tell(then, alsoTold));
     }
     return told;
   }
 
-  private void tell(List<Runnable> all) {
+  private void tell(List<Runnable> all, CompletableFuture<Void> alsoTold) {
     begun = true;
     all.forEach(this::guarded);
-    told.complete(null);
+    alsoTold.thenRun(() -> told.complete(null));
   }
 
   private void guarded(Runnable callback) {
@@ -127,7 +156,7 @@ final class Event {
     CALLING.set(this);
     try {
       callback.run();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       log.error("{}: a callback failed", name, e);
     } finally {
       if (outer == null) {
@@ -140,7 +169,8 @@ final class Event {
 
   /** Whether the current thread is calling back. */
   boolean isToldHere() {
-    return CALLING.get() == this;
+    Event calling = CALLING.get();
+    return calling != null && (calling == this || calling == wider);
   }
 
   /**

@@ -40,8 +40,8 @@ public final class GroupLease implements AutoCloseable {
     this.loss = lost;
     this.closing = ends;
     for (Lease lease : leases) {
-      lease.loan().loss().hook(() -> lost.happen(null));
-      lease.loan().closing().hook(() -> ends.happen(null));
+      lease.loan().loss().isPartOf(lost);
+      lease.loan().closing().isPartOf(ends);
     }
   }
 
@@ -79,8 +79,10 @@ public final class GroupLease implements AutoCloseable {
       return false;
     }
     for (Lease lease : leases) {
-      if (!lease.isValid()) {
-        loss.awaitTold();
+      if (!lease.loan().isTrusted()) {
+        if (!lease.loan().isReleased()) {
+          loss.awaitTold();
+        }
         return false;
       }
     }
@@ -103,7 +105,7 @@ public final class GroupLease implements AutoCloseable {
       throw new IllegalStateException("lease of locks " + tokens.keySet() + " has been closed");
     }
     try {
-      leases.forEach(Lease::ensureValid);
+      leases.forEach(lease -> lease.loan().ensureTrusted());
     } catch (LeaseLostException e) {
       loss.awaitTold();
       throw e;
@@ -130,7 +132,7 @@ public final class GroupLease implements AutoCloseable {
    * this method waits for it no longer than the client's patience.
    *
    * @throws LeaseLostException when a lock was lost before, the others suppressed in it; thrown by
-   *     the first call only
+   *     the first call only, and never to an {@link #onLost} callback
    */
   @Override
   public void close() {
@@ -158,7 +160,7 @@ public final class GroupLease implements AutoCloseable {
     CompletableFuture<Void> confirmed = new CompletableFuture<>();
     CompletableFuture<Void> first = ended.compareAndExchange(null, confirmed);
     if (first != null) {
-      return new Ending(first, null);
+      return new Ending(first, untoldLoss());
     }
     Ending ending = endAll(engine, leases, mayBlock);
     ending.confirmed.whenComplete(
@@ -170,6 +172,26 @@ public final class GroupLease implements AutoCloseable {
           }
         });
     return ending;
+  }
+
+  /** Where the first close was a callback's, which hears of no loss. */
+  private @Nullable LeaseLostException untoldLoss() {
+    LeaseLostException lost = null;
+    for (Lease lease : leases) {
+      lost = with(lost, lease.loan().untoldLoss());
+    }
+    return lost;
+  }
+
+  private static @Nullable LeaseLostException with(
+      @Nullable LeaseLostException lost, @Nullable LeaseLostException another) {
+    if (lost == null) {
+      return another;
+    }
+    if (another != null) {
+      lost.addSuppressed(another);
+    }
+    return lost;
   }
 
   /**
@@ -207,11 +229,7 @@ public final class GroupLease implements AutoCloseable {
           ending.add(loan);
         }
       } catch (LeaseLostException e) {
-        if (lost == null) {
-          lost = e;
-        } else {
-          lost.addSuppressed(e);
-        }
+        lost = with(lost, e);
       }
     }
     return new Ending(giveBack(engine, ending, mayBlock), lost);

@@ -66,14 +66,14 @@ final class GuardedObserver implements LockObserver {
 
   private void call(Runnable event) {
     if (!isSilent()) {
-      calls.execute(() -> guarded(event));
+      guarded(() -> calls.execute(() -> guarded(event)));
     }
   }
 
   private static void guarded(Runnable event) {
     try {
       event.run();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       log.error("a lock observer failed", e);
     }
   }

@@ -61,7 +61,7 @@ public final class LeaderWatch implements AutoCloseable {
   private void tell(Optional<Candidate> leader) {
     try {
       listener.accept(leader);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       log.error("a listener of an election failed", e);
     }
   }

@@ -594,6 +594,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return withdrawal::confirm;
   }
 
+  /** The client has ended for good: what the store has not confirmed by now runs out there. */
+  void abandon() {
+    withdrawal.giveUp(
+        new StoreUnavailableException(
+            "lock '" + claim.lock() + "': the client was closed before the store had answered"));
+  }
+
   /** A hold under which nobody has worked is not worth a shortest hold. */
   private Runnable withdrawing() {
     Claim gone = used ? claim : claim.withMinHold(Duration.ZERO);

@@ -191,10 +191,18 @@ final class Loan {
     if (isTrusted() && STATE.compareAndSet(this, HELD, RELEASED)) {
       return true;
     }
-    if (state instanceof Lost && !loss().isToldHere() && THROWN.compareAndSet(this, false, true)) {
-      throw lostException();
+    LeaseLostException untold = untoldLoss();
+    if (untold != null) {
+      throw untold;
     }
     return false;
+  }
+
+  /** What {@link #end} has to throw yet: its loss, to the first who asks, other than callbacks. */
+  @Nullable LeaseLostException untoldLoss() {
+    return state instanceof Lost && !loss().isToldHere() && THROWN.compareAndSet(this, false, true)
+        ? lostException()
+        : null;
   }
 
   /**
@@ -204,10 +212,7 @@ final class Loan {
    * @param observer told of the release
    */
   CompletableFuture<Void> giveBack(Executor ends, GuardedObserver observer) {
-    if (!observer.isSilent()) {
-      Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
-      observer.released(lock(), token, held);
-    }
+    Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
     CompletableFuture<Void> confirmed = line.release(this, hold, ends);
     if (!ENDED.compareAndSet(this, null, confirmed)) {
       CompletableFuture<Void> awaited = ended();
@@ -220,6 +225,7 @@ final class Loan {
             }
           });
     }
+    observer.released(lock(), token, held); // it may block: nobody waits for the lock meanwhile
     return confirmed;
   }
 
@@ -295,7 +301,8 @@ final class Loan {
     }
   }
 
-  private void ensureTrusted() {
+  /** As {@link #ensureValid}, though the callbacks of a loss may still be running. */
+  void ensureTrusted() {
     if (!isTrusted()) {
       throw ended(state);
     }

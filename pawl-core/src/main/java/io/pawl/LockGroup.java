@@ -88,7 +88,7 @@ public final class LockGroup {
    * gives back what is held and leaves the line.
    */
   public CompletableFuture<GroupLease> acquireAsync() {
-    return Futures.present(tryAcquireAsync(Durations.LONGEST), GroupLease::closeAsync);
+    return Futures.present(tryAcquireAsync(Durations.LONGEST), GroupLease::drop);
   }
 
   /**

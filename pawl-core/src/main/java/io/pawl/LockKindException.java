@@ -15,18 +15,19 @@ public final class LockKindException extends IllegalStateException {
   private final int capacity;
 
   LockKindException(String lock, Kind kind, Kind asked) {
-    super(
-        "'"
-            + lock
-            + "' is a "
-            + kind
-            + " and was asked for as a "
-            + asked
-            + (kind.isSemaphore() && asked.isSemaphore()
-                ? "; ask with the capacity that it has, or give it another with changeCapacity"
-                : "; use another name, or change it with Inspectable.setKind while nobody uses it"));
+    super("'" + lock + "' is a " + kind + " and was asked for as a " + asked + advice(kind, asked));
     this.lock = lock;
     this.capacity = kind.capacity();
+  }
+
+  private static String advice(Kind kind, Kind asked) {
+    if (!asked.isSemaphore()) {
+      return "; use another name, or open its store with Stores.open and change it with"
+          + " Inspectable.setKind while nobody uses it";
+    }
+    return kind.isSemaphore()
+        ? "; ask with the capacity that it has, or give it another with changeCapacity"
+        : "; use another name, or make it one with changeCapacity while nobody uses it";
   }
 
   /** The name. */

@@ -27,7 +27,7 @@ record Requests(Engine engine, Engine.LineKey key) {
   }
 
   CompletableFuture<Lease> acquireAsync() {
-    return Futures.present(tryAcquireAsync(Durations.LONGEST), Lease::closeAsync);
+    return Futures.present(tryAcquireAsync(Durations.LONGEST), lease -> lease.loan().drop());
   }
 
   <T> CompletableFuture<Optional<T>> callAsync(

@@ -33,6 +33,11 @@ final class Retry<T> {
   static <T> CompletableFuture<T> start(
       Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
     Retry<T> retry = new Retry<>(engine, lock, verb);
+    retry.answer.whenComplete((value, error) -> engine.ended(retry));
+    engine.begin(retry);
+    if (retry.answer.isDone()) {
+      return retry.answer;
+    }
     if (mayBlock) {
       retry.send(1);
     } else {
@@ -63,6 +68,11 @@ final class Retry<T> {
     } else {
       answer.completeExceptionally(cause);
     }
+  }
+
+  /** The client has ended for good: nothing is repeated, and what is on its way is not awaited. */
+  void giveUp() {
+    answer.completeExceptionally(Engine.closedException(lock));
   }
 
   /** Waits for {@code answer}; interrupts are kept for later. */

@@ -53,7 +53,25 @@ final class SerialExecutor implements Executor {
       log.warn("{}: {} are waiting, and more are dropped until one returns", what, MOST_WAITING);
     }
     if (start) {
+      start();
+    }
+  }
+
+  private void start() {
+    try {
       threads.execute(this::run);
+    } catch (RuntimeException | Error e) {
+      stop(); // whoever comes next tries again
+      throw e;
+    }
+  }
+
+  private void stop() {
+    mutex.lock();
+    try {
+      running = false;
+    } finally {
+      mutex.unlock();
     }
   }
 

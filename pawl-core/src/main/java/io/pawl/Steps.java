@@ -95,6 +95,9 @@ final class Steps {
       ended = ended == null ? end : ended;
     }
     for (Ask ask : asks) {
+      if (engine.isClosed() && ask.claim.owner() instanceof Line line) {
+        line.close(); // it may be one that the closing client has not seen: nothing is asked
+      }
       if (ask.delayNanos > 0) {
         ask.claim.askAfter(ask.delayNanos);
       } else if (ask.here) {
@@ -103,9 +106,6 @@ final class Steps {
         calls.execute(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
         engine.run(ask.claim::ask);
-      }
-      if (engine.isClosed() && ask.claim.owner() instanceof Line line) {
-        line.close(); // it may be one that the closing client has not seen
       }
     }
     hurries.forEach(Waiter::lookAtTheTime);

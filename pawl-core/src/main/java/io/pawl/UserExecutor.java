@@ -2,7 +2,6 @@ package io.pawl;
 
 import io.pawl.spi.DaemonThreads;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +41,7 @@ final class UserExecutor implements Executor {
       try {
         chosen.execute(task);
         return;
-      } catch (RejectedExecutionException e) {
+      } catch (RuntimeException | Error e) {
         log.warn("the executor of PawlOptions rejected a task; a thread of Pawl's runs it", e);
       }
     }

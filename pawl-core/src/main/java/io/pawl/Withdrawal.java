@@ -60,13 +60,23 @@ final class Withdrawal {
   private void failed(Claim gone, long runsOutAt, int tries, StoreException cause) {
     engine.observerLater().storeFailed(gone.lock(), cause);
     boolean useful = engine.time().nanos() < runsOutAt && !engine.isAbandoned();
-    if (useful && cause instanceof StoreUnavailableException) {
+    if (useful && mayPass(cause)) {
       Runnable retry = () -> engine.run(() -> send(gone, runsOutAt, tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
     } else {
       log.warn("lock '{}' was not given back and will run out", gone.lock(), cause);
-      engine.ended(claim);
-      confirmed.completeExceptionally(cause);
+      giveUp(cause);
     }
+  }
+
+  /** An error, such as a lack of memory, says nothing of what the store would answer next time. */
+  private static boolean mayPass(StoreException cause) {
+    return cause instanceof StoreUnavailableException || cause.getCause() instanceof Error;
+  }
+
+  /** It is not tried again. */
+  void giveUp(StoreException cause) {
+    engine.ended(claim);
+    confirmed.completeExceptionally(cause);
   }
 }

@@ -59,6 +59,47 @@ class AcquisitionTest {
   }
 
   @Test
+  void anErrorOfTheStoreDelaysAReleaseAndDoesNotLoseIt() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    store.failingWithdrawals = 1;
+    store.withdrawalFailure = new OutOfMemoryError("scripted");
+    var closed = lease.closeAsync();
+    pass(Duration.ofMillis(20));
+    assertThat(closed).isCompleted();
+    assertThat(store.withdrawals).hasSize(2);
+  }
+
+  @Test
+  void aReleaseThatIsNotConfirmedIsAnsweredWhenTheClientEnds() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    store.failingWithdrawals = Integer.MAX_VALUE;
+    var closed = lease.closeAsync();
+    engine.beginClosing();
+    engine.endHolds("the grace is over");
+    assertThat(closed).isNotDone();
+
+    engine.abandon();
+    pass(Duration.ZERO);
+
+    assertThat(closed).isCompletedExceptionally();
+    assertThat(engine.isIdle()).isTrue();
+  }
+
+  @Test
+  void anExtensionThatIsNotAnsweredFailsWhenTheClientEnds() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    var extended = lease.extendAsync(LEASE);
+    engine.beginClosing();
+    engine.endHolds("the grace is over");
+    assertThat(extended).isNotDone();
+
+    engine.abandon();
+    pass(Duration.ZERO);
+
+    assertThat(extended).isCompletedExceptionally();
+  }
+
+  @Test
   void theLeaseCountsFromTheRequestNotFromTheReply() {
     var future = lock.tryAcquireAsync(LONG);
     pass(Duration.ofSeconds(2));

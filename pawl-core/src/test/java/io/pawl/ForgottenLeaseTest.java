@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.memory.MemoryStore;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -17,10 +20,12 @@ class ForgottenLeaseTest {
 
   private final MemoryStore store = new MemoryStore();
   private final CountDownLatch lost = new CountDownLatch(1);
+  private final Set<String> lostNames = ConcurrentHashMap.newKeySet();
   private final LockObserver observer =
       new LockObserver() {
         @Override
         public void lost(String lock, long token, String why) {
+          lostNames.add(lock);
           lost.countDown();
         }
       };
@@ -63,6 +68,16 @@ class ForgottenLeaseTest {
     assertThat(other.lock("watched").tryAcquire()).isEmpty();
     assertThat(other.lock("kept").tryAcquire()).isEmpty();
     kept.close();
+  }
+
+  @Test
+  void aGroupWithACallbackIsNotForgotten() throws Exception {
+    pawl.lockAll(List.of("one", "two"), SHORT).acquire().onLost(() -> {});
+    acquireAndForget();
+
+    assertThat(lostBySomeCollection()).isTrue();
+
+    assertThat(lostNames).containsExactly("forgotten");
   }
 
   private boolean lostBySomeCollection() throws InterruptedException {

@@ -3,17 +3,23 @@ package io.pawl;
 import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -25,7 +31,11 @@ class GroupTest {
   private static final Duration LEASE = Duration.ofSeconds(3);
   private static final LockOptions OPTIONS = LockOptions.defaults().lease(LEASE);
 
-  private final ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
+  /** Runs callbacks at once, unless the test puts them off. */
+  private Executor callbacks = Runnable::run;
+
+  private final ScriptedClient client =
+      new ScriptedClient(PawlOptions.defaults(), task -> callbacks.execute(task));
   private final ScriptedStore store = client.store();
   private final AtomicInteger losses = new AtomicInteger();
 
@@ -147,6 +157,36 @@ class GroupTest {
           }
         });
     assertThat(order).containsExactly("told", "lost");
+  }
+
+  @Test
+  void aLockOfALostGroupIsGivenBackWhenItsHolderHasBeenTold() {
+    GroupLease group = granted("a", "b");
+    Queue<Runnable> waiting = new ArrayDeque<>();
+    callbacks = waiting::add;
+    group.leases().get(0).loan().claim().lose("on purpose");
+    assertThat(withdrawn()).isEmpty();
+
+    waiting.forEach(Runnable::run);
+
+    assertThat(losses).hasValue(1);
+    assertThat(withdrawn()).containsExactly("a");
+  }
+
+  @Test
+  void theHolderOfAGroupIsToldOfALossThoughACallbackHasClosed() {
+    GroupLease group = granted("a", "b");
+    List<Throwable> thrown = new ArrayList<>();
+    group.onLost(() -> thrown.add(catchThrowable(group::close)));
+    lose("a");
+    assertThat(thrown).singleElement().isNull();
+    assertThat(withdrawn()).contains("b");
+
+    assertThatThrownBy(group::close)
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining("'a'");
+
+    group.close();
   }
 
   @Test

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.memory.MemoryStore;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
@@ -127,6 +130,33 @@ class InterruptionTest {
     assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
     assertThat(Thread.interrupted()).isFalse();
     lock.tryAcquire().orElseThrow().close();
+  }
+
+  @Test
+  void aLossInterruptsABodyOnceItHasTakenNoticeOfAnotherInterrupt() {
+    DistributedLock lock = pawl.lock("body", LockOptions.defaults().lease(Duration.ofMillis(300)));
+    AtomicBoolean interrupted = new AtomicBoolean();
+    assertThatThrownBy(
+            () ->
+                lock.run(
+                    Duration.ZERO,
+                    OnLoss.INTERRUPT,
+                    lease -> {
+                      Thread.currentThread().interrupt();
+                      store.evict("body", lease.token());
+                      while (lease.isValid()) {
+                        Thread.onSpinWait();
+                      }
+                      assertThat(Thread.interrupted()).as("the first").isTrue();
+                      try {
+                        new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+                      } catch (InterruptedException e) {
+                        interrupted.set(true);
+                      }
+                    }))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(interrupted).isTrue();
+    assertThat(Thread.interrupted()).as("after the body").isFalse();
   }
 
   @Test

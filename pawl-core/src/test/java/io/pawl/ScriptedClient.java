@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pawl.SimulatedProcess.Context;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.Executor;
 
 /** A client of a {@link ScriptedStore}, whose time passes when the test says so. */
 final class ScriptedClient {
@@ -15,12 +16,19 @@ final class ScriptedClient {
   private final Engine engine;
 
   ScriptedClient(PawlOptions options) {
+    this(options, Runnable::run);
+  }
+
+  /**
+   * @param callbacks runs users' callbacks
+   */
+  ScriptedClient(PawlOptions options, Executor callbacks) {
     engine =
         new Engine(
             store,
             options,
             new SimulatedTime(queue, process, 0, 1),
-            Workers.on(task -> process.run(0, Context.WORKER, task), Runnable::run),
+            Workers.on(task -> process.run(0, Context.WORKER, task), callbacks),
             new Random(2),
             "client");
   }

@@ -35,6 +35,7 @@ final class ScriptedStore implements LockStore {
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
   int failingWithdrawals;
+  Throwable withdrawalFailure = unavailable();
 
   /** What withdrawals are answered. */
   CompletableFuture<Void> withdrawal = CompletableFuture.completedFuture(null);
@@ -78,7 +79,7 @@ final class ScriptedStore implements LockStore {
   public CompletionStage<Void> withdraw(Claim claim) {
     withdrawals.add(claim);
     if (failingWithdrawals-- > 0) {
-      return CompletableFuture.failedFuture(unavailable());
+      return CompletableFuture.failedFuture(withdrawalFailure);
     }
     return withdrawal;
   }

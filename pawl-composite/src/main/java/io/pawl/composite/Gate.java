@@ -125,7 +125,7 @@ final class Gate implements AutoCloseable {
       return null;
     }
     try {
-      return await(verb.apply(open));
+      return await(called(verb, open));
     } catch (RuntimeException e) {
       failed(e);
       return null;
@@ -160,8 +160,8 @@ final class Gate implements AutoCloseable {
     List<CompletionStage<T>> asked = new ArrayList<>();
     try {
       open.together(() -> verbs.forEach(verb -> asked.add(called(verb, open))));
-    } catch (RuntimeException e) {
-      failed(e);
+    } catch (RuntimeException | Error e) {
+      failed(e instanceof RuntimeException known ? known : unexpected(e));
       while (asked.size() < verbs.size()) {
         asked.add(CompletableFuture.failedFuture(e));
       }
@@ -169,11 +169,11 @@ final class Gate implements AutoCloseable {
     return asked;
   }
 
-  private static <T> CompletionStage<T> called(
-      Function<LockStore, CompletionStage<T>> verb, LockStore open) {
+  /** What it throws, it answers: an {@link Error} too, which is no reason to fail whoever asks. */
+  private static <S, T> CompletionStage<T> called(Function<S, CompletionStage<T>> verb, S open) {
     try {
       return verb.apply(open);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
@@ -219,9 +219,7 @@ final class Gate implements AutoCloseable {
           throw new StoreUnavailableException(
               description + " gave no answer within " + options.gatePatience(), e);
         } catch (ExecutionException e) {
-          throw e.getCause() instanceof RuntimeException cause
-              ? cause
-              : new StoreException(description + " failed unexpectedly", e.getCause());
+          throw e.getCause() instanceof RuntimeException cause ? cause : unexpected(e.getCause());
         }
       }
     } finally {
@@ -229,6 +227,10 @@ final class Gate implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private StoreException unexpected(@Nullable Throwable cause) {
+    return new StoreException(description + " failed unexpectedly", cause);
   }
 
   private void leaveOut(RuntimeException cause) {
@@ -248,7 +250,7 @@ final class Gate implements AutoCloseable {
     }
     try {
       await(open().renew(List.of(probe)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.debug("gate {} is still away", description, e);
       probeLater();
       return;

@@ -182,7 +182,7 @@ final class GateLocks {
     CompletionStage<Standing> answer;
     try {
       answer = truth.attempt(claim, standing -> passage.ring(plain(standing)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       answer = CompletableFuture.failedFuture(e);
     }
     return answer.whenComplete(
@@ -307,7 +307,7 @@ final class GateLocks {
   CompletionStage<Map<ClaimId, Standing>> renewAtTruth(List<Claim> claims) {
     try {
       return truth.renew(claims);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }

@@ -113,11 +113,14 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     threads.inBackgroundAfter(
         SWEEP_NANOS,
         () -> {
-          locks.sweep();
-          if (counters != null) {
-            counters.sweep();
+          try {
+            locks.sweep();
+            if (counters != null) {
+              counters.sweep();
+            }
+          } finally {
+            sweepLater();
           }
-          sweepLater();
         });
   }
 

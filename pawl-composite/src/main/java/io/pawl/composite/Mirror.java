@@ -69,7 +69,7 @@ final class Mirror {
     boolean again = stock.takeUsed();
     try {
       again |= settle(stock);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.debug("counter '{}' could not be compared", stock.counter, e);
       again = true;
     }

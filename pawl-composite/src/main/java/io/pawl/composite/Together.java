@@ -66,7 +66,7 @@ final class Together {
     CompletionStage<T> sent;
     try {
       sent = verb.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       sent = CompletableFuture.failedFuture(e);
     }
     CompletionStage<T> stage = sent;
@@ -90,7 +90,7 @@ final class Together {
       if (!toTruth.isEmpty()) {
         truth.together(() -> toTruth.forEach(Runnable::run));
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       unsent.forEach(answer -> answer.completeExceptionally(e));
     }
     afterwards.forEach(Runnable::run);

@@ -1,10 +1,13 @@
 package io.pawl.composite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.GroupLease;
+import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.StoreException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
@@ -13,11 +16,16 @@ import io.pawl.spi.Standing;
 import io.pawl.tck.FaultyStore;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,5 +79,66 @@ class TogetherTest {
     } finally {
       toGate.close();
     }
+  }
+
+  @Test
+  void anErrorOfTheTruthReachesAllWhoWaitForTheAnswer() throws Exception {
+    AtomicReference<Pawl> client = new AtomicReference<>();
+    CompletableFuture<Optional<Lease>> other = new CompletableFuture<>();
+    AtomicBoolean fails = new AtomicBoolean(true);
+    LockStore truth = failing(fails, () -> standInLine(client.get(), other));
+    try (GateStore store = GateStore.over(new MemoryStore(), truth, PATIENT);
+        Pawl pawl = Pawl.over(store)) {
+      client.set(pawl);
+      assertThatThrownBy(() -> pawl.lockAll("a", "b").acquire()).isInstanceOf(StoreException.class);
+
+      assertThatThrownBy(() -> other.get(20, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(StoreException.class);
+      fails.set(false);
+      assertThat(pawl.lock("a").tryAcquire()).isPresent();
+    }
+  }
+
+  /** Behind the group's request for the same lock. */
+  private static void standInLine(Pawl pawl, CompletableFuture<Optional<Lease>> answer) {
+    pawl.lock("a")
+        .tryAcquireAsync(Duration.ofMinutes(10))
+        .whenComplete(
+            (lease, error) -> {
+              if (error == null) {
+                answer.complete(lease);
+              } else {
+                answer.completeExceptionally(error);
+              }
+            });
+  }
+
+  @Test
+  void anErrorOfTheGateFailsNobody() throws Exception {
+    AtomicBoolean fails = new AtomicBoolean(true);
+    try (GateStore store = GateStore.over(failing(fails, () -> {}), new MemoryStore(), PATIENT);
+        Pawl pawl = Pawl.over(store)) {
+      assertThat(pawl.lock("a").tryAcquire()).isPresent();
+      assertThat(pawl.lockAll("b", "c").tryAcquire()).isPresent();
+      fails.set(false);
+    }
+  }
+
+  /** A store whose attempts throw an error for as long as that is so, after {@code meanwhile}. */
+  private static LockStore failing(AtomicBoolean fails, Runnable meanwhile) {
+    MemoryStore store = new MemoryStore();
+    InvocationHandler calls =
+        (proxy, method, arguments) -> {
+          if (fails.get() && method.getName().equals("attempt")) {
+            meanwhile.run();
+            throw new NoClassDefFoundError("a driver that is not whole");
+          }
+          return method.isDefault() && method.getName().equals("together")
+              ? InvocationHandler.invokeDefault(proxy, method, arguments)
+              : method.invoke(store, arguments);
+        };
+    return (LockStore)
+        Proxy.newProxyInstance(
+            LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, calls);
   }
 }

@@ -1,0 +1,180 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.memory.MemoryStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Users' executors, observers and bodies that throw what nobody expects, or block. */
+class UsersExecutorTest {
+
+  private final MemoryStore store = new MemoryStore();
+  private final Pawl other = Pawl.over(store);
+
+  @AfterEach
+  void close() {
+    other.close(Duration.ZERO);
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <X extends Throwable> RuntimeException undeclared() throws X {
+    throw (X) new Exception("checked, as other languages throw it");
+  }
+
+  private static RuntimeException checked() {
+    return UsersExecutorTest.<RuntimeException>undeclared();
+  }
+
+  @Test
+  void anExecutorThatFailsLosesNoCompletion() throws Exception {
+    PawlOptions failing =
+        PawlOptions.defaults()
+            .executor(
+                task -> {
+                  throw new IllegalStateException("a bug in the executor");
+                });
+    try (Pawl pawl = Pawl.over(store, failing)) {
+      Lease held = other.lock("lock").acquire();
+      CompletableFuture<Lease> waiting = pawl.lock("lock").acquireAsync();
+      held.close();
+
+      waiting.get(20, TimeUnit.SECONDS).closeAsync().get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void whatWaitsIsRunThoughAThreadCouldNotBeStartedOnce() {
+    AtomicBoolean failed = new AtomicBoolean();
+    List<String> ran = new ArrayList<>();
+    SerialExecutor serial =
+        new SerialExecutor(
+            task -> {
+              if (!failed.getAndSet(true)) {
+                throw new OutOfMemoryError("no thread");
+              }
+              task.run();
+            },
+            "tasks");
+    assertThatThrownBy(() -> serial.execute(() -> ran.add("first")))
+        .isInstanceOf(OutOfMemoryError.class);
+
+    serial.execute(() -> ran.add("second"));
+
+    assertThat(ran).containsExactly("first", "second");
+  }
+
+  @Test
+  void anObserverThatThrowsWhatItDoesNotDeclareIsHeardOn() throws Exception {
+    List<Long> heard = new CopyOnWriteArrayList<>();
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            heard.add(token);
+            throw checked();
+          }
+        };
+    try (Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer))) {
+      for (int i = 1; i <= 2; i++) {
+        int calls = i;
+        pawl.lock("lock").acquireAsync().get(20, TimeUnit.SECONDS).close();
+        await().until(() -> heard.size() == calls);
+      }
+    }
+  }
+
+  @Test
+  void aCallbackThatThrowsWhatItDoesNotDeclareKeepsTheNewsFromNoOther() {
+    List<String> told = new ArrayList<>();
+    Event event = new Event("event", Runnable::run);
+    event.call(
+        () -> {
+          throw checked();
+        });
+    event.call(() -> told.add("second"));
+
+    assertThat(event.happen(null)).isCompleted();
+
+    assertThat(told).containsExactly("second");
+  }
+
+  @Test
+  void aBodyThatThrowsWhatItDoesNotDeclareGivesTheLockBack() {
+    try (Pawl pawl = Pawl.over(store)) {
+      CompletableFuture<Optional<String>> called =
+          pawl.lock("lock")
+              .callAsync(
+                  Duration.ZERO,
+                  lease -> {
+                    throw checked();
+                  });
+      await().until(called::isCompletedExceptionally);
+      assertThat(other.lock("lock").tryAcquire()).isPresent();
+    }
+  }
+
+  @Test
+  void anObserverThatBlocksKeepsNoLockBusy() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void released(String lock, long token, Duration held) {
+            try {
+              goOn.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          }
+        };
+    try (Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer))) {
+      Lease lease = pawl.lock("lock").acquire();
+      CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
+
+      assertThat(other.lock("lock").tryAcquire(Duration.ofSeconds(20))).isPresent();
+
+      goOn.countDown();
+      closing.get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  /** The grant comes while the cancellation is being told. */
+  @Test
+  void aGrantThatNobodyWaitsForOwesNoShortestHold() throws Exception {
+    try (Pawl pawl = Pawl.over(store)) {
+      LockOptions anHour = LockOptions.defaults().minHold(Duration.ofHours(1));
+      Lease held = other.lock("lock").acquire();
+      CompletableFuture<Lease> future = pawl.lock("lock", anHour).acquireAsync();
+      await()
+          .until(() -> !store.show("lock").toCompletableFuture().join().get().waiters().isEmpty());
+      CompletableFuture<Boolean> free = new CompletableFuture<>();
+      future.whenComplete(
+          (lease, cancelled) -> {
+            held.close();
+            free.completeAsync(this::becomesFree);
+            free.exceptionally(e -> false).join();
+          });
+
+      future.cancel(false);
+
+      assertThat(free.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  private boolean becomesFree() {
+    await().until(() -> other.lock("lock").tryAcquire().isPresent());
+    return true;
+  }
+}
