@@ -3,7 +3,9 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
+import io.pawl.Lease;
 import io.pawl.OperationId;
 import io.pawl.Pawl;
 import io.pawl.StoreException;
@@ -11,6 +13,7 @@ import io.pawl.Take;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterState;
 import io.pawl.spi.Operation;
+import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -20,11 +23,14 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -191,5 +197,76 @@ class DriverTroubleTest {
     file.opens.countDown();
     answer.get(60, SECONDS);
     assertThat(file.opened.get(60, SECONDS).isClosed()).isTrue();
+  }
+
+  /** A file whose reader cannot be asked at first. */
+  private final class Unreadable extends SqliteDialect {
+
+    private final Queue<Connection> failed = new ConcurrentLinkedQueue<>();
+
+    Unreadable() {
+      super(folder.resolve("locks.db"));
+    }
+
+    @Override
+    public long changes(Connection reader) throws SQLException {
+      if (failed.size() < 3) {
+        failed.add(reader);
+        throw new SQLException("is being recovered by another process");
+      }
+      return super.changes(reader);
+    }
+  }
+
+  @Test
+  void aPollThatCannotBeginLeavesNoConnectionOpen() throws Exception {
+    Unreadable file = new Unreadable();
+    try (SqlStore store = SqlStore.open(file.database());
+        Pawl other = Pawl.connect("sqlite:" + folder.resolve("locks.db"))) {
+      Lease lease = other.lock(name).acquire();
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      store.attempt(Claims.claim(name), bell::complete).toCompletableFuture().get(60, SECONDS);
+      lease.close();
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      assertThat(file.failed).hasSize(3);
+      for (Connection connection : file.failed) {
+        assertThat(connection.isClosed()).isTrue();
+      }
+    }
+  }
+
+  /** The driver's stack is at its end when the first statement of a connection is made. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void anErrorWhileAConnectionIsSetUpCostsThePoolNoConnection(TestDatabase database)
+      throws Exception {
+    AtomicBoolean next = new AtomicBoolean();
+    try (HikariDataSource pool = new HikariDataSource()) {
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      pool.setMaximumPoolSize(1);
+      pool.setConnectionTimeout(2_000);
+      Tampering statements =
+          (method, arguments, answer) -> {
+            if (method.equals("createStatement") && next.getAndSet(false)) {
+              throw new StackOverflowError("of a driver");
+            }
+            return answer;
+          };
+      Tampering connections =
+          (method, arguments, answer) ->
+              method.equals("getConnection")
+                  ? tampered(Connection.class, (Connection) answer, statements)
+                  : answer;
+      try (SqlStore store = SqlStore.over(tampered(DataSource.class, pool, connections))) {
+        next.set(true);
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .failsWithin(Duration.ofMinutes(1));
+        assertThat(next).as("it has failed").isFalse();
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+      }
+    }
   }
 }
