@@ -116,6 +116,9 @@ final class Bells implements AutoCloseable {
   }
 
   private void open() {
+    if (closed) {
+      return;
+    }
     try {
       dialling =
           servers
@@ -127,6 +130,7 @@ final class Bells implements AutoCloseable {
                       openLater(RETRY_NANOS);
                     } else if (closed) {
                       connection = opened;
+                      opened.closeAsync(); // nobody may be waiting to close it any more
                     } else {
                       subscribe(opened);
                     }

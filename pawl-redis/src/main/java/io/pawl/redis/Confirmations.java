@@ -153,9 +153,9 @@ final class Confirmations implements AutoCloseable {
             node -> {
               List<CompletableFuture<Void>> renewed =
                   batch.stream().map(grant -> renewed(grant, node)).toList();
-              return CompletableFuture.allOf(renewed.toArray(CompletableFuture[]::new));
-            })
-        .thenCompose(nothing -> replicated(batch));
+              return CompletableFuture.allOf(renewed.toArray(CompletableFuture[]::new))
+                  .thenCompose(nothing -> replicated(batch, node));
+            });
   }
 
   /** Fails the grant where the server no longer knows it; the stage itself never fails. */
@@ -183,7 +183,11 @@ final class Confirmations implements AutoCloseable {
             });
   }
 
-  private CompletableFuture<Void> replicated(List<Grant> batch) {
+  /**
+   * @param node that the renewals went through: WAIT is about what its own connection has written
+   */
+  private CompletableFuture<Void> replicated(
+      List<Grant> batch, StatefulRedisConnection<String, String> node) {
     if (batch.stream().allMatch(grant -> grant.confirmed.isDone())) {
       return CompletableFuture.completedFuture(null);
     }
@@ -191,8 +195,7 @@ final class Confirmations implements AutoCloseable {
         new CommandArgs<>(StringCodec.UTF8)
             .add(options.waitReplicas())
             .add(options.waitTimeout().toMillis());
-    return wire.nodeOf(Keys.of(batch.get(0).claim.lock()))
-        .thenCompose(node -> wire.send(CommandType.WAIT, args, node))
+    return wire.send(CommandType.WAIT, args, node)
         .thenAccept(
             reply -> {
               long count = reply.get(0) instanceof Long number ? number : 0;

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,6 +51,7 @@ final class Wire implements AutoCloseable {
       };
 
   private volatile StatefulConnection<String, String> connection;
+  private volatile @Nullable StatefulConnection<String, String> replaced;
   private volatile CompletionStage<?> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
@@ -202,8 +204,13 @@ final class Wire implements AutoCloseable {
       String why) {
     log.debug("{} {}; using a new connection", servers.describe(), why);
     fresh.addListener(onDisconnect);
+    replaced = old;
     connection = fresh;
     after(timeoutNanos, old::closeAsync); // until then others may still be answered there
+    if (closed) { // nobody may be waiting to close them any more
+      old.closeAsync();
+      fresh.closeAsync();
+    }
   }
 
   @Override
@@ -211,6 +218,10 @@ final class Wire implements AutoCloseable {
     closed = true;
     Shutdown.await(dialled);
     Shutdown.of(connection);
+    StatefulConnection<String, String> before = replaced;
+    if (before != null) {
+      Shutdown.of(before);
+    }
     for (Call call : inFlight) {
       call.completeExceptionally(failures.unavailable("was closed by this program", null));
     }

@@ -1,6 +1,7 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.RedisClient;
@@ -9,6 +10,11 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.resource.ClientResources;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import io.netty.util.TimerTask;
+import io.pawl.StoreUnavailableException;
+import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
@@ -16,7 +22,10 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A Lettuce client of the application's: used, and given back as it came. */
@@ -105,6 +114,97 @@ class GivenClientTest {
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         resources.shutdown().awaitUninterruptibly();
+      }
+    }
+  }
+
+  /** What a store has put off can be brought forward. */
+  private static final class Bell extends HashedWheelTimer {
+
+    private final Queue<Runnable> stores = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+      Timeout timeout = super.newTimeout(task, delay, unit);
+      if (task.getClass().getName().startsWith(Wire.class.getName())) {
+        stores.add(
+            () -> {
+              try {
+                task.run(timeout);
+              } catch (Exception e) {
+                throw new AssertionError(e);
+              }
+            });
+      }
+      return timeout;
+    }
+  }
+
+  @Test
+  void aStoreThatMayNotSubscribeDialsNoMoreOnceItIsClosed() {
+    try (RedisServer server =
+        RedisServer.setup().user("deaf", "secret", "~*", "+@all", "resetchannels").start()) {
+      Bell timer = new Bell();
+      ClientResources resources = ClientResources.builder().timer(timer).build();
+      RedisURI uri = RedisURI.create("redis://deaf:secret@" + server.host() + ":" + server.port());
+      RedisClient client = RedisClient.create(resources, uri);
+      try (StatefulRedisConnection<String, String> theirs = client.connect()) {
+        int before = clients(List.of(server));
+        try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+          Seam seam = new Seam(store);
+          seam.take(seam.claim("deaf"));
+          assertThat(seam.attempt(seam.claim("deaf"))).isInstanceOf(Standing.Waiting.class);
+          await().until(() -> server.text("INFO", "commandstats").contains("cmdstat_subscribe"));
+        }
+        timer.stores.forEach(Runnable::run);
+        await()
+            .during(Duration.ofMillis(500))
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> clients(List.of(server)) <= before);
+        assertThat(theirs.sync().ping()).isEqualTo("PONG");
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        resources.shutdown().awaitUninterruptibly();
+        timer.stop();
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatTakesThePlaceOfASilentOneDuringTheCloseLeavesNoneBehind() throws Exception {
+    try (RedisServer server = RedisServer.start();
+        FaultProxy proxy = FaultProxy.before(server)) {
+      RedisURI uri = RedisURI.create("redis://" + proxy.host() + ":" + proxy.port());
+      RedisClient client = RedisClient.create(uri);
+      try {
+        RedisStore store =
+            RedisStore.over(client, uri, RedisOptions.defaults().timeout(Duration.ofMillis(200)));
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("silent"));
+        proxy.cut();
+        await()
+            .until(
+                () -> {
+                  assertThatThrownBy(() -> seam.take(seam.claim("unheard")))
+                      .isInstanceOf(StoreUnavailableException.class);
+                  return proxy.connections() > 1;
+                });
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(store::close);
+        await()
+            .until(
+                () -> {
+                  try {
+                    seam.take(seam.claim("unheard"));
+                    return false;
+                  } catch (StoreUnavailableException e) {
+                    return String.valueOf(e.getMessage()).contains("is closed");
+                  }
+                });
+        proxy.heal();
+        closing.get(60, TimeUnit.SECONDS);
+        await().untilAsserted(() -> assertThat(proxy.connections()).isZero());
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
     }
   }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.pawl.DistributedReadWriteLock;
 import io.pawl.Lease;
 import io.pawl.LockOptions;
@@ -14,12 +16,19 @@ import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +117,60 @@ class ReplicasTest {
         .ignoreException(StoreUnavailableException.class)
         .until(() -> careful.take(claim) != null);
     assertThat(careful.renew(claim)).isInstanceOf(Standing.Held.class);
+  }
+
+  /** All replicas are in step with a connection that has written nothing since. */
+  @Test
+  void replicasAreAskedForWhereTheGrantWasWrittenThoughTheConnectionIsReplacedMeanwhile()
+      throws Exception {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://replaced");
+    RedisOptions options = RedisOptions.defaults().waitReplicas(1, Duration.ofMillis(300));
+    Failures failures = new Failures(one.describe());
+    Claim claim = plain.claim("replaced");
+    Queue<CompletionStage<?>> connections = new ArrayDeque<>(List.of(one.dial(), one.dial()));
+    for (CompletionStage<?> dialled : connections) {
+      dialled.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+    await().until(this::isInStep);
+    replica.pause();
+    Standing.Held held = plain.take(claim);
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(eachTimeAnother(one, connections), failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            (reply, rings) -> {})) {
+      assertThat(confirmations.of(claim, held, false))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreUnavailableException.class)
+          .withMessageContaining("0 of 1 replicas");
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private boolean isInStep() {
+    String about = primary.text("INFO", "replication");
+    Matcher offset = Pattern.compile("master_repl_offset:(\\d+)").matcher(about);
+    return offset.find() && about.contains("offset=" + offset.group(1) + ",");
+  }
+
+  /** Whoever asks for the connection finds that it was replaced. */
+  private static Servers eachTimeAnother(Servers servers, Queue<CompletionStage<?>> connections) {
+    return (Servers)
+        Proxy.newProxyInstance(
+            Servers.class.getClassLoader(),
+            new Class<?>[] {Servers.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("nodeOf")
+                    ? connections.remove()
+                    : method.invoke(servers, arguments));
   }
 
   @Test

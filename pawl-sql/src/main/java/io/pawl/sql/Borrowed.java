@@ -49,7 +49,7 @@ final class Borrowed implements AutoCloseable {
         writer.rowWaits = dialect.boundRowWaits(writer.connection);
       }
       return writer;
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       writer.markFailed();
       writer.close();
       throw e;
@@ -63,7 +63,7 @@ final class Borrowed implements AutoCloseable {
     try {
       borrowed.setUp(autoCommit, isolation);
       return borrowed;
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       borrowed.markFailed();
       borrowed.close();
       throw e;

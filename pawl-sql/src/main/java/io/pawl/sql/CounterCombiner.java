@@ -1,8 +1,11 @@
 package io.pawl.sql;
 
+import io.pawl.StoreException;
+import io.pawl.StoreUnavailableException;
 import io.pawl.sql.CounterGuesses.Guess;
 import io.pawl.sql.CounterPage.Search;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -76,17 +79,26 @@ final class CounterCombiner implements AutoCloseable {
   }
 
   private void turn() {
-    List<Posting<?>> batch = nextBatch();
-    if (!batch.isEmpty()) {
-      work(batch);
+    List<Posting<?>> batch = new ArrayList<>();
+    try {
+      fill(batch);
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+    } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
+      batch.forEach(posting -> guesses.forget(posting.names()));
+      StoreException failure =
+          new StoreUnavailableException(
+              database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
+      batch.forEach(posting -> posting.failed(failure));
     }
     if (queue.isEmpty()) {
       transactions.rest();
     }
   }
 
-  private List<Posting<?>> nextBatch() {
-    List<Posting<?>> batch = closed ? blockedRows.takeAll() : blockedRows.takeDue();
+  private void fill(List<Posting<?>> batch) {
+    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
     int counters = 0;
     for (Posting<?> next = queue.peek();
         next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
@@ -97,7 +109,6 @@ final class CounterCombiner implements AutoCloseable {
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
       batch.addAll(0, blockedRows.takeAll()); // in their order
     }
-    return batch;
   }
 
   private void work(List<Posting<?>> batch) {

@@ -120,7 +120,13 @@ final class RowPoll implements Doorbell {
 
     Looks(Borrowed reader) throws SQLException {
       this.reader = reader;
-      this.changesSeen = database.dialect().changes(reader.connection()) - 1;
+      try {
+        this.changesSeen = database.dialect().changes(reader.connection()) - 1;
+      } catch (SQLException | RuntimeException | Error e) {
+        reader.markFailed();
+        reader.close();
+        throw e;
+      }
     }
 
     /** Rings what was granted; says whether anything has changed. */

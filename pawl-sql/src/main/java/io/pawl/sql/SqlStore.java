@@ -300,10 +300,14 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
         .thenApply(found -> found.stream().findFirst());
   }
 
+  /** On a thread of our own where callers do not expect to be {@linkplain #blocks() blocked}. */
   private CompletableFuture<List<LockView>> views(String query, String parameter, int limit) {
+    if (!database.connections().areOurs()) {
+      return CompletableFuture.supplyAsync(
+          () -> database.connections().use(() -> read(query, parameter, limit)), reader);
+    }
     try {
-      return CompletableFuture.completedFuture(
-          database.connections().use(() -> read(query, parameter, limit)));
+      return CompletableFuture.completedFuture(read(query, parameter, limit));
     } catch (StoreException e) {
       return CompletableFuture.failedFuture(e);
     }

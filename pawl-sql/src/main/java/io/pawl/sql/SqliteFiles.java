@@ -30,16 +30,12 @@ final class SqliteFiles {
 
   private final Path file;
   private final Path directory;
-  private final Path log;
-  private final Path index;
   private volatile @Nullable Object first;
   private volatile @Nullable String lost;
 
   SqliteFiles(Path file) {
     this.file = file;
     this.directory = file.resolveSibling(".");
-    this.log = file.resolveSibling(file.getFileName() + "-wal");
-    this.index = file.resolveSibling(file.getFileName() + "-shm");
   }
 
   /** Whether somebody, in whatever process, has written within the last 500 ms. */
@@ -69,7 +65,9 @@ final class SqliteFiles {
       first = key(file);
     }
     Map<Path, Object> beside = new HashMap<>();
-    for (Path each : List.of(log, index)) {
+    Path named = byItsOwnName();
+    for (String suffix : List.of("-wal", "-shm")) {
+      Path each = named.resolveSibling(named.getFileName() + suffix);
       Object key = key(each);
       if (key != null) {
         beside.put(each, key);
@@ -79,6 +77,15 @@ final class SqliteFiles {
       beside.forEach(this::check);
       refuseOthers();
     };
+  }
+
+  /** SQLite names what stands beside the file after what a link to it leads to. */
+  private Path byItsOwnName() {
+    try {
+      return file.toRealPath();
+    } catch (IOException e) {
+      return file;
+    }
   }
 
   /** Refuses to open a file that is not the first that this store has opened. */

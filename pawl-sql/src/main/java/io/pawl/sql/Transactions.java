@@ -107,8 +107,12 @@ final class Transactions implements AutoCloseable {
         throw e;
       } catch (
           Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
+        boolean changedNothing = session == null || session.hasChangedNothing();
         evict();
-        throw new StoreException(database.describe() + ": the JVM failed: " + e, e);
+        String what = database.describe() + ": the JVM failed: " + e;
+        throw changedNothing
+            ? new StoreException(what, e)
+            : new StoreUnavailableException(what + "; the outcome is unknown", e);
       }
     }
   }
@@ -147,9 +151,12 @@ final class Transactions implements AutoCloseable {
     }
   }
 
-  /** Nobody asks any more: the application's connection goes back. */
+  /**
+   * Nobody asks any more: the application's connection goes back, and so does any that came when
+   * {@link #close} had no more patience.
+   */
   void rest() {
-    if (!database.connections().areOurs()) {
+    if (closed || !database.connections().areOurs()) {
       close();
     }
   }

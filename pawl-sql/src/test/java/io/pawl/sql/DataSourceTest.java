@@ -11,6 +11,7 @@ import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.StoreUnavailableException;
 import io.pawl.Take;
+import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import java.sql.Connection;
@@ -95,6 +96,28 @@ class DataSourceTest {
       assertThat(take.get(60, SECONDS)).isEqualTo(new Take.Taken(4));
       assertThat(pruned.get(60, SECONDS)).isZero();
       assertThat(history.get(60, SECONDS)).extracting(LedgerEntry::change).contains(5L);
+    }
+  }
+
+  /** Who watches a leader looks from the one thread that sees to renewals. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLookThatAwaitsTheOnlyConnectionKeepsNotItsCaller(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = poolOfOne(database);
+        SqlStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store)) {
+      pool.setConnectionTimeout(10_000);
+      Lease lease = pawl.lock(name, STEADY).acquire();
+      CompletableFuture<Optional<LockView>> one;
+      CompletableFuture<List<LockView>> all;
+      try (Connection applications = pool.getConnection()) {
+        assertThat(applications.isValid(10)).isTrue();
+        one = store.show(name).toCompletableFuture();
+        all = store.list(1).toCompletableFuture();
+      }
+      assertThat(one.get(60, SECONDS)).isPresent();
+      assertThat(all.get(60, SECONDS)).hasSize(1);
+      lease.close();
     }
   }
 

@@ -163,6 +163,21 @@ class SqliteSharedFileTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"locks.db", "locks.db-wal", "locks.db-shm"})
+  void aFileDeletedBehindALinkToItIsALoss(String deleted) throws Exception {
+    Path link = Files.createSymbolicLink(folder.resolve("link.db"), file());
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse("sqlite:" + link))) {
+      Claim held = Claims.claim("x");
+      store.attempt(held, standing -> {}).toCompletableFuture().get(20, SECONDS);
+
+      Files.delete(folder.resolve(deleted));
+
+      assertThat(store.renew(List.of(held)).toCompletableFuture().get(20, SECONDS).get(held.id()))
+          .isInstanceOf(Standing.Gone.class);
+    }
+  }
+
   @Test
   void afterTheFileWasDeletedAClientOpenedAnewIsServed() throws Exception {
     try (Pawl pawl = open()) {

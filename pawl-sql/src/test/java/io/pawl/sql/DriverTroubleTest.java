@@ -1,0 +1,272 @@
+package io.pawl.sql;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Counter;
+import io.pawl.Lease;
+import io.pawl.OperationId;
+import io.pawl.Pawl;
+import io.pawl.StoreException;
+import io.pawl.Take;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterState;
+import io.pawl.spi.Operation;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a driver, or the JVM under it, does at the worst moment. */
+class DriverTroubleTest {
+
+  private static final AtomicInteger names = new AtomicInteger();
+
+  @TempDir Path folder;
+
+  private final String name = "trouble-" + names.incrementAndGet();
+
+  /** What a method of the driver's is made to answer. */
+  private interface Tampering {
+    Object after(String method, Object[] arguments, Object answer);
+  }
+
+  private static <T> T tampered(Class<T> type, T driver, Tampering tampering) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> {
+              Object answer;
+              try {
+                answer = method.invoke(driver, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+              return tampering.after(method.getName(), arguments, answer);
+            }));
+  }
+
+  /** A file whose driver runs out of memory once it has committed. */
+  private final class OutOfMemory extends SqliteDialect {
+
+    private final AtomicBoolean next = new AtomicBoolean();
+
+    OutOfMemory() {
+      super(folder.resolve("locks.db"));
+    }
+
+    @Override
+    public Connection open() throws SQLException {
+      return tampered(Connection.class, super.open(), this::prepared);
+    }
+
+    private Object prepared(String method, Object[] arguments, Object answer) {
+      return method.equals("prepareStatement") && arguments[0].equals("COMMIT")
+          ? tampered(PreparedStatement.class, (PreparedStatement) answer, this::committed)
+          : answer;
+    }
+
+    private Object committed(String method, Object[] arguments, Object answer) {
+      if (method.equals("execute") && next.getAndSet(false)) {
+        throw new OutOfMemoryError("of a driver");
+      }
+      return answer;
+    }
+  }
+
+  @Test
+  void whatWasCommittedWhenTheJvmFailedIsToldById() {
+    OutOfMemory file = new OutOfMemory();
+    try (Pawl pawl = Pawl.over(SqlStore.open(file.database()))) {
+      Counter counter = pawl.counter(name);
+      counter.set(5);
+      file.next.set(true);
+      assertThat(counter.tryTake(1)).isEqualTo(new Take.Taken(4));
+      assertThat(file.next).as("it has failed").isFalse();
+      assertThat(counter.get()).isEqualTo(4);
+    }
+  }
+
+  @Test
+  void aLockThatWasGrantedWhenTheJvmFailedIsHeld() throws InterruptedException {
+    OutOfMemory file = new OutOfMemory();
+    try (Pawl pawl = Pawl.over(SqlStore.open(file.database()))) {
+      file.next.set(true);
+      assertThat(pawl.lock(name).acquire().token()).isEqualTo(1);
+      assertThat(file.next).as("it has failed").isFalse();
+    }
+  }
+
+  /** Where the counter is known well enough to decide without a transaction. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void anErrorInADecisionOnACounterIsAnswered(TestDatabase database) {
+    Database server = Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+    try (SqlStore tables = database.open();
+        CounterCombiner counters = new CounterCombiner(server, "pawl-test-counters")) {
+      assertThat(tables.read(name)).succeedsWithin(Duration.ofMinutes(1));
+      Operation set = new Operation.SetTo(3);
+      CounterRequest request = CounterRequest.of(name, OperationId.random(), set, false);
+      assertThat(counters.submit(new Posting.Change(request)))
+          .succeedsWithin(Duration.ofMinutes(1));
+
+      assertThat(counters.submit(new Failing()))
+          .failsWithin(Duration.ofMinutes(1))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreException.class);
+
+      assertThat(counters.submit(new Posting.Look(name))).succeedsWithin(Duration.ofMinutes(1));
+    }
+  }
+
+  private final class Failing extends Posting<String> {
+
+    @Override
+    Set<String> names() {
+      return Set.of(name);
+    }
+
+    @Override
+    boolean mayBeGuessed() {
+      return true;
+    }
+
+    @Override
+    String decide(Map<String, CounterState> states, long now) {
+      throw new StackOverflowError("of a rule");
+    }
+  }
+
+  /** A file that is slow to open. */
+  private final class Slow extends SqliteDialect {
+
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch opens = new CountDownLatch(1);
+    private final CompletableFuture<Connection> opened = new CompletableFuture<>();
+    private volatile boolean slow;
+
+    Slow() {
+      super(folder.resolve("locks.db"));
+    }
+
+    @Override
+    public Connection open() throws SQLException {
+      if (!slow) {
+        return super.open();
+      }
+      asked.countDown();
+      try {
+        opens.await();
+      } catch (InterruptedException e) {
+        throw new SQLException(e);
+      }
+      Connection connection = super.open();
+      opened.complete(connection);
+      return connection;
+    }
+  }
+
+  @Test
+  void aConnectionThatComesWhenTheCloseHasGivenUpIsClosed() throws Exception {
+    Slow file = new Slow();
+    SqlStore store = SqlStore.open(file.database());
+    file.slow = true; // counters have a connection of their own
+    CompletableFuture<?> answer = CompletableFuture.runAsync(() -> store.read(name));
+    file.asked.await();
+    store.close();
+    file.opens.countDown();
+    answer.get(60, SECONDS);
+    assertThat(file.opened.get(60, SECONDS).isClosed()).isTrue();
+  }
+
+  /** A file whose reader cannot be asked at first. */
+  private final class Unreadable extends SqliteDialect {
+
+    private final Queue<Connection> failed = new ConcurrentLinkedQueue<>();
+
+    Unreadable() {
+      super(folder.resolve("locks.db"));
+    }
+
+    @Override
+    public long changes(Connection reader) throws SQLException {
+      if (failed.size() < 3) {
+        failed.add(reader);
+        throw new SQLException("is being recovered by another process");
+      }
+      return super.changes(reader);
+    }
+  }
+
+  @Test
+  void aPollThatCannotBeginLeavesNoConnectionOpen() throws Exception {
+    Unreadable file = new Unreadable();
+    try (SqlStore store = SqlStore.open(file.database());
+        Pawl other = Pawl.connect("sqlite:" + folder.resolve("locks.db"))) {
+      Lease lease = other.lock(name).acquire();
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      store.attempt(Claims.claim(name), bell::complete).toCompletableFuture().get(60, SECONDS);
+      lease.close();
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      assertThat(file.failed).hasSize(3);
+      for (Connection connection : file.failed) {
+        assertThat(connection.isClosed()).isTrue();
+      }
+    }
+  }
+
+  /** The driver's stack is at its end when the first statement of a connection is made. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void anErrorWhileAConnectionIsSetUpCostsThePoolNoConnection(TestDatabase database)
+      throws Exception {
+    AtomicBoolean next = new AtomicBoolean();
+    try (HikariDataSource pool = new HikariDataSource()) {
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      pool.setMaximumPoolSize(1);
+      pool.setConnectionTimeout(2_000);
+      Tampering statements =
+          (method, arguments, answer) -> {
+            if (method.equals("createStatement") && next.getAndSet(false)) {
+              throw new StackOverflowError("of a driver");
+            }
+            return answer;
+          };
+      Tampering connections =
+          (method, arguments, answer) ->
+              method.equals("getConnection")
+                  ? tampered(Connection.class, (Connection) answer, statements)
+                  : answer;
+      try (SqlStore store = SqlStore.over(tampered(DataSource.class, pool, connections))) {
+        next.set(true);
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .failsWithin(Duration.ofMinutes(1));
+        assertThat(next).as("it has failed").isFalse();
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+      }
+    }
+  }
+}
