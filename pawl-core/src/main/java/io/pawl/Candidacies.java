@@ -19,7 +19,12 @@ final class Candidacies {
       standing.remove(candidacy);
       throw Engine.closedException(candidacy.name());
     }
-    candidacy.start();
+    try {
+      candidacy.start();
+    } catch (Error e) { // no thread can be started
+      standing.remove(candidacy);
+      throw e;
+    }
     return candidacy;
   }
 

@@ -481,6 +481,7 @@ final class Engine {
       if (abandoned) {
         return;
       }
+      lines.values().forEach(Line::close); // one may have changed its key under the first pass
       if (!Uninterruptibly.await(returned, graceNanos)) {
         log.warn(
             "{} locks are held still at the end of the grace; they are left to run out. Close each"

@@ -17,9 +17,10 @@ import java.util.concurrent.CompletableFuture;
  * has taken, closed by nobody and with no callback of yours, is found out at its next renewal: a
  * warning names it, and it runs out.
  *
- * <p><b>Callbacks</b> run one after another on the client's {@linkplain PawlOptions#executor
- * executor}, with no lock of Pawl's held: they may block, wait for threads that use this lease,
- * call any method of Pawl, and close the client. What they throw is logged.
+ * <p><b>Callbacks</b> run on the client's {@linkplain PawlOptions#executor executor}, one after
+ * another unless they are added after the event, with no lock of Pawl's held: they may block, wait
+ * for threads that use this lease, call any method of Pawl, and close the client. What they throw
+ * is logged.
  *
  * <p>Thread-safe.
  */
