@@ -191,6 +191,12 @@ final class Confirmations implements AutoCloseable {
     if (batch.stream().allMatch(grant -> grant.confirmed.isDone())) {
       return CompletableFuture.completedFuture(null);
     }
+    if (batch.stream().anyMatch(grant -> grant.confirmed.isCompletedExceptionally())) {
+      // the connection may be another by now, whose WAIT knows nothing of what the first has
+      // written
+      return CompletableFuture.failedFuture(
+          failures.unavailable("lost the connection of a confirmation, or a claim of it", null));
+    }
     CommandArgs<String, String> args =
         new CommandArgs<>(StringCodec.UTF8)
             .add(options.waitReplicas())

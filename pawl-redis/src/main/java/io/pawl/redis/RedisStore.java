@@ -338,7 +338,11 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
             0,
             Keys.of(claim.lock()),
             List.of(claim.id().toString(), remembered, Long.toString(claim.minHoldMillis())))
-        .thenApply(nothing -> null);
+        .thenApply(
+            nothing -> {
+              forget(claim.id()); // an attempt's reply may have come meanwhile
+              return null;
+            });
   }
 
   /** One round trip for up to 64 claims; in a Cluster one for each slot, all at once. */
