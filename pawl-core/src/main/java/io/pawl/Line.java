@@ -343,8 +343,11 @@ final class Line implements LiveClaim.Owner {
 
   /** Tells the observer of those in line that have somebody in their way. */
   private void noteWaiting(Steps steps) {
+    if (engine.observer().isSilent() || waiters.isEmpty()) {
+      return;
+    }
     boolean lent = claims.isLent();
-    if ((lent || stands) && !waiters.isEmpty() && !engine.observer().isSilent()) {
+    if (lent || stands) {
       steps.waiting(waiters.beginWaiting(), lent);
     }
   }
