@@ -40,6 +40,8 @@ final class SqliteFiles {
 
   /** Whether somebody, in whatever process, has written within the last 500 ms. */
   boolean wereWrittenOfLate() {
+    Path named = byItsOwnName();
+    Path log = named.resolveSibling(named.getFileName() + "-wal");
     try {
       long age = System.currentTimeMillis() - Files.getLastModifiedTime(log).toMillis();
       return Math.abs(age) < OF_LATE_MILLIS;
