@@ -31,10 +31,10 @@ abstract class ElectionCases extends LockCases {
 
   /** Leads until interrupted, and then for another moment. */
   private void lead(Lease lease) throws InterruptedException {
+    tokens.add(lease.token()); // first, so that whoever leads is known by its token
     if (leading.incrementAndGet() > 1) {
       overlaps.add(lease.toString());
     }
-    tokens.add(lease.token());
     try {
       new CountDownLatch(1).await();
     } finally {
