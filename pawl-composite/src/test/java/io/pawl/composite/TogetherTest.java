@@ -64,8 +64,9 @@ class TogetherTest {
         Pawl pawl = Pawl.over(store)) {
       toGate.next(Verb.ATTEMPT, Fault.HOLD_REQUEST, Fault.HOLD_REQUEST);
       CompletableFuture<?> group =
-          CompletableFuture.runAsync(
-              () -> pawl.lockAll("a", "b").tryAcquire().orElseThrow().close());
+          pawl.lockAll("a", "b")
+              .tryAcquireAsync(Duration.ofMinutes(10))
+              .thenAccept(granted -> granted.orElseThrow().close());
       await().until(() -> toGate.calls(Verb.ATTEMPT) == 2);
 
       Claim other = Seam.claim("other");
