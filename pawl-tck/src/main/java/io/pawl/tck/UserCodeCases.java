@@ -10,6 +10,7 @@ import io.pawl.GroupLease;
 import io.pawl.Lease;
 import io.pawl.LeaseLostException;
 import io.pawl.LockObserver;
+import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.PawlOptions;
 import io.pawl.StoreException;
@@ -89,7 +90,8 @@ abstract class UserCodeCases extends LockCases {
 
   @Test
   void p5_lossIsTold_andLeasesAreRenewed_thoughContinuationsBlock() throws Exception {
-    Lease lease = here.lock(bench.lock("renewed"), bench.shortLived()).acquire();
+    LockOptions spared = Bench.LONG.lease(bench.shortLease().multipliedBy(5)); // by a slow disk
+    Lease lease = here.lock(bench.lock("renewed"), spared).acquire();
     AtomicInteger lost = new AtomicInteger();
     lease.onLost(lost::incrementAndGet);
     for (int i = 0; i < MANY; i++) {
