@@ -297,7 +297,7 @@ abstract class UserCodeCases extends LockCases {
     network.resume();
     get(closed);
 
-    network.on(Verb.RENEW, Fault.THROW);
+    network.on(Verb.RENEW, Fault.LOSE_REQUEST);
     threads.add(lost.get(20, TimeUnit.SECONDS));
     eventually(() -> failures.get() > 0);
     network.heal();
