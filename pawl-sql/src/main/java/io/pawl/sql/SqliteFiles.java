@@ -5,9 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +19,15 @@ import org.jspecify.annotations.Nullable;
  * deletes {@code -wal} and {@code -shm}.
  *
  * <p>Files are told apart by what the system calls them, which takes 1.5 microseconds each and
- * opens none. Where it does not say (Windows), an open file cannot be deleted.
+ * opens none. Where it does not say (Windows), an open file cannot be deleted. {@code -wal} is
+ * asked for its identity no more than once in 10 ms, and in between only whether it is there: a
+ * file whose times somebody has read takes new ones at its next write (Linux 6.13 and later), which
+ * made each commit a third slower.
  */
 final class SqliteFiles {
 
   private static final long OF_LATE_MILLIS = 500;
+  private static final long LOG_IDENTITY_NANOS = 10_000_000;
 
   private final Path file;
   private final Path directory;
@@ -40,8 +41,7 @@ final class SqliteFiles {
 
   /** Whether somebody, in whatever process, has written within the last 500 ms. */
   boolean wereWrittenOfLate() {
-    Path named = byItsOwnName();
-    Path log = named.resolveSibling(named.getFileName() + "-wal");
+    Path log = besideFile("-wal");
     try {
       long age = System.currentTimeMillis() - Files.getLastModifiedTime(log).toMillis();
       return Math.abs(age) < OF_LATE_MILLIS;
@@ -66,19 +66,25 @@ final class SqliteFiles {
     if (first == null) {
       first = key(file);
     }
-    Map<Path, Object> beside = new HashMap<>();
-    Path named = byItsOwnName();
-    for (String suffix : List.of("-wal", "-shm")) {
-      Path each = named.resolveSibling(named.getFileName() + suffix);
-      Object key = key(each);
-      if (key != null) {
-        beside.put(each, key);
-      }
-    }
+    Path index = besideFile("-shm");
+    Object indexKey = key(index);
+    Path log = besideFile("-wal");
+    Object logKey = key(log);
+    long[] lookedAt = {System.nanoTime()};
     return () -> {
-      beside.forEach(this::check);
+      check(index, indexKey);
+      long now = System.nanoTime();
+      if (now - lookedAt[0] > LOG_IDENTITY_NANOS || !Files.exists(log)) {
+        lookedAt[0] = now;
+        check(log, logKey);
+      }
       refuseOthers();
     };
+  }
+
+  private Path besideFile(String suffix) {
+    Path named = byItsOwnName();
+    return named.resolveSibling(named.getFileName() + suffix);
   }
 
   /** SQLite names what stands beside the file after what a link to it leads to. */
@@ -92,15 +98,12 @@ final class SqliteFiles {
 
   /** Refuses to open a file that is not the first that this store has opened. */
   void refuseOthers() {
-    Object expected = first;
-    if (expected != null) {
-      check(file, expected);
-    }
+    check(file, first);
     refuseLost();
   }
 
-  private void check(Path each, Object expected) {
-    if (lost == null && !expected.equals(key(each))) {
+  private void check(Path each, @Nullable Object expected) {
+    if (expected != null && lost == null && !expected.equals(key(each))) {
       lost = each.toString();
     }
   }
