@@ -1,6 +1,8 @@
 package io.pawl;
 
-import java.time.Duration;
+import io.pawl.concurrent.Time;
+import io.pawl.engine.Engine;
+import io.pawl.error.LeaseLostException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,8 +23,7 @@ final class AsyncRun<T> {
     this.body = body;
   }
 
-  CompletableFuture<Optional<T>> under(Requests lock, Duration wait) {
-    CompletableFuture<Optional<Lease>> asked = lock.tryAcquireAsync(wait);
+  CompletableFuture<Optional<T>> under(CompletableFuture<Optional<Lease>> asked) {
     asked.whenComplete(
         (lease, error) -> {
           if (error != null) {

@@ -1,5 +1,11 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Interruptible;
+import io.pawl.concurrent.Time;
+import io.pawl.engine.Engine;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.RunTooLongException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

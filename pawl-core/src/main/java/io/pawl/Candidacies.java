@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

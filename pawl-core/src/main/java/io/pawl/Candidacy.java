@@ -1,5 +1,9 @@
 package io.pawl;
 
+import io.pawl.concurrent.Interruptible;
+import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.engine.Engine;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,11 +1,21 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Futures;
+import io.pawl.engine.Engine;
+import io.pawl.engine.LineKey;
+import io.pawl.engine.Requests;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.LockKindException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
@@ -24,13 +34,19 @@ import java.util.function.Function;
 public final class DistributedLock {
 
   private final Requests requests;
+  private final ReentrantHolds threads;
 
   DistributedLock(Engine engine, String name, LockOptions options) {
-    this(engine, name, options, Mode.EXCLUSIVE);
+    this(engine, name, options, Mode.EXCLUSIVE, new ReentrantHolds());
   }
 
-  DistributedLock(Engine engine, String name, LockOptions options, Mode mode) {
-    this.requests = new Requests(engine, new Engine.LineKey(name, options, mode));
+  /**
+   * @param threads what the client's threads have entered as {@link JavaLock}s
+   */
+  DistributedLock(
+      Engine engine, String name, LockOptions options, Mode mode, ReentrantHolds threads) {
+    this.requests = new Requests(engine, new LineKey(name, options, mode));
+    this.threads = threads;
   }
 
   /** The lock's name. */
@@ -48,12 +64,12 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire() throws InterruptedException {
-    return requests.acquire();
+    return new Lease(requests.acquire());
   }
 
   /** As {@link #acquire}, without regard to interrupts while waiting; the flag is kept. */
   public Lease acquireUninterruptibly() {
-    return requests.acquireUninterruptibly();
+    return new Lease(requests.acquireUninterruptibly());
   }
 
   /**
@@ -61,7 +77,7 @@ public final class DistributedLock {
    * leaves the line, and gives back a lease that was granted at the same moment.
    */
   public CompletableFuture<Lease> acquireAsync() {
-    return requests.acquireAsync();
+    return requests.tryAcquireAsync(Durations.LONGEST, loan -> new Lease(loan.orElseThrow()));
   }
 
   /**
@@ -72,7 +88,7 @@ public final class DistributedLock {
    *     where {@link io.pawl.spi.LockStore#answerTime} says so
    */
   public Optional<Lease> tryAcquire() {
-    return requests.tryAcquire();
+    return requests.tryAcquire().map(Lease::new);
   }
 
   /**
@@ -85,7 +101,7 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-    return requests.tryAcquire(wait);
+    return requests.tryAcquire(wait).map(Lease::new);
   }
 
   /**
@@ -95,12 +111,7 @@ public final class DistributedLock {
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-    return requests.tryAcquireAsync(wait);
-  }
-
-  /** See {@link Requests}. */
-  Requests.Made request(Duration wait, String thread, Executor asks, Executor completions) {
-    return requests.make(wait, thread, asks, completions);
+    return requests.tryAcquireAsync(wait, loan -> loan.map(Lease::new));
   }
 
   /**
@@ -181,7 +192,7 @@ public final class DistributedLock {
   public CompletableFuture<Boolean> runAsync(
       Duration wait, Function<? super Lease, ? extends CompletionStage<?>> body) {
     return Futures.mapped(
-        requests.callAsync(wait, lease -> body.apply(lease).thenApply(nothing -> true)),
+        callAsync(wait, lease -> body.apply(lease).thenApply(nothing -> true)),
         Optional::isPresent);
   }
 
@@ -191,7 +202,7 @@ public final class DistributedLock {
    */
   public <T> CompletableFuture<Optional<T>> callAsync(
       Duration wait, Function<? super Lease, ? extends CompletionStage<T>> body) {
-    return requests.callAsync(wait, body::apply);
+    return new AsyncRun<T>(requests.engine(), body::apply).under(tryAcquireAsync(wait));
   }
 
   /**
@@ -203,7 +214,7 @@ public final class DistributedLock {
    * {@linkplain JavaLock#token token} and its {@linkplain JavaLock#isValid validity}.
    */
   public JavaLock asJavaLock() {
-    return new JavaLock(requests);
+    return new JavaLock(requests, threads);
   }
 
   @Override

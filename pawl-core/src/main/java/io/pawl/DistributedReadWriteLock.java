@@ -1,5 +1,7 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import java.util.concurrent.locks.ReadWriteLock;
 
@@ -29,9 +31,10 @@ public final class DistributedReadWriteLock {
   private final DistributedLock readLock;
   private final DistributedLock writeLock;
 
-  DistributedReadWriteLock(Engine engine, String name, LockOptions options) {
-    this.readLock = new DistributedLock(engine, name, options, Mode.SHARED);
-    this.writeLock = new DistributedLock(engine, name, options, Mode.EXCLUSIVE);
+  DistributedReadWriteLock(
+      Engine engine, String name, LockOptions options, ReentrantHolds threads) {
+    this.readLock = new DistributedLock(engine, name, options, Mode.SHARED, threads);
+    this.writeLock = new DistributedLock(engine, name, options, Mode.EXCLUSIVE, threads);
   }
 
   /** The lock's name. */

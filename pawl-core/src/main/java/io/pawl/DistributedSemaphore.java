@@ -1,5 +1,14 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.engine.Engine;
+import io.pawl.engine.LineKey;
+import io.pawl.engine.Requests;
+import io.pawl.engine.Retry;
+import io.pawl.error.LockKindException;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
@@ -55,7 +64,7 @@ public final class DistributedSemaphore {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire(int permits) throws InterruptedException {
-    return requests(permits).acquire();
+    return new Lease(requests(permits).acquire());
   }
 
   /**
@@ -65,7 +74,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number; nothing is sent
    */
   public Lease acquireUninterruptibly(int permits) {
-    return requests(permits).acquireUninterruptibly();
+    return new Lease(requests(permits).acquireUninterruptibly());
   }
 
   /**
@@ -76,7 +85,8 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number; nothing is sent
    */
   public CompletableFuture<Lease> acquireAsync(int permits) {
-    return requests(permits).acquireAsync();
+    return requests(permits)
+        .tryAcquireAsync(Durations.LONGEST, loan -> new Lease(loan.orElseThrow()));
   }
 
   /**
@@ -87,7 +97,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number; nothing is sent
    */
   public Optional<Lease> tryAcquire(int permits) {
-    return requests(permits).tryAcquire();
+    return requests(permits).tryAcquire().map(Lease::new);
   }
 
   /**
@@ -98,7 +108,7 @@ public final class DistributedSemaphore {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-    return requests(permits).tryAcquire(wait);
+    return requests(permits).tryAcquire(wait).map(Lease::new);
   }
 
   /**
@@ -109,7 +119,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number, or a negative wait; nothing is sent
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-    return requests(permits).tryAcquireAsync(wait);
+    return requests(permits).tryAcquireAsync(wait, loan -> loan.map(Lease::new));
   }
 
   /**
@@ -146,7 +156,7 @@ public final class DistributedSemaphore {
     CompletableFuture<Boolean> done =
         Retry.start(engine, name, () -> store.setKind(name, kind), true);
     if (!Retry.await(engine, name, done)) {
-      throw new LockKindException(name, Kind.LOCK, kind);
+      throw new LockKindException(name, 0, permits);
     }
     engine.capacityIs(name, permits);
     return new DistributedSemaphore(engine, name, permits, options);
@@ -165,7 +175,7 @@ public final class DistributedSemaphore {
               + capacity);
     }
     Mode mode = new Mode.Permits(permits, capacity);
-    return new Requests(engine, new Engine.LineKey(name, options, mode));
+    return new Requests(engine, new LineKey(name, options, mode));
   }
 
   @Override

@@ -1,5 +1,8 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;

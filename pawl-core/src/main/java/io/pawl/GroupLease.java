@@ -1,14 +1,12 @@
 package io.pawl;
 
+import io.pawl.engine.GroupLoan;
+import io.pawl.engine.Loan;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Several locks held together, each with a token of its own. It belongs to whoever has this object,
@@ -19,35 +17,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupLease implements AutoCloseable {
 
-  private final Engine engine;
-  private final List<Lease> leases;
-  private final Map<String, Long> tokens;
-  private final Event loss;
-  private final Event closing;
+  private final GroupLoan loan;
 
-  /** Set by the first close: what every close waits for. */
-  private final AtomicReference<@Nullable CompletableFuture<Void>> ended = new AtomicReference<>();
+  GroupLease(GroupLoan loan) {
+    this.loan = loan;
+    loan.loans().forEach(part -> part.isReachedBy(this));
+  }
 
-  GroupLease(Engine engine, List<Lease> leases) {
-    this.engine = engine;
-    this.leases = leases;
-    TreeMap<String, Long> byName = new TreeMap<>();
-    leases.forEach(lease -> byName.put(lease.lock(), lease.token()));
-    this.tokens = Collections.unmodifiableMap(byName);
-    String name = "lease of locks " + tokens.keySet();
-    Event lost = new Event(name + " was lost", engine.workers().callbacks());
-    Event ends = new Event(name + " has to be given back", engine.workers().callbacks());
-    this.loss = lost;
-    this.closing = ends;
-    for (Lease lease : leases) {
-      lease.loan().loss().isPartOf(lost);
-      lease.loan().closing().isPartOf(ends);
-    }
+  GroupLoan loan() {
+    return loan;
   }
 
   /** The fencing tokens by the names of the locks, in the order of names. */
   public Map<String, Long> tokens() {
-    return tokens;
+    return loan.tokens();
   }
 
   /**
@@ -56,17 +39,12 @@ public final class GroupLease implements AutoCloseable {
    * @throws IllegalArgumentException for a name that is none of the group's
    */
   public long token(String lock) {
-    Long token = tokens.get(lock);
+    Long token = tokens().get(lock);
     if (token == null) {
       throw new IllegalArgumentException(
-          "lock '" + lock + "' is not of this group; it has " + tokens.keySet());
+          "lock '" + lock + "' is not of this group; it has " + tokens().keySet());
     }
     return token;
-  }
-
-  /** Its parts, in the order of names. */
-  List<Lease> leases() {
-    return leases;
   }
 
   /**
@@ -75,23 +53,12 @@ public final class GroupLease implements AutoCloseable {
    * for them for at most 1 s.
    */
   public boolean isValid() {
-    if (ended.get() != null) {
-      return false;
-    }
-    for (Lease lease : leases) {
-      if (!lease.loan().isTrusted()) {
-        if (!lease.loan().isReleased()) {
-          loss.awaitTold();
-        }
-        return false;
-      }
-    }
-    return true;
+    return loan.isValid();
   }
 
   /** How long all locks stay valid if no renewal succeeds from now on; zero when it has ended. */
   public Duration remaining() {
-    return leases.stream().map(Lease::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
+    return Duration.ofNanos(loan.loans().stream().mapToLong(Loan::remainingNanos).min().orElse(0));
   }
 
   /**
@@ -101,13 +68,13 @@ public final class GroupLease implements AutoCloseable {
    * @throws IllegalStateException when it was closed
    */
   public void ensureValid() {
-    if (ended.get() != null) {
-      throw new IllegalStateException("lease of locks " + tokens.keySet() + " has been closed");
+    if (loan.isClosed()) {
+      throw new IllegalStateException("lease of locks " + tokens().keySet() + " has been closed");
     }
     try {
-      leases.forEach(lease -> lease.loan().ensureTrusted());
+      loan.loans().forEach(Loan::ensureTrusted);
     } catch (LeaseLostException e) {
-      loss.awaitTold();
+      loan.loss().awaitTold();
       throw e;
     }
   }
@@ -117,12 +84,12 @@ public final class GroupLease implements AutoCloseable {
    * if one is lost already; never after a close in time.
    */
   public void onLost(Runnable callback) {
-    loss.call(callback);
+    loan.loss().call(callback);
   }
 
   /** Calls {@code callback} once when the client begins to close, see {@link Lease#onClosing}. */
   public void onClosing(Runnable callback) {
-    closing.call(callback);
+    loan.closing().call(callback);
   }
 
   /**
@@ -136,8 +103,8 @@ public final class GroupLease implements AutoCloseable {
    */
   @Override
   public void close() {
-    Ending ending = end(true);
-    engine.awaitConfirmation(ending.confirmed, () -> "locks " + tokens.keySet());
+    GroupLoan.Ending ending = loan.end(true);
+    loan.engine().awaitConfirmation(ending.confirmed(), () -> "locks " + tokens().keySet());
     ending.throwIfLost();
   }
 
@@ -146,125 +113,12 @@ public final class GroupLease implements AutoCloseable {
    * on the client's {@linkplain PawlOptions#executor executor}.
    */
   public CompletableFuture<Void> closeAsync() {
-    Ending ending = end(false);
-    return engine.forUser(ending.confirmed.thenRun(ending::throwIfLost));
-  }
-
-  /** Closes without waiting and without complaint: nobody has worked under it. */
-  void drop() {
-    leases.forEach(lease -> lease.loan().unused());
-    end(false);
-  }
-
-  private Ending end(boolean mayBlock) {
-    CompletableFuture<Void> confirmed = new CompletableFuture<>();
-    CompletableFuture<Void> first = ended.compareAndExchange(null, confirmed);
-    if (first != null) {
-      return new Ending(first, untoldLoss());
-    }
-    Ending ending = endAll(engine, leases, mayBlock);
-    ending.confirmed.whenComplete(
-        (nothing, error) -> {
-          if (error == null) {
-            confirmed.complete(null);
-          } else {
-            confirmed.completeExceptionally(error);
-          }
-        });
-    return ending;
-  }
-
-  /** Where the first close was a callback's, which hears of no loss. */
-  private @Nullable LeaseLostException untoldLoss() {
-    LeaseLostException lost = null;
-    for (Lease lease : leases) {
-      lost = with(lost, lease.loan().untoldLoss());
-    }
-    return lost;
-  }
-
-  private static @Nullable LeaseLostException with(
-      @Nullable LeaseLostException lost, @Nullable LeaseLostException another) {
-    if (lost == null) {
-      return another;
-    }
-    if (another != null) {
-      lost.addSuppressed(another);
-    }
-    return lost;
-  }
-
-  /**
-   * @param confirmed once the store knows
-   * @param lost what the first that was lost threw
-   */
-  record Ending(CompletableFuture<Void> confirmed, @Nullable LeaseLostException lost) {
-
-    private void throwIfLost() {
-      if (lost != null) {
-        throw lost;
-      }
-    }
-  }
-
-  /** Gives leases back that nobody has worked under; the stage completes when the store knows. */
-  static CompletableFuture<Void> dropAll(Engine engine, List<Lease> leases) {
-    leases.forEach(lease -> lease.loan().unused());
-    return endAll(engine, leases, false).confirmed;
-  }
-
-  /**
-   * Gives leases back. The smallest name, for which other groups wait, goes last: whoever gets it
-   * finds the rest free.
-   *
-   * @param mayBlock whether the calling thread would wait for the store anyway
-   */
-  private static Ending endAll(Engine engine, List<Lease> leases, boolean mayBlock) {
-    List<Loan> ending = new ArrayList<>();
-    LeaseLostException lost = null;
-    for (int i = leases.size() - 1; i >= 0; i--) {
-      Loan loan = leases.get(i).loan();
-      try {
-        if (loan.end()) {
-          ending.add(loan);
-        }
-      } catch (LeaseLostException e) {
-        lost = with(lost, e);
-      }
-    }
-    return new Ending(giveBack(engine, ending, mayBlock), lost);
-  }
-
-  private static CompletableFuture<Void> giveBack(
-      Engine engine, List<Loan> ending, boolean mayBlock) {
-    if (ending.isEmpty()) {
-      return CompletableFuture.completedFuture(null);
-    }
-    List<CompletableFuture<Void>> confirmed = new ArrayList<>();
-    List<Runnable> ends = new ArrayList<>();
-    for (Loan loan : ending.subList(0, ending.size() - 1)) {
-      confirmed.add(loan.giveBack(ends::add, engine.observerLater()));
-    }
-    Loan last = ending.get(ending.size() - 1);
-    CompletableFuture<Void> lastConfirmed = new CompletableFuture<>();
-    confirmed.add(lastConfirmed);
-    ends.add(
-        () ->
-            last.giveBack(Runnable::run, engine.observerLater())
-                .whenComplete(
-                    (nothing, error) -> {
-                      if (error == null) {
-                        lastConfirmed.complete(null);
-                      } else {
-                        lastConfirmed.completeExceptionally(error);
-                      }
-                    }));
-    engine.runTogether(ends, mayBlock);
-    return CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new));
+    GroupLoan.Ending ending = loan.end(false);
+    return loan.engine().forUser(ending.confirmed().thenRun(ending::throwIfLost));
   }
 
   @Override
   public String toString() {
-    return "GroupLease" + tokens;
+    return "GroupLease" + loan;
   }
 }

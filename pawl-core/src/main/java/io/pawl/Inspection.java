@@ -1,5 +1,8 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
+import io.pawl.engine.Retry;
+import io.pawl.error.LockKindException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
@@ -22,7 +25,7 @@ record Inspection(Engine engine) {
     }
     Kind known = view.kind();
     if (known != null && !known.equals(kind)) {
-      throw new LockKindException(semaphore, known, kind);
+      throw new LockKindException(semaphore, known.capacity(), kind.capacity());
     }
     LockSnapshot now = LockSnapshot.of(semaphore, Optional.of(view));
     int held = now.holders().stream().mapToInt(LockSnapshot.Claimant::permits).sum();

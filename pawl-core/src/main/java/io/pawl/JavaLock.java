@@ -1,5 +1,9 @@
 package io.pawl;
 
+import io.pawl.engine.Hold;
+import io.pawl.engine.Loan;
+import io.pawl.engine.Requests;
+import io.pawl.error.LeaseLostException;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
@@ -35,16 +39,18 @@ public final class JavaLock implements Lock {
   }
 
   private final Requests requests;
+  private final ReentrantHolds threads;
   private final boolean reads;
 
-  JavaLock(Requests requests) {
+  JavaLock(Requests requests, ReentrantHolds threads) {
     this.requests = requests;
-    this.reads = requests.key().mode() instanceof Mode.Shared;
+    this.threads = threads;
+    this.reads = requests.mode() instanceof Mode.Shared;
   }
 
   /** The lock's name. */
   public String name() {
-    return requests.key().name();
+    return requests.name();
   }
 
   /** Whether the current thread is inside, its lease lost or not: whether it owes an unlock. */
@@ -155,7 +161,7 @@ public final class JavaLock implements Lock {
     Hold hold = inside();
     enter(hold, -1);
     if (hold.writes + hold.reads == 0) {
-      requests.engine().reentrantHolds().left(name());
+      threads.left(name());
       hold.lease.close();
     } else if (!reads && hold.writes == 0) {
       hold.lease.downgrade();
@@ -212,19 +218,19 @@ public final class JavaLock implements Lock {
     }
   }
 
-  private boolean own(Optional<Lease> lease) {
-    lease.ifPresent(this::own);
-    return lease.isPresent();
+  private boolean own(Optional<Loan> loan) {
+    loan.ifPresent(this::own);
+    return loan.isPresent();
   }
 
-  private void own(Lease lease) {
-    Hold hold = new Hold(lease);
+  private void own(Loan loan) {
+    Hold hold = new Hold(new Lease(loan));
     enter(hold, 1);
-    requests.engine().reentrantHolds().entered(name(), hold);
+    threads.entered(name(), hold);
   }
 
   private @Nullable Hold hold() {
-    return requests.engine().reentrantHolds().of(name());
+    return threads.of(name());
   }
 
   @Override
@@ -232,6 +238,6 @@ public final class JavaLock implements Lock {
     Hold hold = hold();
     long entries = hold == null ? 0 : entries(hold);
     String state = entries == 0 ? "not held by this thread" : "held " + entries + " times";
-    return "JavaLock[" + name() + ", " + requests.key().mode() + ", " + state + "]";
+    return "JavaLock[" + name() + ", " + requests.mode() + ", " + state + "]";
   }
 }

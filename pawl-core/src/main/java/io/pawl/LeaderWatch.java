@@ -1,6 +1,8 @@
 package io.pawl;
 
 import io.pawl.Election.Candidate;
+import io.pawl.engine.Engine;
+import io.pawl.engine.StoreCalls;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;

@@ -1,5 +1,12 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
+import io.pawl.engine.Loan;
+import io.pawl.engine.Retry;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +37,7 @@ public final class Lease implements AutoCloseable {
 
   Lease(Loan loan) {
     this.loan = loan;
+    loan.isReachedBy(this);
   }
 
   Loan loan() {

@@ -1,5 +1,17 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.engine.Engine;
+import io.pawl.engine.GroupAcquisition;
+import io.pawl.engine.GroupLoan;
+import io.pawl.engine.LineKey;
+import io.pawl.engine.Requests;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
+import io.pawl.spi.LockName;
+import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -7,6 +19,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +72,7 @@ public final class LockGroup {
       if (name == null) {
         throw new IllegalArgumentException("lock names: number " + number + " is null");
       }
-      if (!sorted.add(io.pawl.spi.LockName.check(name))) {
+      if (!sorted.add(LockName.check(name))) {
         throw new IllegalArgumentException(
             "lock names: '" + name + "' is there twice; name each lock once");
       }
@@ -88,7 +101,7 @@ public final class LockGroup {
    * gives back what is held and leaves the line.
    */
   public CompletableFuture<GroupLease> acquireAsync() {
-    return Futures.present(tryAcquireAsync(Durations.LONGEST), GroupLease::drop);
+    return async(Durations.LONGEST, Optional::orElseThrow);
   }
 
   /**
@@ -125,7 +138,7 @@ public final class LockGroup {
     boolean unbounded = waitNanos == Durations.LONGEST.toNanos();
     GroupAcquisition acquisition = start(wait, unbounded);
     try {
-      return acquisition.outcome().get();
+      return acquisition.outcome().get().map(GroupLease::new);
     } catch (InterruptedException e) {
       acquisition.abandon();
       awaitTheEnd(acquisition);
@@ -151,7 +164,7 @@ public final class LockGroup {
     try {
       while (true) {
         try {
-          return acquisition.outcome().get();
+          return acquisition.outcome().get().map(GroupLease::new);
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (ExecutionException e) {
@@ -172,16 +185,20 @@ public final class LockGroup {
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Optional<GroupLease>> tryAcquireAsync(Duration wait) {
+    return async(wait, Function.identity());
+  }
+
+  private <T> CompletableFuture<T> async(Duration wait, Function<Optional<GroupLease>, T> result) {
     GroupAcquisition acquisition = start(wait, false);
-    CompletableFuture<Optional<GroupLease>> future = new CompletableFuture<>();
+    CompletableFuture<T> future = new CompletableFuture<>();
     acquisition
         .outcome()
         .whenCompleteAsync(
-            (lease, error) -> {
+            (loan, error) -> {
               if (error != null) {
                 future.completeExceptionally(error);
-              } else if (!future.complete(lease)) {
-                lease.ifPresent(GroupLease::drop);
+              } else if (!future.complete(result.apply(loan.map(GroupLease::new)))) {
+                loan.ifPresent(GroupLoan::drop);
               }
             },
             engine.workers().users());
@@ -197,8 +214,10 @@ public final class LockGroup {
   private GroupAcquisition start(Duration wait, boolean mayBlock) {
     long waitNanos = Durations.waitNanos(wait);
     String thread = Thread.currentThread().getName();
-    List<DistributedLock> locks =
-        names.stream().map(name -> new DistributedLock(engine, name, options)).toList();
+    List<Requests> locks =
+        names.stream()
+            .map(name -> new Requests(engine, new LineKey(name, options, Mode.EXCLUSIVE)))
+            .toList();
     GroupAcquisition acquisition = new GroupAcquisition(engine, locks, thread, waitNanos);
     acquisition.start(mayBlock);
     return acquisition;

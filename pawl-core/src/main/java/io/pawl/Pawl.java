@@ -1,9 +1,24 @@
 package io.pawl;
 
-import io.pawl.spi.DaemonThreads;
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.SystemTime;
+import io.pawl.concurrent.Workers;
+import io.pawl.counter.Counter;
+import io.pawl.counter.Counters;
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.TakeAll;
+import io.pawl.engine.Engine;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockName;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.math.BigInteger;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -28,6 +43,7 @@ public final class Pawl implements AutoCloseable {
   private final Engine engine;
   private final Counters counters;
   private final Inspection inspection;
+  private final ReentrantHolds threads = new ReentrantHolds();
   private final Candidacies candidacies = new Candidacies();
   private final SystemTime time;
   private final Workers workers;
@@ -104,7 +120,7 @@ public final class Pawl implements AutoCloseable {
 
   /** As {@link #lock(String)}, with options. */
   public DistributedLock lock(String name, LockOptions options) {
-    return new DistributedLock(engine, LockName.check(name), options);
+    return new DistributedLock(engine, LockName.check(name), options, Mode.EXCLUSIVE, threads);
   }
 
   /**
@@ -118,7 +134,7 @@ public final class Pawl implements AutoCloseable {
 
   /** As {@link #readWriteLock(String)}, with options. */
   public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
-    return new DistributedReadWriteLock(engine, LockName.check(name), options);
+    return new DistributedReadWriteLock(engine, LockName.check(name), options, threads);
   }
 
   /**

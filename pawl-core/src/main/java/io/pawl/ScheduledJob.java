@@ -1,5 +1,11 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.engine.Engine;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.RunTooLongException;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.LockName;
 import java.time.Duration;
 import java.util.Optional;

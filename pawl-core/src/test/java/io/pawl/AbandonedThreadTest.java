@@ -2,6 +2,7 @@ package io.pawl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.Optional;
 import org.awaitility.Awaitility;

@@ -5,6 +5,13 @@ import static io.pawl.ScriptedStore.held;
 import static io.pawl.ScriptedStore.unavailable;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.engine.Engine;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;

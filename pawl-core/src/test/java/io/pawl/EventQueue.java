@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.engine.Event;
 import java.util.PriorityQueue;
 import java.util.Random;
 

@@ -3,6 +3,9 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -6,8 +6,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.pawl.engine.GroupAcquisition;
+import io.pawl.engine.GroupLoan;
+import io.pawl.engine.LineKey;
+import io.pawl.engine.Loan;
+import io.pawl.engine.Losses;
+import io.pawl.engine.Requests;
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -22,6 +33,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -44,9 +56,10 @@ class GroupTest {
   }
 
   private GroupAcquisition start(Duration wait, String... names) {
-    List<DistributedLock> locks =
-        List.of(names).stream()
-            .map(name -> new DistributedLock(client.engine(), name, OPTIONS))
+    List<Requests> locks =
+        Stream.of(names)
+            .map(name -> new LineKey(name, OPTIONS, Mode.EXCLUSIVE))
+            .map(key -> new Requests(client.engine(), key))
             .toList();
     GroupAcquisition group = new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
     group.start(false);
@@ -54,10 +67,10 @@ class GroupTest {
   }
 
   private GroupLease granted(String... names) {
-    CompletableFuture<Optional<GroupLease>> outcome = start(names).outcome();
+    CompletableFuture<Optional<GroupLoan>> outcome = start(names).outcome();
     store.attempts.forEach(attempt -> attempt.answer().complete(held(1)));
     client.pass(Duration.ZERO);
-    GroupLease lease = outcome.join().orElseThrow();
+    GroupLease lease = new GroupLease(outcome.join().orElseThrow());
     lease.onLost(losses::incrementAndGet);
     return lease;
   }
@@ -111,7 +124,7 @@ class GroupTest {
     lose("b");
     assertThat(lease.isValid()).isFalse();
     assertThat(losses).hasValue(1);
-    assertThat(lease.leases()).extracting(Lease::isValid).containsExactly(true, false, true);
+    assertThat(lease.loan().loans()).extracting(Loan::isValid).containsExactly(true, false, true);
 
     lose("c");
 
@@ -148,10 +161,10 @@ class GroupTest {
         2,
         number -> {
           if (number == 0) {
-            group.leases().get(1).loan().lose("first");
+            Losses.lose(group.loan().loans().get(1), "first");
           } else {
             telling.await();
-            group.leases().get(0).loan().lose("second");
+            Losses.lose(group.loan().loans().get(0), "second");
             asking.complete(Thread.currentThread());
             order.add(group.isValid() ? "valid" : "lost");
           }
@@ -164,7 +177,7 @@ class GroupTest {
     GroupLease group = granted("a", "b");
     Queue<Runnable> waiting = new ArrayDeque<>();
     callbacks = waiting::add;
-    group.leases().get(0).loan().claim().lose("on purpose");
+    Losses.loseHold(group.loan().loans().get(0), "on purpose");
     assertThat(withdrawn()).isEmpty();
 
     waiting.forEach(Runnable::run);
@@ -283,11 +296,11 @@ class GroupTest {
     store.renewals.forEach(renewal -> renewal.answer().complete(Map.of(second.id(), held(5))));
     client.pass(Duration.ZERO);
 
-    GroupLease lease = group.outcome().join().orElseThrow();
+    GroupLease lease = new GroupLease(group.outcome().join().orElseThrow());
 
-    Duration ofFirst = lease.leases().get(0).remaining();
-    assertThat(ofFirst).isPositive().isLessThan(lease.leases().get(1).remaining());
-    assertThat(lease.remaining()).isEqualTo(ofFirst);
+    long ofFirst = lease.loan().loans().get(0).remainingNanos();
+    assertThat(ofFirst).isPositive().isLessThan(lease.loan().loans().get(1).remainingNanos());
+    assertThat(lease.remaining()).isEqualTo(Duration.ofNanos(ofFirst));
   }
 
   @Test

@@ -1,13 +1,14 @@
 package io.pawl;
 
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -3,7 +3,10 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

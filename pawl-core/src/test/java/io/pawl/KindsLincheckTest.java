@@ -2,7 +2,13 @@ package io.pawl;
 
 import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
+import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Workers;
+import io.pawl.engine.Engine;
+import io.pawl.engine.Line;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,8 +25,8 @@ import org.junit.jupiter.api.Test;
 public class KindsLincheckTest {
 
   private static final String[] BESIDE_THE_POINT = {
-    "io.pawl.spi.GrantRule",
-    "io.pawl.spi.LockState",
+    "io.pawl.spi.rule.GrantRule",
+    "io.pawl.spi.rule.LockState",
     "io.pawl.spi.LockName",
     "io.pawl.spi.Claim",
     "io.pawl.spi.ClaimId",
@@ -39,7 +45,7 @@ public class KindsLincheckTest {
           new Random(0),
           "client");
   private final DistributedReadWriteLock lock =
-      new DistributedReadWriteLock(engine, "lock", LockOptions.defaults());
+      new DistributedReadWriteLock(engine, "lock", LockOptions.defaults(), new ReentrantHolds());
   private final DistributedSemaphore permits =
       new DistributedSemaphore(engine, "permits", 2, LockOptions.defaults());
   private final AtomicInteger writers = new AtomicInteger();

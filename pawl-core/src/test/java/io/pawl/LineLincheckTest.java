@@ -2,7 +2,13 @@ package io.pawl;
 
 import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
+import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Workers;
+import io.pawl.engine.Engine;
+import io.pawl.engine.Line;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
@@ -20,8 +26,8 @@ import org.junit.jupiter.api.Test;
 public class LineLincheckTest {
 
   private static final String[] BESIDE_THE_POINT = {
-    "io.pawl.spi.GrantRule",
-    "io.pawl.spi.LockState",
+    "io.pawl.spi.rule.GrantRule",
+    "io.pawl.spi.rule.LockState",
     "io.pawl.spi.LockName",
     "io.pawl.spi.Claim",
     "io.pawl.spi.ClaimId",

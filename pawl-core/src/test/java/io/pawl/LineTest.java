@@ -4,10 +4,13 @@ import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.engine.Line;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -198,7 +201,7 @@ class LineTest {
   }
 
   private DistributedReadWriteLock readWriteLock(LockOptions options) {
-    return new DistributedReadWriteLock(client.engine(), "lock", options);
+    return new DistributedReadWriteLock(client.engine(), "lock", options, new ReentrantHolds());
   }
 
   private Requested request(LockOptions options) {

@@ -3,6 +3,8 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,10 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.concurrent.Durations;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Threads that all do the same, started together and watched: one that never ends is a failure. */
-final class Rounds {
+public final class Rounds {
 
   /** What a thread does; its number starts at 0. */
-  interface Body {
+  public interface Body {
     void run(int number) throws Exception;
   }
 
@@ -20,7 +20,7 @@ final class Rounds {
 
   private Rounds() {}
 
-  static void together(int threads, Body body) {
+  public static void together(int threads, Body body) {
     List<CompletableFuture<Void>> ends = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
       ends.add(start(i, body));

@@ -3,6 +3,9 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.SimulatedProcess.Context;
+import io.pawl.concurrent.Workers;
+import io.pawl.engine.Engine;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Executor;

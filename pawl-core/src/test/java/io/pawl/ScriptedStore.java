@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;

@@ -1,6 +1,10 @@
 package io.pawl;
 
 import io.pawl.SimulatedProcess.Context;
+import io.pawl.engine.Engine;
+import io.pawl.engine.LineKey;
+import io.pawl.engine.Requests;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,8 +120,8 @@ final class SimulatedClient {
 
   private CompletableFuture<?> askFor(String lock, Duration longest) {
     CompletableFuture<Optional<Lease>> future =
-        new Requests(engine, new Engine.LineKey(lock, options, world.someMode(lock)))
-            .tryAcquireAsync(longest);
+        new Requests(engine, new LineKey(lock, options, world.someMode(lock)))
+            .tryAcquireAsync(longest, loan -> loan.map(Lease::new));
     future.thenAccept(lease -> lease.ifPresent(this::hold));
     return future;
   }
@@ -126,7 +130,8 @@ final class SimulatedClient {
   private CompletableFuture<?> askForAll(Duration longest) {
     CompletableFuture<Optional<GroupLease>> future =
         new LockGroup(engine, world.allLocks(), options).tryAcquireAsync(longest);
-    future.thenAccept(group -> group.ifPresent(all -> all.leases().forEach(this::hold)));
+    future.thenAccept(
+        group -> group.ifPresent(all -> all.loan().loans().forEach(loan -> hold(new Lease(loan)))));
     return future;
   }
 

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.SimulatedProcess.Context;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;

@@ -1,5 +1,7 @@
 package io.pawl;
 
+import io.pawl.concurrent.Time;
+
 /** A process' own clock, with an origin and a rate of its own. */
 final class SimulatedTime implements Time {
 

@@ -1,7 +1,11 @@
 package io.pawl;
 
 import io.pawl.SimulatedProcess.Context;
+import io.pawl.concurrent.Workers;
+import io.pawl.counter.Outcome;
+import io.pawl.engine.Engine;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import java.time.Duration;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.pawl.bench;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,10 +1,10 @@
 package io.pawl.bench;
 
-import io.pawl.Stores;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.pawl.bench;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

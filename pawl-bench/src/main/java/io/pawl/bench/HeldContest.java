@@ -1,9 +1,9 @@
 package io.pawl.bench;
 
-import io.pawl.Stores;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

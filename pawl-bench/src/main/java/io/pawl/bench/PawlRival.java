@@ -1,7 +1,7 @@
 package io.pawl.bench;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.StoreProvider;
 import java.util.ServiceLoader;
 import java.util.function.Function;

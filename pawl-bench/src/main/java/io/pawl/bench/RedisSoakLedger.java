@@ -1,6 +1,6 @@
 package io.pawl.bench;
 
-import io.pawl.Outcome;
+import io.pawl.counter.Outcome;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RespConnection;
 import java.io.IOException;

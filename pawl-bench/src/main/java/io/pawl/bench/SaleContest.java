@@ -1,7 +1,7 @@
 package io.pawl.bench;
 
-import io.pawl.OperationId;
 import io.pawl.Pawl;
+import io.pawl.counter.OperationId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

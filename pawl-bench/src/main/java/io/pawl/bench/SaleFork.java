@@ -1,11 +1,11 @@
 package io.pawl.bench;
 
-import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.Stores;
 import io.pawl.composite.GateStore;
+import io.pawl.counter.Counter;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

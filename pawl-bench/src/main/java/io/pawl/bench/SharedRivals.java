@@ -1,10 +1,10 @@
 package io.pawl.bench;
 
 import io.pawl.DistributedSemaphore;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.bench.Rival.Client;
 import io.pawl.bench.Rival.Turn;
+import io.pawl.options.LockOptions;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;

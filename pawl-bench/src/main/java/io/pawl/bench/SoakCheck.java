@@ -1,8 +1,8 @@
 package io.pawl.bench;
 
-import io.pawl.Outcome;
 import io.pawl.bench.SoakLedger.Line;
 import io.pawl.bench.SoakNotes.Note;
+import io.pawl.counter.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

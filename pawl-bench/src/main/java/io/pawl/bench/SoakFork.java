@@ -1,17 +1,17 @@
 package io.pawl.bench;
 
-import io.pawl.Counter;
-import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreException;
-import io.pawl.Stores;
-import io.pawl.Take;
 import io.pawl.bench.SoakNotes.Note;
 import io.pawl.composite.GateOptions;
 import io.pawl.composite.GateStore;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.Take;
+import io.pawl.error.StoreException;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

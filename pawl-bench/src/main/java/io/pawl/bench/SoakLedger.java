@@ -8,7 +8,9 @@ interface SoakLedger {
   /** What a counter's row says. */
   record Row(long value, long floor) {}
 
-  /** What the ledger says of one operation, in the words of {@link io.pawl.Outcome.Status}. */
+  /**
+   * What the ledger says of one operation, in the words of {@link io.pawl.counter.Outcome.Status}.
+   */
   record Line(String id, String status, long change) {}
 
   Row row(String counter);

@@ -25,13 +25,15 @@ final class SoakNotes {
     UNTOLD,
     TAKEN,
     REFUSED,
-    /** An {@link io.pawl.OutcomeUnknownException}. */
+    /** An {@link io.pawl.counter.OutcomeUnknownException}. */
     UNKNOWN,
-    /** A {@link io.pawl.StoreException}: certainly nothing was changed. */
+    /** A {@link io.pawl.error.StoreException}: certainly nothing was changed. */
     UNCHANGED,
     /** What was told cannot be true, or was another thing the second time. */
     CONTRADICTED,
-    /** What {@link io.pawl.Counter#outcome} answered in the end where nothing had been told. */
+    /**
+     * What {@link io.pawl.counter.Counter#outcome} answered in the end where nothing had been told.
+     */
     FOUND_APPLIED,
     FOUND_REFUSED,
     FOUND_NEVER;

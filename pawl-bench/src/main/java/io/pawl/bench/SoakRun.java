@@ -1,14 +1,14 @@
 package io.pawl.bench;
 
-import io.pawl.Change;
-import io.pawl.Counter;
-import io.pawl.OperationId;
-import io.pawl.Outcome;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
 import io.pawl.bench.SoakNotes.Note;
 import io.pawl.bench.SoakPlan.Fault;
 import io.pawl.bench.SoakPlan.Kind;
+import io.pawl.counter.Change;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.pawl.bench;
 
-import io.pawl.OperationId;
+import io.pawl.counter.OperationId;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -1,8 +1,8 @@
 package io.pawl.cli;
 
-import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.LockStore;
 import java.util.ArrayList;

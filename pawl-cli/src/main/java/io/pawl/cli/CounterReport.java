@@ -1,10 +1,10 @@
 package io.pawl.cli;
 
-import io.pawl.Change;
-import io.pawl.OperationId;
-import io.pawl.Outcome;
-import io.pawl.OutcomeUnknownException;
-import io.pawl.Reservation;
+import io.pawl.counter.Change;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.Reservation;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Operation;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.pawl.cli;
 
-import io.pawl.Counter;
-import io.pawl.OperationId;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationId;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Operation;

@@ -2,12 +2,12 @@ package io.pawl.cli;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StoreUnavailableException;
 import io.pawl.cli.DemoFiles.Content;
 import io.pawl.cli.DemoHistory.Kind;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,13 +1,13 @@
 package io.pawl.cli;
 
-import io.pawl.LeaseLostException;
-import io.pawl.LockKindException;
-import io.pawl.NameInUseException;
-import io.pawl.OperationConflictException;
-import io.pawl.OperationTooOldException;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.LockKindException;
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
 
 /** Why a command ends without success: one line for people and an exit code for scripts. */
 final class Failure extends RuntimeException {

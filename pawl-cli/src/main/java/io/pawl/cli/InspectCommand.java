@@ -1,6 +1,6 @@
 package io.pawl.cli;
 
-import io.pawl.PawlException;
+import io.pawl.error.PawlException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import java.util.List;

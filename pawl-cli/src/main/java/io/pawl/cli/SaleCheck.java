@@ -1,9 +1,9 @@
 package io.pawl.cli;
 
-import io.pawl.Outcome;
-import io.pawl.Outcome.Status;
 import io.pawl.cli.DemoHistory.Event;
 import io.pawl.cli.DemoHistory.Kind;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.Outcome.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

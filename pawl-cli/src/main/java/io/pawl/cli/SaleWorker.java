@@ -1,10 +1,10 @@
 package io.pawl.cli;
 
-import io.pawl.Counter;
-import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
-import io.pawl.StoreUnavailableException;
 import io.pawl.cli.DemoHistory.Kind;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.error.StoreUnavailableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

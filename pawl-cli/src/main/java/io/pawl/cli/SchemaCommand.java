@@ -1,6 +1,6 @@
 package io.pawl.cli;
 
-import io.pawl.StoreDeniedException;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.spi.SchemaSource;
 import java.util.List;
 import java.util.Map;

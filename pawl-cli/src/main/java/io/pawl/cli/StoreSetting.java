@@ -1,9 +1,9 @@
 package io.pawl.cli;
 
-import io.pawl.Stores;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;

@@ -2,10 +2,10 @@ package io.pawl.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.Outcome;
-import io.pawl.Outcome.Status;
 import io.pawl.cli.DemoHistory.Event;
 import io.pawl.cli.DemoHistory.Kind;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.Outcome.Status;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,9 @@
 package io.pawl.composite;
 
-import io.pawl.NameInUseException;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;

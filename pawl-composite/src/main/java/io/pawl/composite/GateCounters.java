@@ -1,6 +1,5 @@
 package io.pawl.composite;
 
-import io.pawl.Outcome;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
@@ -94,7 +93,7 @@ final class GateCounters {
     if (taken == 0 || !options.refusesCallersIds()) {
       return truth.apply(request);
     }
-    String id = request.id().text();
+    String id = request.id();
     sent.send(counter, id);
     return truth
         .apply(request)
@@ -116,7 +115,7 @@ final class GateCounters {
   /** Whether the take was never sent to the truth. */
   private boolean mayBeRefused(String counter, CounterRequest request) {
     return !request.recordsRefusal()
-        || (options.refusesCallersIds() && !sent.has(counter, request.id().text()));
+        || (options.refusesCallersIds() && !sent.has(counter, request.id()));
   }
 
   private @Nullable Stock stock(String counter) {
@@ -184,8 +183,7 @@ final class GateCounters {
     long now = System.currentTimeMillis();
     Operation operation = Objects.requireNonNull(request.operations().get(counter));
     LedgerEntry entry =
-        new LedgerEntry(
-            request.id().text(), operation, Outcome.Status.REFUSED, 0, value, now, now, 0);
+        new LedgerEntry(request.id(), operation, LedgerEntry.Status.REFUSED, 0, value, now, now, 0);
     return new CounterAnswer.Refused(new TreeMap<>(Map.of(counter, entry)));
   }
 

@@ -1,10 +1,10 @@
 package io.pawl.composite;
 
-import io.pawl.StoreUnavailableException;
-import io.pawl.Stores;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

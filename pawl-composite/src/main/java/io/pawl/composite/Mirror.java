@@ -1,6 +1,5 @@
 package io.pawl.composite;
 
-import io.pawl.OperationId;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -9,6 +8,7 @@ import io.pawl.spi.CounterView;
 import io.pawl.spi.Operation;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
@@ -139,9 +139,9 @@ final class Mirror {
   /** Once more where another client has begun a generation in the meantime. */
   private void write(Stock stock, Operation operation) {
     for (int tries = 0; tries < 2; tries++) {
-      OperationId id =
-          OperationId.of(OperationId.random().text(), Instant.ofEpochMilli(stock.generation()));
-      CounterRequest request = CounterRequest.of(stock.counter, id, operation, false);
+      String id = UUID.randomUUID().toString();
+      CounterRequest request =
+          CounterRequest.of(stock.counter, id, stock.generation(), operation, false);
       stock.wrote();
       CounterAnswer answer = gate.ask(CounterStore.class, counters -> counters.apply(request));
       if (!(answer instanceof CounterAnswer.TooOld old)) {

@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.Counter;
-import io.pawl.OperationId;
-import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
@@ -19,6 +18,7 @@ import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -152,8 +152,7 @@ class CounterFaultsTest {
   @Test
   void aChangeUnderWayIsAnsweredThoughTheStoreIsClosedMeanwhile() {
     toTruth.next(Verb.APPLY, Fault.HOLD_REPLY);
-    CounterRequest request =
-        CounterRequest.of("stock", OperationId.of("late"), new Operation.SetTo(5), true);
+    CounterRequest request = CounterRequest.of("stock", "late", 0, new Operation.SetTo(5), true);
     CompletionStage<CounterAnswer> answer = store.apply(request);
 
     store.close();
@@ -259,11 +258,21 @@ class CounterFaultsTest {
     try (GateStore early = GateStore.over(toGate, toTruth, EARLY)) {
       Seam.set(truth, "stock", 1);
       CounterRequest take =
-          CounterRequest.of("stock", OperationId.random(), new Operation.Add(-1), false);
+          CounterRequest.of(
+              "stock",
+              UUID.randomUUID().toString(),
+              System.currentTimeMillis(),
+              new Operation.Add(-1),
+              false);
       toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
       assertThat(early.apply(take).toCompletableFuture()).isCompletedExceptionally();
       CounterRequest other =
-          CounterRequest.of("stock", OperationId.random(), new Operation.Add(-1), false);
+          CounterRequest.of(
+              "stock",
+              UUID.randomUUID().toString(),
+              System.currentTimeMillis(),
+              new Operation.Add(-1),
+              false);
       assertThat(Seam.answer(early.apply(other))).isInstanceOf(CounterAnswer.Refused.class);
 
       assertThat(Seam.answer(early.apply(take.repeated())))

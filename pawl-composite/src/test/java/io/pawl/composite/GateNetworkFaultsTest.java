@@ -1,8 +1,8 @@
 package io.pawl.composite;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;

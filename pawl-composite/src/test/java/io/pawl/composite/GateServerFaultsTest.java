@@ -3,10 +3,10 @@ package io.pawl.composite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.LockStore;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;

@@ -1,12 +1,12 @@
 package io.pawl.composite;
 
-import io.pawl.Stores;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.GroupLease;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;

@@ -3,9 +3,9 @@ package io.pawl.composite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.LockStore;

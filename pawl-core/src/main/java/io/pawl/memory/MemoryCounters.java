@@ -2,10 +2,10 @@ package io.pawl.memory;
 
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
-import io.pawl.spi.CounterRule;
-import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.rule.CounterRule;
+import io.pawl.spi.rule.CounterState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

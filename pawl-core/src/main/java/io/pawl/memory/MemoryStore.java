@@ -1,6 +1,6 @@
 package io.pawl.memory;
 
-import io.pawl.NameInUseException;
+import io.pawl.error.NameInUseException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -8,14 +8,14 @@ import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.CounterView;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
-import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Grant;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Grant;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -34,10 +34,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The {@link GrantRule} and the {@link io.pawl.spi.CounterRule} on maps, for tests and within one
- * process. Clients that share an instance exclude each other. Forgets idle locks but for the kinds
- * of the last 10,000, and lets the tokens of whatever is asked for next start above all that were
- * ever forgotten. Of a counter it remembers the last 100,000 operations.
+ * The {@link GrantRule} and the {@link io.pawl.spi.rule.CounterRule} on maps, for tests and within
+ * one process. Clients that share an instance exclude each other. Forgets idle locks but for the
+ * kinds of the last 10,000, and lets the tokens of whatever is asked for next start above all that
+ * were ever forgotten. Of a counter it remembers the last 100,000 operations.
  *
  * <p>{@link #named} shares one among clients that know only its name, as does the URL {@code
  * memory:name}.

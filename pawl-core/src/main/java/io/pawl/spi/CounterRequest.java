@@ -1,7 +1,5 @@
 package io.pawl.spi;
 
-import io.pawl.OperationId;
-import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
 import java.util.SortedMap;
@@ -12,6 +10,7 @@ import java.util.TreeMap;
  * which each counter enters into its own ledger.
  *
  * @param id the operations' id, or the id of which {@link Operation.Resolving} ones speak
+ * @param issuedMillis when the id was first used, milliseconds since 1970; 0 unknown
  * @param operations by counter, 1 to {@link #MAX_COUNTERS}; either all {@link Operation.Entering}
  *     or all {@link Operation.Resolving}
  * @param recordsRefusal whether a refusal is entered into the ledger: needed where anybody may
@@ -19,7 +18,7 @@ import java.util.TreeMap;
  *     under an id that nobody else knows.
  */
 public record CounterRequest(
-    OperationId id, SortedMap<String, Operation> operations, boolean recordsRefusal) {
+    String id, long issuedMillis, SortedMap<String, Operation> operations, boolean recordsRefusal) {
 
   /** How many counters one basket may have. */
   public static final int MAX_COUNTERS = 100;
@@ -40,22 +39,18 @@ public record CounterRequest(
 
   /** For one counter. */
   public static CounterRequest of(
-      String counter, OperationId id, Operation operation, boolean recordsRefusal) {
-    return new CounterRequest(id, new TreeMap<>(Map.of(counter, operation)), recordsRefusal);
+      String counter, String id, long issuedMillis, Operation operation, boolean recordsRefusal) {
+    return new CounterRequest(
+        id, issuedMillis, new TreeMap<>(Map.of(counter, operation)), recordsRefusal);
   }
 
   /** The same, sent again: from now on a late copy of it may be under way. */
   public CounterRequest repeated() {
-    return recordsRefusal ? this : new CounterRequest(id, operations, true);
+    return recordsRefusal ? this : new CounterRequest(id, issuedMillis, operations, true);
   }
 
-  boolean enters() {
+  /** Whether it changes counters, rather than speaking of changes. */
+  public boolean enters() {
     return operations.get(operations.firstKey()) instanceof Operation.Entering;
-  }
-
-  /** When the id was first used, milliseconds since 1970; 0 unknown. */
-  public long issuedMillis() {
-    Instant issued = id.issued();
-    return issued == null ? 0 : issued.toEpochMilli();
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl.spi;
 
+import io.pawl.spi.rule.CounterRule;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -15,11 +16,11 @@ import java.util.concurrent.CompletionStage;
  *   <li>An id is remembered for as long as the store states, and an operation that was first made
  *       before then is refused.
  *   <li>A counter and a lock do not share a name: whichever comes second fails with {@link
- *       io.pawl.NameInUseException}, where the store can see it in the same trip.
+ *       io.pawl.error.NameInUseException}, where the store can see it in the same trip.
  *   <li>Every stage completes within the store's own stated timeout, with a {@link
- *       io.pawl.StoreException} where it failed. {@link io.pawl.StoreUnavailableException} means
- *       that the outcome is unknown, and the same request may be repeated; any other that nothing
- *       was changed.
+ *       io.pawl.error.StoreException} where it failed. {@link
+ *       io.pawl.error.StoreUnavailableException} means that the outcome is unknown, and the same
+ *       request may be repeated; any other that nothing was changed.
  * </ul>
  *
  * <p>Thread-safe. May block where {@link LockStore#blocks} says so.

@@ -22,8 +22,9 @@ import java.util.concurrent.CompletionStage;
  *       store has heard of it since: a waiter that died costs its lease.
  *   <li>Tokens of a lock only grow; see {@link Standing.Held}.
  *   <li>Every stage completes within the store's own stated timeout, with a {@link
- *       io.pawl.StoreException} where it failed. {@link io.pawl.StoreUnavailableException} means
- *       that the outcome is unknown and the same call may be repeated.
+ *       io.pawl.error.StoreException} where it failed. {@link
+ *       io.pawl.error.StoreUnavailableException} means that the outcome is unknown and the same
+ *       call may be repeated.
  * </ul>
  *
  * <p>Thread-safe. Requests of one client for one lock take effect in the order in which they were
@@ -85,7 +86,7 @@ public interface LockStore extends AutoCloseable {
   /**
    * How long an answer may take while nothing is wrong, 500 ms unless overridden: a wait that is
    * over goes on for so long until the store has answered, and then ends in a {@link
-   * io.pawl.StoreUnavailableException}. Constant.
+   * io.pawl.error.StoreUnavailableException}. Constant.
    */
   default Duration answerTime() {
     return Duration.ofMillis(500);

@@ -16,8 +16,8 @@ public interface SchemaSource {
    * by any number of processes at once. Blocks.
    *
    * @throws IllegalArgumentException for a URL that cannot be right, naming the part
-   * @throws io.pawl.StoreDeniedException where the account may not create tables
-   * @throws io.pawl.StoreException where the database cannot be reached or used
+   * @throws io.pawl.error.StoreDeniedException where the account may not create tables
+   * @throws io.pawl.error.StoreException where the database cannot be reached or used
    */
   void createSchema(StoreUrl url);
 }

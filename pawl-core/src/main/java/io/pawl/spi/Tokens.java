@@ -1,6 +1,6 @@
 package io.pawl.spi;
 
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 
 /**
  * Bounds of fencing tokens. They stay below 2<sup>53</sup>, so that Lua, JSON and JavaScript

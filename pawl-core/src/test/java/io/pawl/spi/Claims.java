@@ -3,22 +3,22 @@ package io.pawl.spi;
 import java.time.Duration;
 
 /** Claims to test with. */
-final class Claims {
+public final class Claims {
 
-  static final Holder SOMEONE = new Holder("host", 1, "thread", "", "");
+  public static final Holder SOMEONE = new Holder("host", 1, "thread", "", "");
 
   private Claims() {}
 
-  static Claim exclusive(long number) {
+  public static Claim exclusive(long number) {
     return of(number, Mode.EXCLUSIVE);
   }
 
   /** Queues, with a lease of one second and one token; every fifth is of another client. */
-  static Claim of(long number, Mode mode) {
+  public static Claim of(long number, Mode mode) {
     return of(number, mode, 1_000, true, 1, 0);
   }
 
-  static Claim of(
+  public static Claim of(
       long number, Mode mode, long leaseMillis, boolean queues, int tokens, long tokenFloor) {
     Duration lease = Duration.ofMillis(leaseMillis);
     ClaimId id = new ClaimId(number % 5 == 0 ? "other" : "client", number);

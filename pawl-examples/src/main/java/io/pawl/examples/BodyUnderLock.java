@@ -2,11 +2,11 @@ package io.pawl.examples;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
-import io.pawl.LockOptions;
 import io.pawl.OnLoss;
 import io.pawl.Pawl;
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;

@@ -1,9 +1,9 @@
 package io.pawl.examples;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
+import io.pawl.options.LockOptions;
 import io.pawl.sql.SqlFence;
 import java.io.IOException;
 import java.nio.file.Files;

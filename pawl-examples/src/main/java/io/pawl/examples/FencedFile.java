@@ -1,11 +1,11 @@
 package io.pawl.examples;
 
-import io.pawl.Fence;
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
+import io.pawl.fence.Fence;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

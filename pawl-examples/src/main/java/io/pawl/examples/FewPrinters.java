@@ -2,8 +2,8 @@ package io.pawl.examples;
 
 import io.pawl.DistributedSemaphore;
 import io.pawl.Lease;
-import io.pawl.LockKindException;
 import io.pawl.Pawl;
+import io.pawl.error.LockKindException;
 import io.pawl.memory.MemoryStore;
 import java.util.Optional;
 

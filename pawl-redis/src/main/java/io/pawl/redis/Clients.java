@@ -14,7 +14,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
-import io.pawl.StoreConfigurationException;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.redis.RedisUrl.Address;
 import java.io.File;
 import java.time.Duration;

@@ -1,15 +1,15 @@
 package io.pawl.redis;
 
-import io.pawl.NameInUseException;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreException;
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreException;
 import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterAnswer.Conflict;
 import io.pawl.spi.CounterRequest;
-import io.pawl.spi.CounterRule;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.rule.CounterRule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,8 +68,7 @@ final class RedisCounters {
     String counter = request.operations().firstKey();
     String operation = String.valueOf(request.operations().get(counter));
     String key = Keys.ofCounter(counter);
-    List<String> values =
-        List.of(request.id().text(), operation, issued(request), records(request));
+    List<String> values = List.of(request.id(), operation, issued(request), records(request));
     return asked(
         () -> combiner(key).run(scripts.count(), 2, key, values),
         reply -> answer(request, (Long) reply.get(0), counter, reply, 1, 1));
@@ -90,7 +89,7 @@ final class RedisCounters {
     }
     List<String> values = new ArrayList<>();
     values.add(keptMillis);
-    values.add(request.id().text());
+    values.add(request.id());
     values.add(issued(request));
     values.add(records(request));
     request.operations().values().forEach(operation -> values.add(operation.toString()));
@@ -162,7 +161,7 @@ final class RedisCounters {
   }
 
   private static LedgerEntry entry(CounterRequest request, List<Object> reply, int at) {
-    return StoredCounter.entry(request.id().text(), (String) reply.get(at));
+    return StoredCounter.entry(request.id(), (String) reply.get(at));
   }
 
   CompletableFuture<Optional<CounterView>> read(String counter) {

@@ -3,7 +3,7 @@ package io.pawl.redis;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
 import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Tokens;

@@ -6,8 +6,8 @@ import java.time.Duration;
  * How a {@link RedisStore} talks to its server. Immutable; each method returns a changed copy.
  *
  * @param timeout how long a request may stay unanswered before it fails with {@link
- *     io.pawl.StoreUnavailableException}, 50 ms to 1 minute; every stage of the store completes
- *     within about twice this
+ *     io.pawl.error.StoreUnavailableException}, 50 ms to 1 minute; every stage of the store
+ *     completes within about twice this
  * @param waitReplicas how many replicas must confirm a grant before it is handed out, 0 to 100; 0
  *     asks none. A grant that too few confirm is not handed out, and asked for again until the
  *     client's patience ends. It makes the loss of a grant at a failover unlikely, not impossible,

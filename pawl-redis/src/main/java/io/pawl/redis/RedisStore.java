@@ -3,7 +3,7 @@ package io.pawl.redis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.redis.Bells.Waiting;
 import io.pawl.redis.Confirmations.Grant;
 import io.pawl.redis.Scripts.Script;

@@ -1,7 +1,7 @@
 package io.pawl.redis;
 
-import io.pawl.NameInUseException;
-import io.pawl.StoreException;
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Kind;

@@ -1,8 +1,8 @@
 package io.pawl.redis;
 
-import io.pawl.Outcome.Status;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.LedgerEntry.Status;
 import io.pawl.spi.Operation;
 import java.util.ArrayList;
 import java.util.List;

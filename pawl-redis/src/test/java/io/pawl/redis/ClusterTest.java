@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
-import io.pawl.OperationId;
 import io.pawl.Pawl;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
@@ -232,12 +231,11 @@ class ClusterTest {
   private static CounterAnswer basket(RedisStore store, String one, String other) {
     Operation add = new Operation.Add(1);
     TreeMap<String, Operation> both = new TreeMap<>(Map.of(one, add, other, add));
-    return Seam.answer(store.apply(new CounterRequest(OperationId.of("basket"), both, true)));
+    return Seam.answer(store.apply(new CounterRequest("basket", 0, both, true)));
   }
 
   private static CounterAnswer apply(
       RedisStore store, String counter, String id, Operation operation) {
-    return Seam.answer(
-        store.apply(CounterRequest.of(counter, OperationId.of(id), operation, true)));
+    return Seam.answer(store.apply(CounterRequest.of(counter, id, 0, operation, true)));
   }
 }

@@ -3,8 +3,8 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;

@@ -3,10 +3,10 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Certificates;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisCluster;

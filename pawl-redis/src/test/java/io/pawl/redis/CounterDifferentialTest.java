@@ -2,17 +2,16 @@ package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.OperationId;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
-import io.pawl.spi.CounterRule;
-import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
+import io.pawl.spi.rule.CounterRule;
+import io.pawl.spi.rule.CounterState;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -96,7 +95,7 @@ class CounterDifferentialTest {
     for (String name : names) {
       operations.put(name, enters ? change() : resolving());
     }
-    apply(List.of(new CounterRequest(anyId(), operations, random.nextInt(4) > 0)));
+    apply(List.of(new CounterRequest(anyId(), anyTime(), operations, random.nextInt(4) > 0)));
   }
 
   /** Mostly takes, under way together so that they share commands. */
@@ -106,7 +105,7 @@ class CounterDifferentialTest {
       Operation operation = random.nextInt(50) > 0 ? new Operation.Add(-amount()) : resolving();
       boolean records = random.nextInt(4) > 0;
       String name = "counter" + random.nextInt(20) / 18;
-      requests.add(CounterRequest.of(name, anyId(), operation, records));
+      requests.add(CounterRequest.of(name, anyId(), anyTime(), operation, records));
     }
     apply(requests);
   }
@@ -178,12 +177,14 @@ class CounterDifferentialTest {
   }
 
   /** Mostly a new one or one of the latest; dated or not. */
-  private OperationId anyId() {
+  private String anyId() {
     int back = random.nextInt(3) == 0 ? 0 : random.nextInt(12);
     int number = back == 0 ? ++newest : Math.max(0, newest - back);
-    return random.nextInt(10) == 0
-        ? OperationId.of("id é " + number)
-        : OperationId.of("id é " + number, Instant.ofEpochMilli(nowMillis - random.nextInt(900)));
+    return "id é " + number;
+  }
+
+  private long anyTime() {
+    return random.nextInt(10) == 0 ? 0 : nowMillis - random.nextInt(900);
   }
 
   private void prune(String name) {

@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.OperationId;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
@@ -49,7 +48,7 @@ class CounterFaultsTest {
   }
 
   private static CounterRequest request(String counter, String id, Operation operation) {
-    return CounterRequest.of(counter, OperationId.of(id), operation, true);
+    return CounterRequest.of(counter, id, 0, operation, true);
   }
 
   private static CounterAnswer apply(

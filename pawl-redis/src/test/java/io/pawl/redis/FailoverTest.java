@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisSentinels;

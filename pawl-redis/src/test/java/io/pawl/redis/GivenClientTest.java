@@ -13,7 +13,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
 import io.pawl.servers.RedisServer;
 import java.time.Duration;
 import java.util.List;

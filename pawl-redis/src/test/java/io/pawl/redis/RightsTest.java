@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
-import io.pawl.OperationId;
 import io.pawl.Pawl;
-import io.pawl.StoreDeniedException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.options.LockOptions;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
@@ -23,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -76,7 +76,10 @@ class RightsTest {
       assertThat(Seam.answer(store.list(10))).hasSize(1);
       assertThat(Seam.answer(store.show("rights"))).isPresent();
       Operation set = new Operation.SetTo(3);
-      Seam.answer(store.apply(CounterRequest.of("stock", OperationId.random(), set, true)));
+      Seam.answer(
+          store.apply(
+              CounterRequest.of(
+                  "stock", UUID.randomUUID().toString(), System.currentTimeMillis(), set, true)));
       assertThat(Seam.answer(store.read("stock"))).isPresent();
 
       server.call("ACL", "SETUSER", "app", "-hset");

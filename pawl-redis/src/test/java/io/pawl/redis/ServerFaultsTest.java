@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RespConnection;
 import io.pawl.spi.Claim;

@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;

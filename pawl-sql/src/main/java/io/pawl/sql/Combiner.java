@@ -1,9 +1,9 @@
 package io.pawl.sql;
 
-import io.pawl.NameInUseException;
-import io.pawl.StoreException;
-import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Grant;
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreException;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Grant;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.sql.CounterGuesses.Guess;
 import io.pawl.sql.CounterPage.Search;
 import java.sql.SQLException;

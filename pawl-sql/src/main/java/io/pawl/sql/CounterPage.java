@@ -1,10 +1,10 @@
 package io.pawl.sql;
 
-import io.pawl.NameInUseException;
-import io.pawl.spi.CounterRule;
-import io.pawl.spi.CounterState;
+import io.pawl.error.NameInUseException;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.rule.CounterRule;
+import io.pawl.spi.rule.CounterState;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;

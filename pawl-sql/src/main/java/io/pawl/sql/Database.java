@@ -1,9 +1,9 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;
 

@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;

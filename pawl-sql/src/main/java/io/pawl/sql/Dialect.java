@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.spi.Diagnosable.Finding;
-import io.pawl.spi.LockState.Grant;
+import io.pawl.spi.rule.LockState.Grant;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -44,7 +44,7 @@ interface Dialect {
 
   /**
    * Where a new writer leads: asked before each transaction on it, which it refuses with a {@link
-   * io.pawl.StoreConfigurationException} once others are led elsewhere.
+   * io.pawl.error.StoreConfigurationException} once others are led elsewhere.
    */
   default Runnable place() {
     return () -> {};

@@ -1,7 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.Outcome;
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
 import java.sql.PreparedStatement;
@@ -19,7 +18,7 @@ record LedgerLine(String counter, long number, LedgerEntry entry) {
 
   /** Whether it has a row among the open reservations. */
   boolean isOpenReservation() {
-    return entry.status() == Outcome.Status.RESERVED;
+    return entry.status() == LedgerEntry.Status.RESERVED;
   }
 
   /** The columns of {@link CounterTables#LEDGER}. */
@@ -31,7 +30,7 @@ record LedgerLine(String counter, long number, LedgerEntry entry) {
           new LedgerEntry(
               id,
               Operation.parse(row.getString(4)),
-              Outcome.Status.valueOf(row.getString(5).toUpperCase(Locale.ROOT)),
+              LedgerEntry.Status.valueOf(row.getString(5).toUpperCase(Locale.ROOT)),
               row.getLong(6),
               row.getLong(7),
               IsoMillis.parseOrZero(row.getString(8)),

@@ -1,10 +1,10 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
-import io.pawl.spi.LockState.Grant;
+import io.pawl.spi.rule.LockState.Grant;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -2,10 +2,10 @@ package io.pawl.sql;
 
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
-import io.pawl.spi.CounterRule;
-import io.pawl.spi.CounterState;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Operation;
+import io.pawl.spi.rule.CounterRule;
+import io.pawl.spi.rule.CounterState;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +77,7 @@ abstract class Posting<T> extends Pending<T> {
 
     @Override
     String id() {
-      return request.id().text();
+      return request.id();
     }
 
     @Override

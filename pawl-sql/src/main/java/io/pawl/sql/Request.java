@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.spi.Claim;
-import io.pawl.spi.LockState;
+import io.pawl.spi.rule.LockState;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -1,12 +1,12 @@
 package io.pawl.sql;
 
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
-import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Entry;
 import java.io.StringWriter;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

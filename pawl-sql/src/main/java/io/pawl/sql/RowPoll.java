@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.LockState;
+import io.pawl.spi.rule.LockState;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;

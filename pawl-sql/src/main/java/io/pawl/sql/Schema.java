@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -2,12 +2,12 @@ package io.pawl.sql;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Kind;
-import io.pawl.spi.LockState;
-import io.pawl.spi.LockState.Entry;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Entry;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

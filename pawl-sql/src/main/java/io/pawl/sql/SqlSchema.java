@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -37,8 +37,8 @@ public final class SqlSchema {
    * Creates the tables on a server, whatever {@code pawl.createTables} says. The server decides
    * which statements it needs, whatever driver the URL names.
    *
-   * @throws io.pawl.StoreConfigurationException where tables of a newer Pawl are there
-   * @throws io.pawl.StoreException where that fails
+   * @throws io.pawl.error.StoreConfigurationException where tables of a newer Pawl are there
+   * @throws io.pawl.error.StoreException where that fails
    */
   public static void apply(StoreUrl url) {
     if (url.scheme().contains("sqlite")) {

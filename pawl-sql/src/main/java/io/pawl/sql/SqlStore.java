@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -9,13 +9,13 @@ import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Diagnosable;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
-import io.pawl.spi.LockState;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -74,7 +74,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
    * @param pool also one whose connections are not in autocommit, or isolate in any way
    * @param createsTables whether missing tables may be created; if not, or if the account may not,
    *     the exception says what to run
-   * @throws io.pawl.StoreException when the database cannot be reached or used
+   * @throws io.pawl.error.StoreException when the database cannot be reached or used
    */
   public static SqlStore over(DataSource pool, boolean createsTables) {
     return OwnThread.call(

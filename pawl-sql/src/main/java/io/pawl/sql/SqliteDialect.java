@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import java.nio.file.Path;

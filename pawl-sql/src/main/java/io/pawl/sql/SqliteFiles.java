@@ -1,6 +1,6 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
+import io.pawl.error.StoreConfigurationException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,7 @@
 package io.pawl.sql;
 
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.Stores;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreProvider;
@@ -55,10 +54,32 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
   }
 
   @Override
+  public String embeddedUrl() {
+    return "sqlite:" + stateDirectory().resolve("pawl").resolve("locks.db");
+  }
+
+  private static Path stateDirectory() {
+    String os = System.getProperty("os.name", "");
+    Path home = Path.of(System.getProperty("user.home", "."));
+    String windows = System.getenv("LOCALAPPDATA");
+    String xdg = System.getenv("XDG_STATE_HOME");
+    if (xdg != null && Path.of(xdg).isAbsolute()) {
+      return Path.of(xdg);
+    }
+    if (os.startsWith("Windows") && windows != null) {
+      return Path.of(windows);
+    }
+    if (os.startsWith("Mac")) {
+      return home.resolve("Library").resolve("Application Support");
+    }
+    return home.resolve(".local").resolve("state");
+  }
+
+  @Override
   public LockStore open(StoreUrl url) {
     Path file = path(url);
     try {
-      if (url.toString().equals(Stores.embeddedUrl())) {
+      if (url.toString().equals(embeddedUrl())) {
         Files.createDirectories(file.getParent());
       }
       checkFile(url, file);

@@ -1,7 +1,7 @@
 package io.pawl.sql;
 
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import java.sql.SQLException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;

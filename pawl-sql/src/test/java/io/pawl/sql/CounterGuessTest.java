@@ -4,12 +4,12 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.Counter;
-import io.pawl.OperationConflictException;
-import io.pawl.OperationId;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Take;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Take;
+import io.pawl.options.PawlOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

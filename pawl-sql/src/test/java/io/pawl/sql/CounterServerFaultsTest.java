@@ -3,11 +3,11 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.Counter;
-import io.pawl.OperationId;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Take;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Take;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.ServerProcess;
 import java.sql.Connection;

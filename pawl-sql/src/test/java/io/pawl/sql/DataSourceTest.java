@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreUnavailableException;
-import io.pawl.Take;
+import io.pawl.counter.Take;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;

@@ -3,10 +3,10 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.Stores;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

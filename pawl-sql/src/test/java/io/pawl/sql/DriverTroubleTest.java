@@ -4,17 +4,16 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.pawl.Counter;
 import io.pawl.Lease;
-import io.pawl.OperationId;
 import io.pawl.Pawl;
-import io.pawl.StoreException;
-import io.pawl.Take;
+import io.pawl.counter.Counter;
+import io.pawl.counter.Take;
+import io.pawl.error.StoreException;
 import io.pawl.spi.CounterRequest;
-import io.pawl.spi.CounterState;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.rule.CounterState;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -25,6 +24,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -126,7 +126,9 @@ class DriverTroubleTest {
         CounterCombiner counters = new CounterCombiner(server, "pawl-test-counters")) {
       assertThat(tables.read(name)).succeedsWithin(Duration.ofMinutes(1));
       Operation set = new Operation.SetTo(3);
-      CounterRequest request = CounterRequest.of(name, OperationId.random(), set, false);
+      CounterRequest request =
+          CounterRequest.of(
+              name, UUID.randomUUID().toString(), System.currentTimeMillis(), set, false);
       assertThat(counters.submit(new Posting.Change(request)))
           .succeedsWithin(Duration.ofMinutes(1));
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.DistributedLock;
 import io.pawl.LockGroup;
 import io.pawl.Pawl;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;

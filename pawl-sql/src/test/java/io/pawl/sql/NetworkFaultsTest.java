@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
@@ -152,7 +152,7 @@ class NetworkFaultsTest {
       proxy.heal();
       next.close();
       assertThat(pawl.lock(name, brief).tryAcquire(Duration.ofSeconds(60))).isPresent();
-      assertThatThrownBy(lease::close).isInstanceOf(io.pawl.LeaseLostException.class);
+      assertThatThrownBy(lease::close).isInstanceOf(io.pawl.error.LeaseLostException.class);
     }
   }
 }

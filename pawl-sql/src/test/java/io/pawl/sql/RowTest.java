@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
-import io.pawl.spi.LockState;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

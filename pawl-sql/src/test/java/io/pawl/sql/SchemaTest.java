@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Pawl;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreDeniedException;
-import io.pawl.Stores;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LockObserver;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreConfigurationException;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
@@ -89,7 +89,7 @@ class ServerFaultsTest {
 
   private static SqlStore openAt(ServerProcess server) {
     return (SqlStore)
-        io.pawl.Stores.open(io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(url(server))));
+        io.pawl.spi.Stores.open(io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(url(server))));
   }
 
   @ParameterizedTest

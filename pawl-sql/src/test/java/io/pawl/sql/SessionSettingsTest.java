@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Pawl;
-import io.pawl.StoreConfigurationException;
-import io.pawl.Stores;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StaleTokenException;
+import io.pawl.error.StaleTokenException;
+import io.pawl.options.LockOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -3,8 +3,8 @@ package io.pawl.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -1,8 +1,8 @@
 package io.pawl.sql;
 
-import io.pawl.Stores;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.tck.LockStoreContract;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StoreConfigurationException;
-import io.pawl.Stores;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

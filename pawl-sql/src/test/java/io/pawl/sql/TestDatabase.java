@@ -1,11 +1,11 @@
 package io.pawl.sql;
 
-import io.pawl.Stores;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

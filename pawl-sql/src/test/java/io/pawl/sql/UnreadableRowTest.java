@@ -4,7 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;

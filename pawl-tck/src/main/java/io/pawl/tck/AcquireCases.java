@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;

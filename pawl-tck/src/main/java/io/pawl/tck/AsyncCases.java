@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.pawl.DistributedLock;
 import io.pawl.GroupLease;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
+import io.pawl.error.LeaseLostException;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;

@@ -2,9 +2,9 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
 import io.pawl.OnLoss;
-import io.pawl.RunTooLongException;
 import io.pawl.ScheduledJob;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.RunTooLongException;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.io.IOException;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
 import io.pawl.Pawl;
+import io.pawl.error.LeaseLostException;
 import io.pawl.spi.LockStore;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;

@@ -2,14 +2,14 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.Counter;
-import io.pawl.OperationId;
-import io.pawl.Outcome;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Stores;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -2,13 +2,13 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.Counter;
-import io.pawl.OperationId;
-import io.pawl.Outcome;
-import io.pawl.OutcomeUnknownException;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Take;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.Take;
+import io.pawl.options.PawlOptions;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;

@@ -3,11 +3,11 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.Change;
-import io.pawl.Counter;
-import io.pawl.NameInUseException;
-import io.pawl.Outcome;
-import io.pawl.Take;
+import io.pawl.counter.Change;
+import io.pawl.counter.Counter;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.Take;
+import io.pawl.error.NameInUseException;
 import io.pawl.spi.Amounts;
 import io.pawl.tck.FaultyStore.Verb;
 import java.util.ArrayList;

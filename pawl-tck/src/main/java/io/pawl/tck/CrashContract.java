@@ -4,12 +4,12 @@ import static io.pawl.tck.SecondProcess.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Stores;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.tck.Bench.Running;
 import java.io.IOException;
 import java.nio.file.Path;

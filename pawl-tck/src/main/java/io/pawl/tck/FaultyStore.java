@@ -1,7 +1,7 @@
 package io.pawl.tck;
 
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;

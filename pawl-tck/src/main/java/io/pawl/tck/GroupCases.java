@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.GroupLease;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
 import io.pawl.LockGroup;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.StoreDeniedException;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.options.LockOptions;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.JavaLock;
 import io.pawl.JavaReadWriteLock;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
+import io.pawl.error.LeaseLostException;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;

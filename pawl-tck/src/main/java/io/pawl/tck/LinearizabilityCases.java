@@ -3,8 +3,8 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import io.pawl.tck.Linearizability.Call;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.pawl.tck;
 
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
+import io.pawl.options.PawlOptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 

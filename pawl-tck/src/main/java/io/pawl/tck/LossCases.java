@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
-import io.pawl.LockObserver;
-import io.pawl.PawlOptions;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockObserver;
+import io.pawl.options.PawlOptions;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;

@@ -4,9 +4,9 @@ import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
-import io.pawl.StoreException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import io.pawl.tck.Bench.Running;

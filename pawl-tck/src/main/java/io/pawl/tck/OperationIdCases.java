@@ -3,16 +3,16 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.Change;
-import io.pawl.Counter;
-import io.pawl.OperationConflictException;
-import io.pawl.OperationId;
-import io.pawl.OperationTooOldException;
-import io.pawl.Outcome;
-import io.pawl.Outcome.Status;
-import io.pawl.Reservation;
-import io.pawl.StoreException;
-import io.pawl.Take;
+import io.pawl.counter.Change;
+import io.pawl.counter.Counter;
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.Outcome.Status;
+import io.pawl.counter.Reservation;
+import io.pawl.counter.Take;
+import io.pawl.error.StoreException;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
@@ -21,6 +21,7 @@ import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -261,9 +262,14 @@ abstract class OperationIdCases extends CounterCases {
   void aFirstRefusalUnderAnIdThatNobodyKnowsLeavesNoEntry() throws Exception {
     CounterStore store = (CounterStore) bench.store();
     String name = bench.lock("unrecorded");
-    apply(store, CounterRequest.of(name, OperationId.of("set"), new Operation.SetTo(1), true));
+    apply(store, CounterRequest.of(name, "set", 0, new Operation.SetTo(1), true));
     CounterRequest take =
-        CounterRequest.of(name, OperationId.random(), new Operation.Add(-2), false);
+        CounterRequest.of(
+            name,
+            UUID.randomUUID().toString(),
+            System.currentTimeMillis(),
+            new Operation.Add(-2),
+            false);
 
     assertThat(apply(store, take)).isInstanceOf(CounterAnswer.Refused.class);
     assertThat(store.history(name, 10).toCompletableFuture().get(20, TimeUnit.SECONDS)).hasSize(1);

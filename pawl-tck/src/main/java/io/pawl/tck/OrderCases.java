@@ -3,8 +3,8 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package io.pawl.tck;
 
-import io.pawl.Counter;
 import io.pawl.Lease;
-import io.pawl.LeaseLostException;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.Stores;
+import io.pawl.counter.Counter;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.tck.FaultyStore.Verb;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.DistributedSemaphore;
 import io.pawl.Lease;
-import io.pawl.LockKindException;
+import io.pawl.error.LockKindException;
 import io.pawl.tck.Bench.Running;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.PawlOptions;
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.options.PawlOptions;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
 import java.time.Duration;

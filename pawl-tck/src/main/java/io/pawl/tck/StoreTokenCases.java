@@ -5,7 +5,7 @@ import static io.pawl.tck.SeamClient.held;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;

@@ -2,7 +2,7 @@ package io.pawl.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.OperationId;
+import io.pawl.counter.OperationId;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterView;
@@ -10,6 +10,7 @@ import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** A counter in memory knows its last 100,000 operations, and forgets the others. */
@@ -20,8 +21,13 @@ class ForgettingTest {
   private final MemoryStore store = new MemoryStore();
 
   private CounterAnswer add(OperationId id) {
-    CounterRequest request = CounterRequest.of("stock", id, new Operation.Add(1), true);
+    CounterRequest request =
+        CounterRequest.of("stock", id.text(), issued(id), new Operation.Add(1), true);
     return store.apply(request).toCompletableFuture().join();
+  }
+
+  private static long issued(OperationId id) {
+    return Objects.requireNonNull(id.issued()).toEpochMilli();
   }
 
   private static OperationId id(String text) {
@@ -51,8 +57,7 @@ class ForgettingTest {
   @Test
   void whatAQuestionClosedIsForgottenAsIfItWereAsOldAsTheQuestion() {
     Instant beforeTheQuestion = Instant.now();
-    CounterRequest question =
-        CounterRequest.of("stock", OperationId.of("asked"), Operation.CLOSE, true);
+    CounterRequest question = CounterRequest.of("stock", "asked", 0, Operation.CLOSE, true);
     store.apply(question).toCompletableFuture().join();
     for (int i = 0; i < MORE_THAN_KEPT; i++) {
       add(id("id" + i));

@@ -3,8 +3,8 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pawl.StoreDeniedException;
-import io.pawl.StoreUnavailableException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;

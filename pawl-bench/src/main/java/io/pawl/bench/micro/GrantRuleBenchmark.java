@@ -2,11 +2,11 @@ package io.pawl.bench.micro;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.GrantRule;
 import io.pawl.spi.Holder;
-import io.pawl.spi.LockState;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

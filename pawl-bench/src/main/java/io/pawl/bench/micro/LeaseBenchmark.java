@@ -2,9 +2,9 @@ package io.pawl.bench.micro;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import io.pawl.LockOptions;
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

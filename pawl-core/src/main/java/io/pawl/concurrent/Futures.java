@@ -1,0 +1,35 @@
+package io.pawl.concurrent;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What futures are made of here more than once. */
+public final class Futures {
+
+  private Futures() {}
+
+  /** Completes {@code promise} as {@code source} is. */
+  public static <T extends @Nullable Object> void follow(
+      CompletableFuture<T> promise, CompletionStage<T> source) {
+    source.whenComplete((value, error) -> complete(promise, value, error));
+  }
+
+  /** Completes {@code promise} with what a stage has ended with. */
+  public static <T extends @Nullable Object> void complete(
+      CompletableFuture<T> promise, T value, @Nullable Throwable error) {
+    if (error == null) {
+      promise.complete(value);
+    } else {
+      promise.completeExceptionally(error);
+    }
+  }
+
+  /** {@code source} by another value; cancelling it cancels {@code source}. */
+  public static <T, U> CompletableFuture<U> mapped(CompletableFuture<T> source, Function<T, U> by) {
+    CompletableFuture<U> future = source.thenApply(by);
+    future.whenComplete((value, error) -> source.cancel(false));
+    return future;
+  }
+}

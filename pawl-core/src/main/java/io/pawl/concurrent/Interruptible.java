@@ -1,0 +1,75 @@
+package io.pawl.concurrent;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Work on the thread that makes this, which other threads may interrupt once; the interrupt does
+ * not outlast the work. A thread that has been interrupted already is left as it is until it has
+ * taken notice of that, so that the flag that is taken back at the end is ours.
+ */
+public final class Interruptible {
+
+  /** After which a thread that was interrupted already is looked at again: 20 ms. */
+  private static final long AGAIN_NANOS = 20_000_000;
+
+  private final Time time;
+  private final Thread thread = Thread.currentThread();
+  private final ReentrantLock mutex = new ReentrantLock();
+  private boolean interrupted;
+  private boolean ended;
+  private boolean wanted;
+
+  /**
+   * @param time for another try where the thread has been interrupted already
+   */
+  public Interruptible(Time time) {
+    this.time = time;
+  }
+
+  /** Does nothing once the work has ended. */
+  public void interrupt() {
+    mutex.lock();
+    try {
+      if (wanted) {
+        return;
+      }
+      wanted = true;
+    } finally {
+      mutex.unlock();
+    }
+    interruptSoon();
+  }
+
+  private void interruptSoon() {
+    boolean again = false;
+    mutex.lock();
+    try {
+      if (!ended) {
+        again = thread.isInterrupted();
+        if (!again) {
+          interrupted = true;
+          thread.interrupt();
+        }
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (again) {
+      time.after(AGAIN_NANOS, this::interruptSoon);
+    }
+  }
+
+  /** The work has ended. Answers whether it was interrupted by this, and clears such a flag. */
+  public boolean end() {
+    mutex.lock();
+    try {
+      ended = true;
+      if (interrupted) {
+        Thread.interrupted();
+      }
+      return interrupted;
+    } finally {
+      mutex.unlock();
+    }
+  }
+}

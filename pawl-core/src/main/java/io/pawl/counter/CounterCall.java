@@ -1,0 +1,220 @@
+package io.pawl.counter;
+
+import io.pawl.engine.Engine;
+import io.pawl.engine.StoreCalls;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One question about counters on its way to the store, repeated until it is answered or the
+ * client's patience is over. Changes are repeated under their id, which the store applies once.
+ *
+ * <p>An answer is awaited however long the store takes, which its own timeout bounds; patience
+ * decides only whether it is asked again. The mutex is held for state only.
+ *
+ * @param <A> what the store answers
+ */
+final class CounterCall<A> implements Engine.OpenCall {
+
+  /** Sends the question. */
+  interface Question<A> {
+
+    /**
+     * @param repeated whether an earlier copy may have been applied, or may still be under way
+     */
+    CompletionStage<A> ask(boolean repeated);
+  }
+
+  private final Engine engine;
+  private final String counter;
+  private final @Nullable OperationId id;
+  private final Question<A> question;
+  private final CompletableFuture<A> answer = new CompletableFuture<>();
+
+  /** Completes when whoever asked will hear of the answer, though the client should close. */
+  private CompletableFuture<Void> handedOn = answer.handle((value, error) -> null);
+
+  private final ReentrantLock mutex = new ReentrantLock();
+  private boolean asking;
+  private boolean repeatsNoMore;
+  private boolean doubtful;
+  private int failures;
+  private long failingSince;
+  private @Nullable StoreException lastFailure;
+
+  /**
+   * @param id under which it changes something; null where it only reads
+   */
+  CounterCall(Engine engine, String counter, @Nullable OperationId id, Question<A> question) {
+    this.engine = engine;
+    this.counter = counter;
+    this.id = id;
+    this.question = question;
+  }
+
+  @Override
+  public String what() {
+    return "counter '" + counter + "'";
+  }
+
+  /** Asks on this thread, which waits for the answer; an interrupt is kept for later. */
+  <T> T now(Function<A, T> reading) {
+    engine.begin(this);
+    ask();
+    try {
+      return reading.apply(answer.join());
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  /** Asks without blocking; the future is completed on a worker. */
+  <T> CompletableFuture<T> later(Function<A, T> reading) {
+    CompletableFuture<T> future = new CompletableFuture<>();
+    handedOn =
+        answer.handle(
+            (value, error) -> {
+              engine.workers().users().execute(() -> complete(future, reading, value, error));
+              return null;
+            });
+    engine.begin(this);
+    engine.run(this::ask);
+    return future;
+  }
+
+  private static <A, T> void complete(
+      CompletableFuture<T> future,
+      Function<A, T> reading,
+      @Nullable A value,
+      @Nullable Throwable error) {
+    if (value == null) {
+      future.completeExceptionally(
+          error == null ? new IllegalStateException("the store answered null") : error);
+      return;
+    }
+    try {
+      future.complete(reading.apply(value));
+    } catch (RuntimeException e) {
+      future.completeExceptionally(e);
+    }
+  }
+
+  private void ask() {
+    boolean repeated;
+    mutex.lock();
+    try {
+      if (answer.isDone()) {
+        return;
+      }
+      asking = true;
+      repeated = failures > 0;
+    } finally {
+      mutex.unlock();
+    }
+    StoreCalls.call(() -> question.ask(repeated)).whenComplete(this::answered);
+  }
+
+  private void answered(@Nullable A value, @Nullable Throwable error) {
+    if (value != null) {
+      engine.ended(this);
+      answer.complete(value);
+      return;
+    }
+    StoreException cause = StoreCalls.asStoreException(what(), engine.store(), error);
+    engine.observerLater().storeFailed(counter, cause);
+    long pauseNanos;
+    mutex.lock();
+    try {
+      asking = false;
+      lastFailure = cause;
+      if (failures++ == 0) {
+        failingSince = engine.time().nanos();
+      }
+      doubtful |= !changedNothing(cause, error);
+      pauseNanos = pauseNanos(cause);
+    } finally {
+      mutex.unlock();
+    }
+    if (pauseNanos < 0) {
+      giveUp();
+    } else {
+      engine.time().after(pauseNanos, () -> engine.run(this::ask));
+    }
+  }
+
+  /** Before the next try; negative where there is none. */
+  private long pauseNanos(StoreException cause) {
+    long spent = engine.time().nanos() - failingSince;
+    boolean again =
+        cause instanceof StoreUnavailableException
+            && !repeatsNoMore
+            && spent < engine.patienceNanos();
+    return again ? StoreCalls.pauseNanos(failures, engine.random()) : -1;
+  }
+
+  private static boolean changedNothing(StoreException cause, @Nullable Throwable error) {
+    if (cause instanceof StoreUnavailableException unavailable) {
+      return unavailable.isUnsent();
+    }
+    return cause == error || (error instanceof CompletionException && cause == error.getCause());
+  }
+
+  @Override
+  public CompletableFuture<Void> repeatNoMore() {
+    boolean idle;
+    mutex.lock();
+    try {
+      repeatsNoMore = true;
+      idle = !asking && failures > 0;
+    } finally {
+      mutex.unlock();
+    }
+    if (idle) {
+      giveUp();
+    }
+    return handedOn;
+  }
+
+  /**
+   * What is known where the store has answered that it cannot tell; null where no earlier copy can
+   * have been applied.
+   */
+  @Nullable OutcomeUnknownException unknownStill() {
+    OperationId changing = id;
+    mutex.lock();
+    try {
+      return changing == null || !doubtful
+          ? null
+          : new OutcomeUnknownException(counter, changing, engine.store().describe(), lastFailure);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Says what is known, unless it was answered. */
+  @Override
+  public void giveUp() {
+    engine.ended(this);
+    RuntimeException known;
+    mutex.lock();
+    try {
+      StoreException cause = lastFailure;
+      if (id != null && (doubtful || asking)) {
+        known = new OutcomeUnknownException(counter, id, engine.store().describe(), cause);
+      } else if (cause != null) {
+        known = cause;
+      } else {
+        known = new IllegalStateException(what() + ": the Pawl client is closed");
+      }
+    } finally {
+      mutex.unlock();
+    }
+    answer.completeExceptionally(known);
+  }
+}

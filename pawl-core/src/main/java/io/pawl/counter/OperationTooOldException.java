@@ -1,0 +1,42 @@
+package io.pawl.counter;
+
+import io.pawl.error.PawlException;
+import java.time.Instant;
+
+/**
+ * An operation was first made longer ago than the store remembers: whether it was applied then
+ * cannot be told any more. Nothing was changed.
+ */
+public final class OperationTooOldException extends PawlException {
+
+  private static final long serialVersionUID = 1;
+
+  private final String counter;
+  private final OperationId id;
+
+  OperationTooOldException(String counter, OperationId id, Instant keptFrom) {
+    super(
+        "counter '"
+            + counter
+            + "': operation '"
+            + id
+            + "' "
+            + (id.issued() == null ? "says not when it was issued" : "was issued " + id.issued())
+            + ", and operations from before "
+            + keptFrom
+            + " are not remembered; look into your own records",
+        null);
+    this.counter = counter;
+    this.id = id;
+  }
+
+  /** The counter's name. */
+  public String counter() {
+    return counter;
+  }
+
+  /** The id that is too old. */
+  public OperationId id() {
+    return id;
+  }
+}

@@ -1,0 +1,63 @@
+package io.pawl.counter;
+
+import io.pawl.spi.LedgerEntry;
+import java.time.Instant;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of an operation on a counter.
+ *
+ * @param id the operation's, see {@link OperationId}
+ * @param status see there
+ * @param operation what it was, in words: {@code add -3}
+ * @param change by how much it has changed the counter's value, as of now: 0 where it was refused
+ *     or undone
+ * @param value the counter's value when it was decided
+ * @param at when it was decided, by the store's clock
+ * @param until the deadline of a reservation, null for anything else
+ */
+public record Outcome(
+    String id,
+    Status status,
+    String operation,
+    long change,
+    long value,
+    Instant at,
+    @Nullable Instant until) {
+
+  static Outcome of(LedgerEntry entry) {
+    return new Outcome(
+        entry.id(),
+        Status.valueOf(entry.status().name()),
+        entry.operation().toString(),
+        entry.change(),
+        entry.value(),
+        Instant.ofEpochMilli(entry.at()),
+        entry.until() == 0 ? null : Instant.ofEpochMilli(entry.until()));
+  }
+
+  /** What became of it. All but {@link #RESERVED} are final. */
+  public enum Status {
+    /** It was applied, exactly once. */
+    APPLIED,
+    /** It was refused: it was not applied, and never will be. */
+    REFUSED,
+    /** A reservation that is still open. */
+    RESERVED,
+    /** A reservation that was confirmed: it was taken for good. */
+    CONFIRMED,
+    /** A reservation that was cancelled: it is back in stock. */
+    CANCELLED,
+    /** A reservation whose deadline has passed: it is back in stock. */
+    EXPIRED,
+    /** The store had never heard of it, and will refuse it should it still arrive. */
+    NEVER;
+
+    /** In lower case. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package io.pawl.counter;
+
+import io.pawl.error.PawlException;
+import io.pawl.error.StoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A change of a counter was sent, and the store gave no answer in time: it may have been applied or
+ * not. {@link Counter#outcome} with {@link #id} tells, once the store answers again; so does making
+ * the same change again under that id.
+ */
+public final class OutcomeUnknownException extends PawlException {
+
+  private static final long serialVersionUID = 1;
+
+  private final String counter;
+  private final OperationId id;
+
+  OutcomeUnknownException(
+      String counter, OperationId id, String store, @Nullable StoreException cause) {
+    super(
+        "counter '"
+            + counter
+            + "': whether operation '"
+            + id
+            + "' was applied is not known, since "
+            + store
+            + " gave no answer; ask again with outcome(\""
+            + id
+            + "\")",
+        cause);
+    this.counter = counter;
+    this.id = id;
+  }
+
+  /** The counter's name; of a basket all of them, with commas between. */
+  public String counter() {
+    return counter;
+  }
+
+  /** The operation to ask for. */
+  public OperationId id() {
+    return id;
+  }
+}

@@ -1,0 +1,665 @@
+package io.pawl.engine;
+
+import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Time;
+import io.pawl.error.LockKindException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The client's side of one claim, from the first attempt to the confirmed withdrawal: the
+ * acquisition state machine. One round trip to take a free lock, one to give it back; a wait costs
+ * one attempt and a share of a batched renewal per third of a lease, and ends by a bell or by
+ * asking again.
+ *
+ * <p><b>Unknown outcomes.</b> A failed attempt may have been applied, or may still be on its way.
+ * It is repeated under the same id, which is harmless; and from then on the claim is
+ * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
+ * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in line that
+ * has run out since, whose grant the last sign of life does not cover. So it is where a hold has to
+ * last: a claim that is not renewed gets its whole lease by asking, and one with a shortest hold is
+ * a holder to the store once it was heard of after its grant.
+ *
+ * <p>Locking: {@code mutex} is held for state only, never while the store or the owner is called.
+ * The owner may hear of a loss before it hears of the grant, and ignores claims that it has let go.
+ */
+final class LiveClaim implements Bell, Comparable<LiveClaim> {
+
+  /** A waiter asks at least this often, and so is served this late when its bell was lost: 2 s. */
+  static final long LONGEST_SILENCE_NANOS = 2_000_000_000L;
+
+  private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
+
+  private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
+
+  /**
+   * Whom a claim reports to; called without any lock held. All but a grant and a place in line end
+   * the claim.
+   */
+  interface Owner {
+
+    /** The store has answered: it waits there. */
+    void inLine(LiveClaim claim);
+
+    /** It is held now. */
+    void granted(LiveClaim claim);
+
+    /** It is neither held nor in line, without fault: busy, or its place was dropped. */
+    void refused(LiveClaim claim);
+
+    /**
+     * It does not queue and was granted, but the answer took longer than its lease: it is given
+     * back, and does not stand in the way of another one.
+     */
+    void late(LiveClaim claim);
+
+    /** It was held and can no longer be trusted; the stage completes when the holders know. */
+    CompletableFuture<Void> lost(LiveClaim claim, String why);
+
+    /** Whether nobody can reach a lease of the hold any more. */
+    boolean isForgotten(LiveClaim claim);
+
+    /**
+     * The store failed for good, or for longer than the client's patience; or the lock is of
+     * another kind.
+     */
+    void failed(LiveClaim claim, RuntimeException cause);
+  }
+
+  /** What the {@link Renewer} is to do with a claim whose time has come. */
+  enum Duty {
+    NOTHING,
+    RENEW,
+    ASK,
+    LOSE
+  }
+
+  private enum Status {
+    ASKING,
+    WAITING,
+    HELD,
+    ENDED
+  }
+
+  private final Engine engine;
+  private final Owner owner;
+  private volatile Claim claim;
+  private final boolean renewal;
+  private final long periodNanos;
+  private final Withdrawal withdrawal;
+  private final Validity validity;
+  private final Troubles troubles;
+
+  /** The renewer's notes, guarded by its mutex. */
+  long dueNanos;
+
+  boolean mayBeSooner;
+  boolean watched;
+
+  private final ReentrantLock mutex = new ReentrantLock();
+  private Status status = Status.ASKING;
+  private int attempts;
+  private int unanswered;
+  private boolean doubtful;
+  private boolean renewing;
+
+  /** A bell rang that only a question sent after it can confirm. */
+  private boolean hinted;
+
+  /** Until when a hold that is not renewed otherwise is, where it was extended. */
+  private long extendedUntil;
+
+  private boolean extended;
+  private long grantedAt;
+  private volatile boolean used;
+  private volatile Standing.@Nullable Held held;
+  private volatile @Nullable String lossReason;
+
+  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
+    this.engine = engine;
+    this.owner = owner;
+    this.claim = claim;
+    this.renewal = renewal;
+    this.periodNanos = claim.lease().toNanos() / 3;
+    this.withdrawal = new Withdrawal(engine, this);
+    this.validity = new Validity(claim.lease().toNanos());
+    this.troubles = new Troubles(engine);
+  }
+
+  Claim claim() {
+    return claim;
+  }
+
+  Owner owner() {
+    return owner;
+  }
+
+  long periodNanos() {
+    return periodNanos;
+  }
+
+  /** Held, and before the local deadline: no round trip. */
+  boolean isValid(long now) {
+    return held != null && !validity.isOver(now);
+  }
+
+  /** Nanoseconds to the local deadline, 0 where it is not held. */
+  long remainingNanos(long now) {
+    return held == null ? 0 : validity.remainingNanos(now);
+  }
+
+  /** Whether most of the validity is left, so that the hold is worth passing on. */
+  boolean isFresh(long now) {
+    return held != null && validity.isFresh(now);
+  }
+
+  /** The tokens of the hold, null where there is none. */
+  Standing.@Nullable Held held() {
+    return held;
+  }
+
+  /** The failure that the claim is struggling with. */
+  @Nullable StoreException lastFailure() {
+    return troubles.last();
+  }
+
+  /**
+   * For how long it has been asked and never answered, so that nobody can say "busy"; 0 if it was.
+   */
+  long silentNanos() {
+    return troubles.silentNanos();
+  }
+
+  /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
+  void ask() {
+    long sentAt;
+    mutex.lock();
+    try {
+      if (status == Status.ENDED) {
+        return;
+      }
+      sentAt = engine.time().nanos();
+      if (attempts++ == 0) {
+        validity.begin(sentAt);
+      }
+      unanswered++;
+      hinted = false;
+    } finally {
+      mutex.unlock();
+    }
+    StoreCalls.call(() -> engine.store().attempt(claim, this))
+        .whenComplete((standing, error) -> answered(sentAt, standing, error));
+  }
+
+  /** Those for whom it asks have been patient with another claim since {@code since}. */
+  void isPatientSince(long since) {
+    mutex.lock();
+    try {
+      troubles.continueFrom(since);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Asks the store {@code delayNanos} from now. */
+  void askAfter(long delayNanos) {
+    engine.renewer().watch(this, engine.time().nanos() + delayNanos);
+  }
+
+  private void answered(long sentAt, @Nullable Standing standing, @Nullable Throwable error) {
+    Runnable report;
+    mutex.lock();
+    try {
+      unanswered--;
+      if (status == Status.ENDED) {
+        return;
+      }
+      if (standing == null) {
+        doubtful = true;
+        if (status == Status.HELD) {
+          return;
+        }
+        report = failing(failure(error), sentAt);
+      } else {
+        report = stands(standing, sentAt);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    report.run();
+  }
+
+  @Override
+  public void ring(Standing standing) {
+    Runnable report;
+    mutex.lock();
+    try {
+      if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
+        return;
+      }
+      if (attempts > 1 || !renewal || !claim.minHold().isZero()) {
+        if (status != Status.HELD) {
+          hinted = true;
+          engine.renewer().watch(this, engine.time().nanos());
+        }
+        return;
+      }
+      report = stands(standing, validity.coveredFrom());
+    } finally {
+      mutex.unlock();
+    }
+    report.run();
+  }
+
+  /** The renewal sent at {@code sentAt} was answered, or failed. */
+  void renewed(long sentAt, @Nullable Standing standing, @Nullable Throwable error) {
+    Runnable report;
+    mutex.lock();
+    try {
+      renewing = false;
+      if (status == Status.ENDED) {
+        return;
+      }
+      if (standing != null) {
+        report = stands(standing, sentAt);
+      } else {
+        StoreException cause = error == null ? unanswered() : failure(error);
+        report = status == Status.HELD ? renewalFailed(cause, sentAt) : failing(cause, sentAt);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    report.run();
+  }
+
+  private Runnable stands(Standing standing, long sentAt) {
+    boolean first = troubles.answered();
+    if (standing instanceof Standing.Held tokens) {
+      return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
+    }
+    if (status == Status.HELD) {
+      if (standing instanceof Standing.Waiting && sentAt <= grantedAt) {
+        return covered(sentAt);
+      }
+      return ending("the store no longer knows it: it ran out or was evicted");
+    }
+    if (standing instanceof Standing.Waiting waiting) {
+      boolean news = first || status != Status.WAITING;
+      Runnable report = news ? () -> owner.inLine(this) : () -> {};
+      status = Status.WAITING;
+      validity.cover(sentAt);
+      if (hinted) {
+        engine.renewer().watch(this, engine.time().nanos());
+        return report;
+      }
+      long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
+      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, silence);
+      long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
+      long askAt = engine.time().nanos() + pause;
+      if (askAt - renewBy < 0) {
+        engine.renewer().watch(this, askAt);
+      } else {
+        engine.renewer().renewBy(this, renewBy);
+      }
+      return report;
+    }
+    Runnable finish = doubtful ? withdrawing() : endLocally();
+    return () -> {
+      engine.run(finish);
+      if (standing instanceof Standing.OtherKind other) {
+        int asked = claim.mode().capacity();
+        owner.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
+      } else {
+        owner.refused(this);
+      }
+    };
+  }
+
+  private boolean stillHeld(Standing.Held tokens) {
+    Standing.Held known = held;
+    return status == Status.HELD && known != null && known.isSameAs(tokens);
+  }
+
+  private Runnable covered(long sentAt) {
+    validity.cover(sentAt);
+    validity.trust();
+    watchHeld();
+    return () -> {};
+  }
+
+  private Runnable newlyHeld(Standing.Held tokens, long sentAt) {
+    if (status == Status.HELD) {
+      return ending("the store granted it anew under token " + tokens.token());
+    }
+    long now = engine.time().nanos();
+    validity.cover(sentAt);
+    validity.trust();
+    if (validity.isOver(now)) {
+      Runnable finish = withdrawing();
+      return () -> {
+        engine.run(finish);
+        if (claim.queues()) {
+          owner.refused(this);
+        } else {
+          withdrawal.confirmed().whenComplete((nothing, error) -> owner.late(this));
+        }
+      };
+    }
+    status = Status.HELD;
+    engine.holdBegun();
+    grantedAt = now;
+    held = tokens;
+    watchHeld();
+    return () -> owner.granted(this);
+  }
+
+  private void watchHeld() {
+    if (renewal || (extended && validity.isOver(extendedUntil))) {
+      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
+      engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
+    } else {
+      engine.renewer().watch(this, validity.lossAt());
+    }
+  }
+
+  private Runnable failing(StoreException cause, long sentAt) {
+    if (!troubles.failed(cause, sentAt)) {
+      Runnable finish = withdrawing();
+      return () -> {
+        engine.observerLater().storeFailed(claim.lock(), cause);
+        owner.failed(this, cause);
+        engine.run(finish);
+      };
+    }
+    status = Status.ASKING;
+    engine.renewer().watch(this, engine.time().nanos() + troubles.retryNanos());
+    return () -> engine.observerLater().storeFailed(claim.lock(), cause);
+  }
+
+  private Runnable renewalFailed(StoreException cause, long sentAt) {
+    troubles.failed(cause, sentAt);
+    long retry = Math.min(troubles.retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
+    engine.renewer().watch(this, Math.min(validity.lossAt(), engine.time().nanos() + retry));
+    return () -> {
+      log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
+      engine.observerLater().storeFailed(claim.lock(), cause);
+    };
+  }
+
+  /** What to do now that the time has come for which the renewer watched this claim. */
+  Duty duty(long now) {
+    mutex.lock();
+    try {
+      switch (status) {
+        case ASKING:
+          return unanswered > 0 ? Duty.NOTHING : Duty.ASK;
+        case WAITING:
+          return startRenewal();
+        case HELD:
+          if (now - validity.lossAt() >= 0) {
+            return Duty.LOSE;
+          }
+          engine.renewer().watch(this, validity.lossAt());
+          return startRenewal();
+        default:
+          return Duty.NOTHING;
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private Duty startRenewal() {
+    if (renewing) {
+      return Duty.NOTHING;
+    }
+    renewing = true;
+    hinted = false;
+    return Duty.RENEW;
+  }
+
+  /**
+   * Lets a hold run out that is due for renewal although nobody can reach it any more; false for
+   * any other claim.
+   */
+  boolean endsForgotten() {
+    if (held == null || !owner.isForgotten(this)) {
+      return false;
+    }
+    log.warn(
+        "lock '{}': its lease was dropped without being closed; it is not renewed any more and"
+            + " runs out. Keep the Lease object, and close it",
+        claim.lock());
+    leaveToRunOut("nobody can reach the lease any more");
+    return true;
+  }
+
+  /** Ends the hold because its deadline passes; not if a renewal was answered in the meantime. */
+  void loseIfDue() {
+    if (engine.time().nanos() - validity.lossAt() >= 0) {
+      lose(whyLost());
+    }
+  }
+
+  /** Ends the hold: it cannot be trusted any more. */
+  void lose(String why) {
+    Runnable report;
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return;
+      }
+      report = ending(why);
+    } finally {
+      mutex.unlock();
+    }
+    report.run();
+  }
+
+  /**
+   * Makes an exclusive hold a shared one, without a gap. The stage answers whether it is held
+   * still, or fails where the store did, which leaves it open whether others may share the hold by
+   * now.
+   */
+  CompletableFuture<Boolean> downgrade() {
+    long sentAt;
+    Claim reader = claim.as(Mode.SHARED);
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(false);
+      }
+      sentAt = engine.time().nanos();
+      unanswered++;
+    } finally {
+      mutex.unlock();
+    }
+    return StoreCalls.call(() -> engine.store().attempt(reader, this))
+        .handle(
+            (standing, error) -> {
+              if (standing instanceof Standing.Held) {
+                claim = reader;
+              }
+              answered(sentAt, standing, error);
+              if (standing == null) {
+                throw failure(error);
+              }
+              return held != null;
+            })
+        .toCompletableFuture();
+  }
+
+  /**
+   * Renews the hold now, and goes on until it is covered up to {@code until}. The stage answers
+   * whether it is held still, or fails where the store did.
+   */
+  CompletableFuture<Boolean> extend(long until) {
+    long sentAt;
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(false);
+      }
+      extendedUntil = extended ? Math.max(extendedUntil, until) : until;
+      extended = true;
+      sentAt = engine.time().nanos();
+    } finally {
+      mutex.unlock();
+    }
+    return StoreCalls.call(() -> engine.store().renew(List.of(claim)))
+        .handle(
+            (standings, error) -> {
+              Standing standing = standings == null ? null : standings.get(claim.id());
+              renewed(sentAt, standing, error);
+              if (standing == null) {
+                throw error == null ? unanswered() : failure(error);
+              }
+              return held != null;
+            })
+        .toCompletableFuture();
+  }
+
+  /** Why the hold is lost, or, as it stands, would be. */
+  String whyLost() {
+    String known = lossReason;
+    if (known != null) {
+      return known;
+    }
+    StoreException cause = troubles.last();
+    String what = "its deadline passed before a renewal was answered";
+    return cause == null ? what : what + "; the last one failed: " + cause.getMessage();
+  }
+
+  private Runnable ending(String why) {
+    lossReason = why;
+    long runsOutAt = validity.coveredFrom() + claim.lease().toNanos();
+    Runnable finish = withdrawing();
+    return () -> withdrawAfter(owner.lost(this, why), runsOutAt, finish);
+  }
+
+  /** The holders hear first. One who does not return delays nobody for longer than the lease. */
+  private void withdrawAfter(CompletableFuture<Void> told, long runsOutAt, Runnable finish) {
+    if (told.isDone()) {
+      engine.run(finish);
+      return;
+    }
+    AtomicBoolean begun = new AtomicBoolean();
+    Runnable once =
+        () -> {
+          if (!begun.getAndSet(true)) {
+            engine.run(finish);
+          }
+        };
+    long left = Math.max(0, runsOutAt - engine.time().nanos());
+    Time.Pending atLast = engine.time().after(left, once);
+    told.thenRun(
+        () -> {
+          atLast.cancel();
+          once.run();
+        });
+  }
+
+  /**
+   * Gives the hold or the place in line back. Idempotent. The stage completes when the store has
+   * confirmed it, or exceptionally when it could not be told before the claim ran out there anyway.
+   *
+   * @param thread runs what tells the store
+   */
+  CompletableFuture<Void> end(Executor thread) {
+    Runnable finish;
+    mutex.lock();
+    try {
+      if (status == Status.ENDED) {
+        return withdrawal.confirmed();
+      }
+      finish = withdrawing();
+    } finally {
+      mutex.unlock();
+    }
+    thread.execute(finish);
+    return withdrawal.confirmed();
+  }
+
+  private Runnable endLocally() {
+    markEnded();
+    return withdrawal::confirm;
+  }
+
+  /** The client has ended for good: what the store has not confirmed by now runs out there. */
+  void abandon() {
+    withdrawal.giveUp(
+        new StoreUnavailableException(
+            "lock '" + claim.lock() + "': the client was closed before the store had answered"));
+  }
+
+  /** A hold under which nobody has worked is not worth a shortest hold. */
+  private Runnable withdrawing() {
+    Claim gone = used ? claim : claim.withMinHold(Duration.ZERO);
+    markEnded();
+    if (attempts == 0) {
+      return withdrawal::confirm;
+    }
+    return withdrawal.of(doubtful || unanswered > 0 ? gone.asUnsettled() : gone);
+  }
+
+  /** Whether somebody has it under a lease of his own, or had. */
+  void use(boolean inUse) {
+    used = inUse;
+  }
+
+  /**
+   * Ends the hold without telling the store, where it runs out; nothing if it is not held. The
+   * stage completes when the holders know.
+   */
+  CompletableFuture<Void> leaveToRunOut(String why) {
+    mutex.lock();
+    try {
+      if (status != Status.HELD) {
+        return CompletableFuture.completedFuture(null);
+      }
+      lossReason = why;
+      markEnded();
+    } finally {
+      mutex.unlock();
+    }
+    withdrawal.confirm();
+    return owner.lost(this, why);
+  }
+
+  private void markEnded() {
+    boolean wasHeld = status == Status.HELD;
+    status = Status.ENDED;
+    held = null;
+    engine.renewer().forget(this);
+    if (wasHeld) {
+      engine.holdEnded();
+    }
+  }
+
+  private StoreException unanswered() {
+    return new StoreUnavailableException("the store said nothing of claim " + claim.id());
+  }
+
+  private StoreException failure(@Nullable Throwable error) {
+    return StoreCalls.asStoreException("lock '" + claim.lock() + "'", engine.store(), error);
+  }
+
+  @Override
+  public int compareTo(LiveClaim other) {
+    int byDue = Long.compare(dueNanos - other.dueNanos, 0);
+    return byDue != 0 ? byDue : claim.id().compareTo(other.claim.id());
+  }
+}

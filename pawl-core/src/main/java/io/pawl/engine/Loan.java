@@ -1,0 +1,332 @@
+package io.pawl.engine;
+
+import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Futures;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockObserver;
+import io.pawl.spi.Mode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The engine's side of a user's lease: one lending of a {@link Hold}. The engine keeps the loan,
+ * and the user alone keeps the lease, so that a lease that nobody can reach any more is found out.
+ *
+ * <p>Held, and from then on either released or lost. No lock is needed for that, and none is held
+ * while anybody is told.
+ */
+public final class Loan {
+
+  private static final Logger log = LoggerFactory.getLogger(Loan.class);
+
+  private static final Object HELD = "held";
+  private static final Object RELEASED = "released";
+
+  private static final VarHandle STATE = field("state", Object.class);
+  private static final VarHandle LOSS = field("loss", Event.class);
+  private static final VarHandle CLOSING = field("closing", Event.class);
+  private static final VarHandle THROWN = field("thrown", boolean.class);
+  private static final VarHandle ENDED = field("ended", CompletableFuture.class);
+
+  private record Lost(String why) {}
+
+  private final Engine engine;
+  private final Line line;
+  private final Hold hold;
+  private final LiveClaim claim;
+  private final long token;
+  private final boolean passed;
+  private final long grantedAt;
+  private volatile @Nullable WeakReference<Object> handle;
+
+  private volatile Object state = HELD;
+  private volatile @Nullable Event loss;
+  private volatile @Nullable Event closing;
+
+  /** What {@code close()} waits for: set by the first that asks or knows. */
+  private volatile @Nullable CompletableFuture<Void> ended;
+
+  /** Whether a close has thrown the loss. */
+  private volatile boolean thrown;
+
+  Loan(Engine engine, Line line, Hold hold, long token, boolean passed) {
+    this.engine = engine;
+    this.line = line;
+    this.hold = hold;
+    this.claim = hold.claim();
+    this.token = token;
+    this.passed = passed;
+    this.grantedAt = engine.time().nanos();
+  }
+
+  private static VarHandle field(String name, Class<?> type) {
+    try {
+      return MethodHandles.lookup().findVarHandle(Loan.class, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /**
+   * The user has it by {@code object} alone: once nobody can reach that, it is forgotten, and is
+   * left to run out.
+   */
+  public void isReachedBy(Object object) {
+    handle = new WeakReference<>(object);
+  }
+
+  public Engine engine() {
+    return engine;
+  }
+
+  LiveClaim claim() {
+    return claim;
+  }
+
+  public String lock() {
+    return line.key().name();
+  }
+
+  public long token() {
+    return token;
+  }
+
+  public Mode mode() {
+    return claim.claim().mode();
+  }
+
+  boolean isHeld() {
+    return state == HELD;
+  }
+
+  public boolean isReleased() {
+    return state == RELEASED;
+  }
+
+  /** As {@link #isValid}, though the callbacks of a loss may still be running. */
+  boolean isTrusted() {
+    if (state != HELD) {
+      return false;
+    }
+    if (claim.isValid(engine.time().nanos())) {
+      return true;
+    }
+    String why = claim.whyLost();
+    lose(why);
+    claim.lose(why);
+    return false;
+  }
+
+  public boolean isValid() {
+    if (isTrusted()) {
+      return true;
+    }
+    if (state instanceof Lost) {
+      loss().awaitTold();
+    }
+    return false;
+  }
+
+  public long remainingNanos() {
+    return state == HELD ? claim.remainingNanos(engine.time().nanos()) : 0;
+  }
+
+  public Event loss() {
+    Event known = loss;
+    if (known == null) {
+      LOSS.compareAndSet(this, null, event("was lost"));
+      known = loss;
+    }
+    return Objects.requireNonNull(known);
+  }
+
+  public Event closing() {
+    Event known = closing;
+    if (known == null) {
+      CLOSING.compareAndSet(this, null, event("has to be given back: the client is closing"));
+      known = closing;
+    }
+    return Objects.requireNonNull(known);
+  }
+
+  private Event event(String what) {
+    String name = "lease of lock '" + lock() + "' with token " + token + " " + what;
+    return new Event(name, engine.workers().callbacks());
+  }
+
+  /** Tells the holder, unless the lease has ended; the stage completes when all were told. */
+  CompletableFuture<Void> lose(String why) {
+    boolean first = STATE.compareAndSet(this, HELD, new Lost(why));
+    if (!first && !(state instanceof Lost)) {
+      return CompletableFuture.completedFuture(null);
+    }
+    GuardedObserver observer = engine.observer();
+    return loss().happen(observer.isSilent() ? null : () -> observer.lost(lock(), token, why));
+  }
+
+  /** The client is closing: the holder is asked to come to an end. */
+  void tellClosing() {
+    if (state == HELD) {
+      closing().happen(null);
+    }
+  }
+
+  /** That it was lost, and why. */
+  public LeaseLostException lostException() {
+    String why = state instanceof Lost lost ? lost.why : "it has ended";
+    return new LeaseLostException(lock(), token, why);
+  }
+
+  /**
+   * Ends the lease, of which the store hears by {@link #giveBack}.
+   *
+   * @return false where it has ended before
+   * @throws LeaseLostException when it was lost before; thrown to the first caller only, other than
+   *     callbacks of that loss
+   */
+  public boolean end() {
+    if (isTrusted() && STATE.compareAndSet(this, HELD, RELEASED)) {
+      return true;
+    }
+    LeaseLostException untold = untoldLoss();
+    if (untold != null) {
+      throw untold;
+    }
+    return false;
+  }
+
+  /** What {@link #end} has to throw yet: its loss, to the first who asks, other than callbacks. */
+  @Nullable LeaseLostException untoldLoss() {
+    return state instanceof Lost && !loss().isToldHere() && THROWN.compareAndSet(this, false, true)
+        ? lostException()
+        : null;
+  }
+
+  /**
+   * Gives the hold back, or passes it on; the stage completes when the store knows.
+   *
+   * @param ends runs what tells the store, if that has to be told
+   * @param observer told of the release
+   */
+  public CompletableFuture<Void> giveBack(Executor ends, GuardedObserver observer) {
+    Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
+    CompletableFuture<Void> confirmed = line.release(this, hold, ends);
+    if (!ENDED.compareAndSet(this, null, confirmed)) {
+      Futures.follow(ended(), confirmed);
+    }
+    observer.released(lock(), token, held); // it may block: nobody waits for the lock meanwhile
+    return confirmed;
+  }
+
+  /** The end of a lease that another call has begun to give back. */
+  public CompletableFuture<Void> ended() {
+    if (state instanceof Lost) {
+      return CompletableFuture.completedFuture(null);
+    }
+    ENDED.compareAndSet(this, null, new CompletableFuture<Void>());
+    return Objects.requireNonNull(ended);
+  }
+
+  /**
+   * Ends it without complaint: nobody has worked under it. The stage completes when the store
+   * knows.
+   */
+  public CompletableFuture<Void> drop() {
+    unused();
+    try {
+      return end() ? giveBack(engine::run, engine.observerLater()) : ended();
+    } catch (LeaseLostException e) {
+      log.debug("a lease that nobody has worked under was lost", e);
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+
+  /** Nobody has worked under it, and nobody will: no shortest hold is owed for it. */
+  void unused() {
+    claim.use(false);
+  }
+
+  /** Tells the observer who got it, once it is sure that somebody takes it. */
+  void announce(Duration waited, LockObserver observer) {
+    observer.acquired(lock(), token, waited, passed);
+  }
+
+  /** Makes a writer's lease a reader's. */
+  public CompletableFuture<Void> downgrade(boolean mayBlock) {
+    if (!(mode() instanceof Mode.Exclusive)) {
+      throw new IllegalStateException(
+          "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
+    }
+    ensureValid();
+    line.drain(hold);
+    return Retry.start(engine, lock(), claim::downgrade, mayBlock)
+        .thenAccept(
+            held -> {
+              if (!held) {
+                ensureTrusted();
+              }
+            });
+  }
+
+  /** Renews it now, and until it has been held for {@code length} more. */
+  public CompletableFuture<Void> extend(Duration length, boolean mayBlock) {
+    if (length.isNegative() || length.isZero()) {
+      throw new IllegalArgumentException("extension: " + length + " is not longer than 0");
+    }
+    ensureValid();
+    long until = engine.time().nanos() + Durations.nanos(length);
+    return Retry.start(engine, lock(), () -> claim.extend(until), mayBlock)
+        .thenAccept(
+            held -> {
+              if (!held) {
+                ensureTrusted();
+              }
+            });
+  }
+
+  public void ensureValid() {
+    if (!isValid()) {
+      throw ended(state);
+    }
+  }
+
+  /** As {@link #ensureValid}, though the callbacks of a loss may still be running. */
+  public void ensureTrusted() {
+    if (!isTrusted()) {
+      throw ended(state);
+    }
+  }
+
+  private RuntimeException ended(Object how) {
+    return how == RELEASED
+        ? new IllegalStateException("lease of lock '" + lock() + "' has been closed")
+        : lostException();
+  }
+
+  /** Nobody can close it, ask it, or hear of its loss any more. */
+  boolean isForgotten() {
+    WeakReference<Object> known = handle;
+    return state == HELD
+        && known != null
+        && known.refersTo(null)
+        && !isAwaited(loss)
+        && !isAwaited(closing);
+  }
+
+  private static boolean isAwaited(@Nullable Event event) {
+    return event != null && event.isAwaited();
+  }
+
+  @Override
+  public String toString() {
+    return "lock=" + lock() + ", token=" + token + ", " + state;
+  }
+}

@@ -1,0 +1,96 @@
+package io.pawl.engine;
+
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The waiters of one {@link Line}, the next first. Guarded by the line's mutex. */
+final class LocalQueue {
+
+  private final LinkedHashSet<Waiter<?>> waiters = new LinkedHashSet<>();
+  private volatile boolean wanted;
+
+  /** Whether somebody waits; asked from outside, without a lock. */
+  boolean isWanted() {
+    return wanted;
+  }
+
+  boolean isEmpty() {
+    return waiters.isEmpty();
+  }
+
+  int size() {
+    return waiters.size();
+  }
+
+  boolean contains(Waiter<?> waiter) {
+    return waiters.contains(waiter);
+  }
+
+  void add(Waiter<?> waiter, Line line) {
+    waiters.add(waiter);
+    wanted = true;
+    waiter.standsIn(line);
+  }
+
+  boolean remove(Waiter<?> waiter) {
+    boolean removed = waiters.remove(waiter);
+    wanted = !waiters.isEmpty();
+    return removed;
+  }
+
+  Waiter<?> first() {
+    return waiters.iterator().next();
+  }
+
+  Waiter<?> removeFirst() {
+    Waiter<?> head = first();
+    remove(head);
+    return head;
+  }
+
+  /** The first that waits, or that does not. */
+  @Nullable Waiter<?> firstThat(boolean waits) {
+    for (Waiter<?> waiter : waiters) {
+      if (waiter.waits() == waits) {
+        return waiter;
+      }
+    }
+    return null;
+  }
+
+  /** Those behind the first {@code kept}. */
+  List<Waiter<?>> behind(int kept) {
+    return List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
+  }
+
+  /** Removes all but the first {@code kept}. */
+  List<Waiter<?>> removeBehind(int kept) {
+    List<Waiter<?>> behind = behind(kept);
+    behind.forEach(this::remove);
+    return behind;
+  }
+
+  /** Those whose time is over look whether it still is. */
+  void overdue(Steps steps) {
+    for (Waiter<?> waiter : waiters) {
+      if (waiter.isOverdue()) {
+        steps.hurry(waiter);
+      }
+    }
+  }
+
+  /** Those that have somebody in their way from now on. */
+  List<Waiter<?>> beginWaiting() {
+    return waiters.stream().filter(Waiter::beginWaiting).toList();
+  }
+
+  /** Calls the first {@code count}. */
+  void nudge(int count, Steps steps) {
+    Iterator<Waiter<?>> line = waiters.iterator();
+    for (int i = 0; i < count && line.hasNext(); i++) {
+      steps.nudge(line.next());
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.pawl.engine;
+
+import io.pawl.concurrent.Durations;
+import io.pawl.spi.Mode;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+
+/**
+ * Requests for one lock in one mode: what locks, semaphores and groups have in common.
+ *
+ * <p>Who waits without a bound asks a store that blocks on its own thread, which saves two thread
+ * switches. A wait with a bound must end whatever the driver does, and nobody can call a thread
+ * back from it: there a worker asks, and the caller parks.
+ */
+public record Requests(Engine engine, LineKey key) {
+
+  /** The lock's name. */
+  public String name() {
+    return key.name();
+  }
+
+  /** What is asked for. */
+  public Mode mode() {
+    return key.mode();
+  }
+
+  /** Waits for as long as it takes, or until interrupted. */
+  public Loan acquire() throws InterruptedException {
+    return tryAcquire(Durations.LONGEST)
+        .orElseThrow(() -> new IllegalStateException("a wait of 100 years has ended"));
+  }
+
+  /** Waits for as long as it takes; an interrupt is kept for later. */
+  public Loan acquireUninterruptibly() {
+    Waiter<?> waiter = enter(true, Runnable::run);
+    return waiter.awaitUninterruptibly(after(Durations.LONGEST.toNanos())).orElseThrow();
+  }
+
+  /** Asks once; empty where it is busy. */
+  public Optional<Loan> tryAcquire() {
+    return enter(false, engine::run).awaitUninterruptibly(engine.time().nanos());
+  }
+
+  /** Waits for at most {@code wait}; empty where it stayed busy. */
+  public Optional<Loan> tryAcquire(Duration wait) throws InterruptedException {
+    long waitNanos = Durations.waitNanos(wait);
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (waitNanos == 0) {
+      return tryAcquire();
+    }
+    long deadline = after(waitNanos);
+    return enter(true, isBounded(waitNanos) ? engine::run : Runnable::run).await(deadline);
+  }
+
+  private Waiter<?> enter(boolean waits, Executor calls) {
+    Waiter<?> waiter = Waiter.blocking(engine, key.name(), waits, calls);
+    engine.enter(key, waiter, calls);
+    return waiter;
+  }
+
+  private long after(long nanos) {
+    return engine.time().nanos() + nanos;
+  }
+
+  private static boolean isBounded(long waitNanos) {
+    return waitNanos < Durations.LONGEST.toNanos();
+  }
+
+  /** For people: {@code type} is what the user calls it. */
+  public String describe(String type) {
+    return type + "[" + key.name() + ", " + key.mode() + ", on " + engine.store().describe() + "]";
+  }
+
+  /**
+   * One that was made, and when it has left nothing behind at the store.
+   *
+   * @param <T> what the future is completed with
+   */
+  record Made<T>(Waiter<T> waiter, CompletableFuture<T> future) {
+
+    /** Gives up the request, or what it was granted; the stage completes when the store knows. */
+    CompletableFuture<Void> undo() {
+      future.cancel(false);
+      return waiter.gone();
+    }
+  }
+
+  /**
+   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the line, and
+   * gives back what was granted at the same moment.
+   *
+   * @param result what the future is completed with, on the users' executor
+   */
+  public <T> CompletableFuture<T> tryAcquireAsync(
+      Duration wait, Function<Optional<Loan>, T> result) {
+    String thread = Thread.currentThread().getName();
+    long deadline = engine.time().nanos();
+    Made<T> made = make(wait, thread, result, engine::run, engine.workers().users());
+    if (wait.isZero() && !made.future.isDone()) {
+      made.waiter.watch(deadline);
+    }
+    return made.future;
+  }
+
+  /**
+   * As {@link #tryAcquireAsync}, where whoever asks without a wait bounds it himself.
+   *
+   * @param thread the name of the thread that asks, for people
+   * @param asks runs what asks the store
+   * @param completions where the future is completed
+   */
+  <T> Made<T> make(
+      Duration wait,
+      String thread,
+      Function<Optional<Loan>, T> result,
+      Executor asks,
+      Executor completions) {
+    long waitNanos = Durations.waitNanos(wait);
+    CompletableFuture<T> future = new CompletableFuture<>();
+    Waiter<T> waiter =
+        Waiter.async(engine, key.name(), waitNanos > 0, thread, future, result, completions);
+    long deadline = after(waitNanos);
+    engine.enter(key, waiter, asks);
+    if (waitNanos > 0 && isBounded(waitNanos)) {
+      waiter.watch(deadline);
+    }
+    future.whenComplete((value, error) -> waiter.abandonUnlessFor(value));
+    return new Made<>(waiter, future);
+  }
+}

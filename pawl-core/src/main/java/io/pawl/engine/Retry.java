@@ -1,0 +1,105 @@
+package io.pawl.engine;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** A verb that may be repeated harmlessly, and is after a failure, for the client's patience. */
+public final class Retry<T> {
+
+  private static final long LOOK_EVERY_MILLIS = 1_000;
+
+  private final Engine engine;
+  private final String lock;
+  private final Supplier<CompletionStage<T>> verb;
+  private final CompletableFuture<T> answer = new CompletableFuture<>();
+  private final long giveUpAt;
+
+  private Retry(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
+    this.engine = engine;
+    this.lock = lock;
+    this.verb = verb;
+    this.giveUpAt = engine.time().nanos() + engine.patienceNanos();
+  }
+
+  /**
+   * The answer, or the last failure.
+   *
+   * @param mayBlock whether the calling thread would wait for the answer anyway
+   */
+  public static <T> CompletableFuture<T> start(
+      Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
+    Retry<T> retry = new Retry<>(engine, lock, verb);
+    retry.answer.whenComplete((value, error) -> engine.ended(retry));
+    engine.begin(retry);
+    if (retry.answer.isDone()) {
+      return retry.answer;
+    }
+    if (mayBlock) {
+      retry.send(1);
+    } else {
+      engine.run(() -> retry.send(1));
+    }
+    return retry.answer;
+  }
+
+  private void send(int tries) {
+    StoreCalls.call(verb)
+        .whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                answer.complete(result);
+              } else {
+                String what = "lock '" + lock + "'";
+                failed(StoreCalls.asStoreException(what, engine.store(), error), tries);
+              }
+            });
+  }
+
+  private void failed(StoreException cause, int tries) {
+    engine.observerLater().storeFailed(lock, cause);
+    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.isAbandoned();
+    if (patient && cause instanceof StoreUnavailableException) {
+      Runnable again = () -> engine.run(() -> send(tries + 1));
+      engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), again);
+    } else {
+      answer.completeExceptionally(cause);
+    }
+  }
+
+  /** The client has ended for good: nothing is repeated, and what is on its way is not awaited. */
+  void giveUp() {
+    answer.completeExceptionally(Engine.closedException(lock));
+  }
+
+  /** Waits for {@code answer}; interrupts are kept for later. */
+  public static <T> T await(Engine engine, String lock, CompletableFuture<T> answer) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return answer.get(LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (TimeoutException e) {
+          if (engine.isAbandoned()) {
+            throw Engine.closedException(lock);
+          }
+        } catch (ExecutionException e) {
+          throw e.getCause() instanceof RuntimeException known
+              ? known
+              : StoreCalls.asStoreException("lock '" + lock + "'", engine.store(), e.getCause());
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package io.pawl.engine;
+
+import io.pawl.error.StoreException;
+import io.pawl.spi.LockStore;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** How the engine calls a store, and how it goes on after a failure. */
+public final class StoreCalls {
+
+  private static final long FIRST_PAUSE_NANOS = 20_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+
+  private StoreCalls() {}
+
+  /**
+   * What a store throws, it answers: an {@link Error} too, since a claim whose question was neither
+   * answered nor failed would stand in the way of all others of its line.
+   */
+  public static <T> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
+    try {
+      return verb.get();
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * The failure as a {@link StoreException}, whatever it was: its cause, where the store threw it.
+   *
+   * @param what the lock or counter that was asked for
+   */
+  public static StoreException asStoreException(
+      String what, LockStore store, @Nullable Throwable error) {
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+    if (cause instanceof StoreException known) {
+      return known;
+    }
+    return new StoreException(
+        what + ": " + store.describe() + " failed unexpectedly: " + cause, cause);
+  }
+
+  /**
+   * The pause before trying again: 20 ms, doubling up to 1 s, less up to a tenth.
+   *
+   * @param failures in a row, at least 1
+   */
+  public static long pauseNanos(int failures, RandomGenerator random) {
+    int doublings = Math.min(failures - 1, 16);
+    long pause = Math.min(FIRST_PAUSE_NANOS << doublings, LONGEST_PAUSE_NANOS);
+    return (long) (pause * (0.9 + 0.1 * random.nextDouble()));
+  }
+}

@@ -1,0 +1,485 @@
+package io.pawl.engine;
+
+import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockObserver;
+import io.pawl.spi.LockStore;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request for a lock, standing in a {@link Line} of this client: a thread that parks, or a
+ * future. It ends exactly once: with a loan, refused, failed, or by leaving the line.
+ *
+ * @param <T> what its future is completed with
+ */
+final class Waiter<T> {
+
+  private static final long UNBOUNDED_NANOS = Durations.LONGEST.toNanos() / 2;
+
+  private static final Object REFUSED = new Object();
+
+  private final Engine engine;
+  private final String lock;
+  private final boolean waits;
+  private final String threadName;
+  private final @Nullable Thread thread;
+  private final @Nullable CompletableFuture<T> future;
+  private final Function<Optional<Loan>, T> result;
+  private final Executor completions;
+  private final Executor calls;
+  private final long enteredAt;
+
+  /** Set once its time is over, while the store has yet to answer: told when that has. */
+  private volatile boolean overdue;
+
+  private volatile long deadline;
+
+  private volatile Time.@Nullable Pending timer;
+
+  /** Once it has left the line: the end of the claim that nobody needs any more. */
+  private volatile @Nullable CompletableFuture<Void> left;
+
+  /** Where it stands; set under the mutexes of the line that it leaves and the one it enters. */
+  private volatile @Nullable Line line;
+
+  /** A {@link Loan}, {@link #REFUSED} or a {@link RuntimeException}; set under the line's mutex. */
+  private volatile @Nullable Object outcome;
+
+  /** What the future gets for the loan. */
+  private volatile @Nullable T made;
+
+  /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
+  private boolean askedAnew;
+
+  /** Whether the observer hears that it waits; set under the line's mutex before the outcome. */
+  private boolean began;
+
+  /** Set by {@link #nudge}, cleared by the waiter when it looks. */
+  private volatile boolean nudged;
+
+  private Waiter(
+      Engine engine,
+      String lock,
+      boolean waits,
+      String threadName,
+      @Nullable CompletableFuture<T> future,
+      Function<Optional<Loan>, T> result,
+      Executor completions,
+      Executor calls) {
+    this.engine = engine;
+    this.lock = lock;
+    this.waits = waits;
+    this.future = future;
+    this.result = result;
+    this.completions = completions;
+    this.calls = calls;
+    this.thread = future == null ? Thread.currentThread() : null;
+    this.threadName = threadName;
+    this.enteredAt = engine.time().nanos();
+  }
+
+  /**
+   * The current thread is going to {@link #await}.
+   *
+   * @param calls runs what calls the store on its behalf
+   */
+  static Waiter<Optional<Loan>> blocking(
+      Engine engine, String lock, boolean waits, Executor calls) {
+    String thread = Thread.currentThread().getName();
+    return new Waiter<>(
+        engine, lock, waits, thread, null, Function.identity(), Runnable::run, calls);
+  }
+
+  /**
+   * {@code future} is completed by {@code completions}.
+   *
+   * @param threadName of the thread that asked in the first place
+   * @param result what it is completed with
+   */
+  static <T> Waiter<T> async(
+      Engine engine,
+      String lock,
+      boolean waits,
+      String threadName,
+      CompletableFuture<T> future,
+      Function<Optional<Loan>, T> result,
+      Executor completions) {
+    return new Waiter<>(engine, lock, waits, threadName, future, result, completions, engine::run);
+  }
+
+  void standsIn(Line place) {
+    line = place;
+  }
+
+  private Line line() {
+    return Objects.requireNonNull(line);
+  }
+
+  /**
+   * Takes it out of line, wherever that is; null where its outcome has been decided already. The
+   * stage completes when the store knows of it, as far as it has to.
+   */
+  private @Nullable CompletableFuture<Void> leave() {
+    while (true) {
+      Line place = line();
+      CompletableFuture<Void> gone = place.leave(this);
+      if (gone != null) {
+        left = gone;
+        return gone;
+      }
+      if (place == line) {
+        return null;
+      }
+    }
+  }
+
+  boolean waits() {
+    return waits;
+  }
+
+  /** Somebody is in its way. Answers whether the observer has to be told. */
+  boolean beginWaiting() {
+    boolean first = waits && !began;
+    began = waits;
+    return first;
+  }
+
+  void tellWaiting(boolean behindOwn) {
+    engine.observerLater().waiting(lock, behindOwn);
+  }
+
+  private void tellEnd(LockObserver observer) {
+    if (began) {
+      observer.waitingEnded(lock, age());
+    }
+  }
+
+  /** Runs what calls the store on its behalf. */
+  Executor calls() {
+    return calls;
+  }
+
+  long enteredAt() {
+    return enteredAt;
+  }
+
+  boolean isOverdue() {
+    return overdue;
+  }
+
+  String threadName() {
+    return threadName;
+  }
+
+  boolean isDone() {
+    return outcome != null;
+  }
+
+  void grant(Loan loan) {
+    outcome = loan;
+  }
+
+  void refuse() {
+    outcome = REFUSED;
+  }
+
+  void fail(RuntimeException cause) {
+    outcome = cause;
+  }
+
+  /** Whether an answer that came too late is worth another question: once. */
+  boolean asksAnew() {
+    boolean first = !askedAnew;
+    askedAnew = true;
+    return first;
+  }
+
+  /** Tells the waiter its outcome; called without locks held. */
+  void wake() {
+    if (thread != null) {
+      if (thread != Thread.currentThread()) {
+        LockSupport.unpark(thread);
+      }
+    } else if (Objects.requireNonNull(future).isDone() && outcome instanceof Loan unwanted) {
+      tellEnd(engine.observerLater());
+      unwanted.drop(); // cancelled: users' threads need not hear of it
+    } else {
+      completions.execute(this::completeFuture);
+    }
+  }
+
+  private void completeFuture() {
+    CompletableFuture<T> promise = Objects.requireNonNull(future);
+    Duration waited = age();
+    Object decided = outcome;
+    tellEnd(engine.observerLater());
+    if (decided instanceof Loan loan) {
+      T value = result.apply(Optional.of(loan));
+      made = value;
+      if (promise.complete(value)) {
+        loan.announce(waited, engine.observerLater());
+      } else {
+        loan.drop();
+      }
+      return;
+    }
+    engine.observerLater().notAcquired(lock, waited);
+    if (decided instanceof RuntimeException cause) {
+      promise.completeExceptionally(cause);
+    } else {
+      promise.complete(result.apply(Optional.empty()));
+    }
+  }
+
+  /**
+   * Calls the head of the line to take the hold that lies free, unless a running thread is faster.
+   * Answers whether it had not been called already.
+   */
+  boolean markNudged() {
+    boolean first = !nudged;
+    nudged = true;
+    return first;
+  }
+
+  void nudge() {
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    } else {
+      engine.workers().stores().execute(this::lookAgain);
+    }
+  }
+
+  private void lookAgain() {
+    nudged = false;
+    line().takeFreeHold(this);
+  }
+
+  /**
+   * Waits for the outcome. Once the wait is over, the place in line is given back first: for as
+   * long as a store may be silent.
+   *
+   * @param deadline on the engine's clock
+   * @return the loan, or empty: refused, or timed out while the store was well
+   * @throws InterruptedException after leaving the line, and giving back a grant that raced
+   */
+  Optional<Loan> await(long deadline) throws InterruptedException {
+    this.deadline = deadline;
+    while (true) {
+      if (outcome == null && !nudged && Thread.interrupted()) {
+        CompletableFuture<Void> gone = leave();
+        if (gone != null) {
+          awaitGone(gone, engine.time().nanos() + engine.graceNanos());
+        } else if (outcome instanceof Loan raced) {
+          raced.drop();
+        }
+        tellEnd(engine.observer());
+        engine.observer().notAcquired(lock, age());
+        throw new InterruptedException();
+      }
+      Optional<Loan> result = look();
+      if (result != null) {
+        return result;
+      }
+    }
+  }
+
+  /** As {@link #await}, keeping interrupts for later. */
+  Optional<Loan> awaitUninterruptibly(long deadline) {
+    this.deadline = deadline;
+    boolean interrupted = false;
+    try {
+      while (true) {
+        interrupted |= Thread.interrupted();
+        Optional<Loan> result = look();
+        if (result != null) {
+          return result;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** One step of a wait; null where it has not ended. */
+  private @Nullable Optional<Loan> look() {
+    Object decided = outcome;
+    if (decided != null) {
+      return unwrapped(decided);
+    }
+    if (nudged) {
+      lookAgain();
+      return null;
+    }
+    long left = nanosLeft();
+    if (left > UNBOUNDED_NANOS) {
+      LockSupport.park(this);
+      return null;
+    }
+    if (left > 0) {
+      LockSupport.parkNanos(this, left);
+      return null;
+    }
+    StoreException trouble = trouble();
+    CompletableFuture<Void> gone = leave();
+    if (gone == null) {
+      return null;
+    }
+    if (trouble == null) {
+      awaitGone(gone, deadline + engine.graceNanos());
+    }
+    tellEnd(engine.observer());
+    engine.observer().notAcquired(lock, age());
+    if (trouble != null) {
+      throw stillFailing(trouble);
+    }
+    return Optional.empty();
+  }
+
+  private void awaitGone(CompletableFuture<Void> gone, long until) {
+    Uninterruptibly.await(gone, until - engine.time().nanos());
+  }
+
+  /** An asynchronous waiter has one timer: for its deadline, then for the end of the grace. */
+  void watch(long deadline) {
+    this.deadline = deadline;
+    arm(nanosLeft());
+  }
+
+  private void arm(long nanos) {
+    Time.Pending armed = engine.time().after(nanos, this::timeOut);
+    timer = armed;
+    if (Objects.requireNonNull(future).isDone()) {
+      armed.cancel();
+    }
+  }
+
+  private void timeOut() {
+    long more = endIfOver();
+    if (more > 0) {
+      arm(more);
+    }
+  }
+
+  /** The store has answered: a wait whose time has come need not go on. */
+  void lookAtTheTime() {
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    } else {
+      endIfOver();
+    }
+  }
+
+  /** How long to wait before looking again; 0 where its outcome is decided. */
+  private long endIfOver() {
+    if (outcome != null || left != null) {
+      return 0;
+    }
+    long more = nanosLeft();
+    if (more > 0) {
+      return more;
+    }
+    StoreException trouble = trouble();
+    if (leave() != null) {
+      if (trouble == null) {
+        refuse();
+      } else {
+        fail(stillFailing(trouble));
+      }
+      wake();
+    }
+    return 0;
+  }
+
+  /**
+   * The future has been completed: by this, or by its user, who then wants no other grant.
+   *
+   * @param delivered what it was completed with
+   */
+  void abandonUnlessFor(@Nullable T delivered) {
+    Time.Pending armed = timer;
+    if (armed != null) {
+      armed.cancel();
+    }
+    if (leave() != null) {
+      tellEnd(engine.observerLater());
+      engine.observerLater().notAcquired(lock, age());
+    } else if (outcome instanceof Loan loan && (delivered == null || delivered != made)) {
+      loan.drop();
+    }
+  }
+
+  /** After the future was cancelled: when nothing of it is left at the store. */
+  CompletableFuture<Void> gone() {
+    CompletableFuture<Void> end = left;
+    if (end != null) {
+      return end;
+    }
+    return outcome instanceof Loan raced && Objects.requireNonNull(future).isCancelled()
+        ? raced.drop()
+        : CompletableFuture.completedFuture(null);
+  }
+
+  private Optional<Loan> unwrapped(Object decided) {
+    tellEnd(engine.observer());
+    if (decided instanceof Loan loan) {
+      loan.announce(age(), engine.observer());
+      return Optional.of(loan);
+    }
+    engine.observer().notAcquired(lock, age());
+    if (decided instanceof RuntimeException cause) {
+      throw cause;
+    }
+    return Optional.empty();
+  }
+
+  static StoreException stillFailing(StoreException cause) {
+    return new StoreUnavailableException(
+        "the wait ended without an answer: " + cause.getMessage(), cause);
+  }
+
+  /**
+   * How long to wait before looking at the time again, 0 where the wait has ended: at the deadline,
+   * or up to {@link LockStore#answerTime} later while the store has yet to answer. A wait shorter
+   * than a round trip thus ends in "busy" or a lease, as a wait of zero does, and only a store that
+   * keeps silent ends it in an exception. Who hears of the answer looks sooner.
+   */
+  private long nanosLeft() {
+    long left = deadline - engine.time().nanos();
+    if (left > 0) {
+      return left;
+    }
+    overdue = true; // before the question: whoever hears the answer after it looks at this
+    line().noteOverdue();
+    long grace = Math.max(0, left + engine.graceNanos());
+    if (waits) {
+      long silent = line().silentNanos();
+      if (silent == 0) {
+        return 0;
+      }
+      grace = Math.min(grace, Math.max(0, engine.graceNanos() - silent));
+    }
+    return grace > 0 ? grace : engine.queueingNanos(-left);
+  }
+
+  /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */
+  private @Nullable StoreException trouble() {
+    StoreException known = line().trouble();
+    return known == null && !waits ? engine.silentStore() : known;
+  }
+
+  private Duration age() {
+    return Duration.ofNanos(engine.time().nanos() - enteredAt);
+  }
+}

@@ -1,0 +1,36 @@
+package io.pawl.error;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store could not be reached or gave no answer in time. The same request may be tried again.
+ */
+public final class StoreUnavailableException extends StoreException {
+
+  private static final long serialVersionUID = 1;
+
+  private final boolean unsent;
+
+  public StoreUnavailableException(String message) {
+    this(message, null);
+  }
+
+  public StoreUnavailableException(String message, @Nullable Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private StoreUnavailableException(String message, @Nullable Throwable cause, boolean unsent) {
+    super(message, cause);
+    this.unsent = unsent;
+  }
+
+  /** The request certainly changed nothing, for instance because there was no connection. */
+  public static StoreUnavailableException unsent(String message, @Nullable Throwable cause) {
+    return new StoreUnavailableException(message, cause, true);
+  }
+
+  /** Whether the request certainly changed nothing; else it may have been applied. */
+  public boolean isUnsent() {
+    return unsent;
+  }
+}

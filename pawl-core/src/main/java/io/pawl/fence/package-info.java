@@ -1,0 +1,5 @@
+/** Helpers that refuse writes under old fencing tokens. */
+@NullMarked
+package io.pawl.fence;
+
+import org.jspecify.annotations.NullMarked;

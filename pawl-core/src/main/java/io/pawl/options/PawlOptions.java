@@ -1,0 +1,81 @@
+package io.pawl.options;
+
+import io.pawl.Pawl;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a client behaves. Immutable; each method returns a changed copy.
+ *
+ * @param application shown to others as part of the holder, may be empty
+ * @param patience how long an operation goes on trying a store that fails before it throws, 0 to 1
+ *     hour
+ * @param observer told what happens
+ * @param releaseAtShutdown whether a JVM that ends (System.exit, SIGTERM, last thread) closes the
+ *     client, as {@link Pawl#close} does
+ * @param shutdownGrace for how long {@link Pawl#close()} waits for holders to close their leases, 0
+ *     to 1 hour
+ * @param executor where users' code runs: what is attached to futures, callbacks of leases,
+ *     observers and listeners. It must neither run a task in the thread that hands it over nor be
+ *     full for long: Pawl's own work does not wait for it, but users do. Null for daemon threads of
+ *     Pawl's, as many as there are tasks at a time
+ */
+public record PawlOptions(
+    String application,
+    Duration patience,
+    LockObserver observer,
+    boolean releaseAtShutdown,
+    Duration shutdownGrace,
+    @Nullable Executor executor) {
+
+  private static final PawlOptions DEFAULTS =
+      new PawlOptions(
+          "", Duration.ofSeconds(5), LockObserver.NONE, true, Duration.ofSeconds(5), null);
+
+  public PawlOptions {
+    check("patience", patience);
+    check("shutdown grace", shutdownGrace);
+  }
+
+  private static void check(String what, Duration time) {
+    if (time.isNegative() || time.compareTo(Duration.ofHours(1)) > 0) {
+      throw new IllegalArgumentException(what + ": " + time + " is not between 0 and 1 hour");
+    }
+  }
+
+  /**
+   * No application name, patience of 5 s, no observer, release at shutdown, a grace of 5 s, threads
+   * of Pawl's for users' code.
+   */
+  public static PawlOptions defaults() {
+    return DEFAULTS;
+  }
+
+  public PawlOptions application(String name) {
+    return new PawlOptions(name, patience, observer, releaseAtShutdown, shutdownGrace, executor);
+  }
+
+  public PawlOptions patience(Duration longest) {
+    return new PawlOptions(
+        application, longest, observer, releaseAtShutdown, shutdownGrace, executor);
+  }
+
+  public PawlOptions observer(LockObserver hooks) {
+    return new PawlOptions(
+        application, patience, hooks, releaseAtShutdown, shutdownGrace, executor);
+  }
+
+  public PawlOptions releaseAtShutdown(boolean release) {
+    return new PawlOptions(application, patience, observer, release, shutdownGrace, executor);
+  }
+
+  public PawlOptions shutdownGrace(Duration grace) {
+    return new PawlOptions(application, patience, observer, releaseAtShutdown, grace, executor);
+  }
+
+  public PawlOptions executor(Executor users) {
+    return new PawlOptions(
+        application, patience, observer, releaseAtShutdown, shutdownGrace, users);
+  }
+}

@@ -1,0 +1,68 @@
+package io.pawl.spi;
+
+import io.pawl.error.StoreException;
+import java.util.List;
+import java.util.Objects;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+
+/** Finds the store for a URL among the modules on the class path or module path. */
+public final class Stores {
+
+  private Stores() {}
+
+  /**
+   * Opens the store at {@code url}; the caller closes it.
+   *
+   * @throws IllegalArgumentException where no module knows the scheme
+   * @throws StoreException when the store cannot be reached or used
+   */
+  public static LockStore open(StoreUrl url) {
+    return provider(url).open(url);
+  }
+
+  /**
+   * Who opens the store at {@code url}. No round trip.
+   *
+   * @throws IllegalArgumentException where no module knows the scheme
+   */
+  public static StoreProvider provider(StoreUrl url) {
+    TreeSet<String> known = new TreeSet<>();
+    for (StoreProvider provider : providers()) {
+      if (provider.schemes().contains(url.scheme())) {
+        return provider;
+      }
+      known.addAll(provider.schemes());
+    }
+    throw new IllegalArgumentException(
+        "store URL '"
+            + url
+            + "': no module here opens '"
+            + url.scheme()
+            + ":'; add the one that does to the class path, or use one of "
+            + known);
+  }
+
+  /**
+   * The URL of the embedded store in the user's state directory.
+   *
+   * @throws IllegalStateException where no module has an embedded store
+   */
+  public static String embeddedUrl() {
+    return providers().stream()
+        .map(StoreProvider::embeddedUrl)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "no module here has an embedded store; add one to the class path, or name a"
+                        + " store"));
+  }
+
+  private static List<StoreProvider> providers() {
+    return ServiceLoader.load(StoreProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .toList();
+  }
+}

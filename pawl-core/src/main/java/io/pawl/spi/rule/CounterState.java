@@ -1,0 +1,153 @@
+package io.pawl.spi.rule;
+
+import io.pawl.spi.CounterView;
+import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.LedgerEntry.Status;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@link CounterRule} needs to know of one counter: its value and bounds, and of its ledger
+ * the entries that a request names and the reservations that are due. A store may put in more, even
+ * all. {@link CounterRule} alone changes it. Times are milliseconds since 1970 on the store's
+ * clock. Not thread-safe.
+ */
+public final class CounterState {
+
+  /** An open reservation, in the order of deadlines. */
+  private record Open(long until, String id) implements Comparable<Open> {
+    @Override
+    public int compareTo(Open other) {
+      int byDeadline = Long.compare(until, other.until);
+      return byDeadline != 0 ? byDeadline : id.compareTo(other.id);
+    }
+  }
+
+  final String name;
+  long value;
+  long floor;
+  long ceiling;
+  long reserved;
+  private long forgotten;
+  private long keptFromMillis;
+  private final LinkedHashMap<String, LedgerEntry> ledger = new LinkedHashMap<>();
+  private final TreeSet<Open> open = new TreeSet<>();
+  private LinkedHashMap<String, LedgerEntry> changed = new LinkedHashMap<>();
+  private List<LedgerEntry> forgottenEntries = new ArrayList<>();
+
+  /** A counter as it was stored, or {@link CounterView#unknown}. */
+  public CounterState(CounterView view, Collection<LedgerEntry> entries) {
+    this.name = view.name();
+    this.value = view.value();
+    this.floor = view.floor();
+    this.ceiling = view.ceiling();
+    this.reserved = view.reserved();
+    this.forgotten = view.forgotten();
+    this.keptFromMillis = view.keptFromMillis();
+    entries.forEach(this::know);
+  }
+
+  public CounterView view() {
+    return new CounterView(name, value, floor, ceiling, reserved, forgotten, keptFromMillis);
+  }
+
+  /** The entries that are known, in the order in which they were made known. */
+  public Collection<LedgerEntry> entries() {
+    return ledger.values();
+  }
+
+  /** The entries that were added or changed since this was last asked, in order. */
+  public List<LedgerEntry> takeChanges() {
+    List<LedgerEntry> taken = List.copyOf(changed.values());
+    changed = new LinkedHashMap<>();
+    return taken;
+  }
+
+  /** The entries that were forgotten since this was last asked. */
+  public List<LedgerEntry> takeForgotten() {
+    List<LedgerEntry> taken = forgottenEntries;
+    forgottenEntries = new ArrayList<>();
+    return taken;
+  }
+
+  /**
+   * Forgets the known entries that were first used before {@code beforeMillis}, except open
+   * reservations, and refuses what is that old from now on.
+   *
+   * @throws io.pawl.error.StoreException where {@code beforeMillis} is later than {@code now}
+   */
+  public void forget(long beforeMillis, long now) {
+    CounterRule.checkPast(name, beforeMillis, now);
+    keptFromMillis = Math.max(keptFromMillis, beforeMillis);
+    List<LedgerEntry> old = new ArrayList<>();
+    for (LedgerEntry entry : ledger.values()) {
+      if (entry.issuedMillis() < beforeMillis && entry.status() != Status.RESERVED) {
+        old.add(entry);
+      }
+    }
+    old.forEach(this::forget);
+  }
+
+  /**
+   * Forgets the entries that were made known first until {@code keep} are left, except open
+   * reservations and those that a clock ahead of {@code now} has dated; refuses what is as old as
+   * they from now on.
+   */
+  public void forgetBeyond(int keep, long now) {
+    Iterator<LedgerEntry> oldest = List.copyOf(ledger.values()).iterator();
+    while (ledger.size() > keep && oldest.hasNext()) {
+      LedgerEntry entry = oldest.next();
+      if (entry.status() != Status.RESERVED && entry.issuedMillis() < now) {
+        keptFromMillis = Math.max(keptFromMillis, entry.issuedMillis() + 1);
+        forget(entry);
+      }
+    }
+  }
+
+  private void forget(LedgerEntry entry) {
+    ledger.remove(entry.id());
+    changed.remove(entry.id());
+    forgotten += entry.change();
+    forgottenEntries.add(entry);
+  }
+
+  @Nullable LedgerEntry find(String id) {
+    return ledger.get(id);
+  }
+
+  /** Whether an id that is not known may have been known once. */
+  boolean mayHaveForgotten(long issuedMillis) {
+    return issuedMillis < keptFromMillis;
+  }
+
+  long keptFromMillis() {
+    return keptFromMillis;
+  }
+
+  /** Enters {@code entry}, or replaces the one of its id. */
+  void enter(LedgerEntry entry) {
+    know(entry);
+    changed.put(entry.id(), entry);
+  }
+
+  /** Makes an entry known as it was stored. */
+  public void know(LedgerEntry entry) {
+    LedgerEntry before = ledger.put(entry.id(), entry);
+    if (before != null && before.status() == Status.RESERVED) {
+      open.remove(new Open(before.until(), before.id()));
+    }
+    if (entry.status() == Status.RESERVED) {
+      open.add(new Open(entry.until(), entry.id()));
+    }
+  }
+
+  /** The open reservation that was due first, if any was by {@code now}. */
+  @Nullable LedgerEntry nextDue(long now) {
+    return open.isEmpty() || open.first().until > now ? null : ledger.get(open.first().id);
+  }
+}

@@ -1,0 +1,5 @@
+/** The rules that every store keeps, as code that stores may run. */
+@NullMarked
+package io.pawl.spi.rule;
+
+import org.jspecify.annotations.NullMarked;
