@@ -3,8 +3,6 @@ package io.pawl;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Workers;
-import io.pawl.counter.Counter;
-import io.pawl.counter.Counters;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;

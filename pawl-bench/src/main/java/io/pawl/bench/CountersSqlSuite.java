@@ -1,8 +1,8 @@
 package io.pawl.bench;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import java.nio.file.Path;
 import java.sql.Connection;

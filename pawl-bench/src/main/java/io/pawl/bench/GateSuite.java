@@ -1,7 +1,7 @@
 package io.pawl.bench;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;

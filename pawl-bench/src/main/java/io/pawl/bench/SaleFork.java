@@ -1,8 +1,8 @@
 package io.pawl.bench;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.composite.GateStore;
-import io.pawl.counter.Counter;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;

@@ -1,10 +1,10 @@
 package io.pawl.bench;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.bench.SoakNotes.Note;
 import io.pawl.composite.GateOptions;
 import io.pawl.composite.GateStore;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.counter.Take;
 import io.pawl.error.StoreException;

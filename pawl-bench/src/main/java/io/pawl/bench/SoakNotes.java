@@ -31,9 +31,7 @@ final class SoakNotes {
     UNCHANGED,
     /** What was told cannot be true, or was another thing the second time. */
     CONTRADICTED,
-    /**
-     * What {@link io.pawl.counter.Counter#outcome} answered in the end where nothing had been told.
-     */
+    /** What {@link io.pawl.Counter#outcome} answered in the end where nothing had been told. */
     FOUND_APPLIED,
     FOUND_REFUSED,
     FOUND_NEVER;

@@ -1,11 +1,11 @@
 package io.pawl.bench;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.bench.SoakNotes.Note;
 import io.pawl.bench.SoakPlan.Fault;
 import io.pawl.bench.SoakPlan.Kind;
 import io.pawl.counter.Change;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
 import io.pawl.options.PawlOptions;

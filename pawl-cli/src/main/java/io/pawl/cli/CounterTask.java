@@ -1,6 +1,6 @@
 package io.pawl.cli;
 
-import io.pawl.counter.Counter;
+import io.pawl.Counter;
 import io.pawl.counter.OperationId;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.LockName;

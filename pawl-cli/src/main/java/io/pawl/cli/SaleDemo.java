@@ -1,9 +1,9 @@
 package io.pawl.cli;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.cli.DemoHistory.Event;
 import io.pawl.cli.DemoHistory.Kind;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import java.io.IOException;
 import java.nio.file.Files;

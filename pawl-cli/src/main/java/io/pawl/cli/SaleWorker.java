@@ -1,8 +1,8 @@
 package io.pawl.cli;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.cli.DemoHistory.Kind;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.error.StoreUnavailableException;
 import java.nio.file.Files;

@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param refusesCallersIds whether takes under callers' ids are refused early too. Such a refusal
  *     is not entered into the ledger: a repetition may be sold later. And what another client, or
  *     one that crashed, has sold under the id may be refused; so ask {@link
- *     io.pawl.counter.Counter#outcome} before repeating what another may have sent.
+ *     io.pawl.Counter#outcome} before repeating what another may have sent.
  */
 public record GateOptions(
     Duration gatePatience,

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;

@@ -3,9 +3,9 @@ package io.pawl.composite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.ArrayList;

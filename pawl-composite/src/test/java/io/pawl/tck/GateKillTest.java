@@ -3,10 +3,10 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.composite.Servers;
-import io.pawl.counter.Counter;
 import io.pawl.counter.Outcome;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.AfterDrop;

@@ -10,7 +10,7 @@ public final class OperationConflictException extends PawlException {
   private final String counter;
   private final OperationId id;
 
-  OperationConflictException(String counter, OperationId id, String asked, String recorded) {
+  public OperationConflictException(String counter, OperationId id, String asked, String recorded) {
     super(
         "counter '"
             + counter

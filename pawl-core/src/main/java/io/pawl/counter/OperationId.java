@@ -50,11 +50,6 @@ public record OperationId(String text, @Nullable Instant issued) implements Seri
     return new OperationId(UUID.randomUUID().toString(), Instant.now());
   }
 
-  /** When it was first used, milliseconds since 1970; 0 unknown. */
-  long issuedMillis() {
-    return issued == null ? 0 : issued.toEpochMilli();
-  }
-
   @Override
   public String toString() {
     return text;

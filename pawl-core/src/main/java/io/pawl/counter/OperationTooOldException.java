@@ -14,7 +14,7 @@ public final class OperationTooOldException extends PawlException {
   private final String counter;
   private final OperationId id;
 
-  OperationTooOldException(String counter, OperationId id, Instant keptFrom) {
+  public OperationTooOldException(String counter, OperationId id, Instant keptFrom) {
     super(
         "counter '"
             + counter

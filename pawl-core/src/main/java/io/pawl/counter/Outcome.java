@@ -1,6 +1,5 @@
 package io.pawl.counter;
 
-import io.pawl.spi.LedgerEntry;
 import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -25,17 +24,6 @@ public record Outcome(
     long value,
     Instant at,
     @Nullable Instant until) {
-
-  static Outcome of(LedgerEntry entry) {
-    return new Outcome(
-        entry.id(),
-        Status.valueOf(entry.status().name()),
-        entry.operation().toString(),
-        entry.change(),
-        entry.value(),
-        Instant.ofEpochMilli(entry.at()),
-        entry.until() == 0 ? null : Instant.ofEpochMilli(entry.until()));
-  }
 
   /** What became of it. All but {@link #RESERVED} are final. */
   public enum Status {

@@ -16,7 +16,7 @@ public final class OutcomeUnknownException extends PawlException {
   private final String counter;
   private final OperationId id;
 
-  OutcomeUnknownException(
+  public OutcomeUnknownException(
       String counter, OperationId id, String store, @Nullable StoreException cause) {
     super(
         "counter '"

@@ -1,7 +1,7 @@
 package io.pawl.examples;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.memory.MemoryStore;
 import java.util.ArrayList;
 import java.util.List;

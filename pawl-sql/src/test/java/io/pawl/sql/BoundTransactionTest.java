@@ -13,9 +13,9 @@ import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplie
 import io.agroal.api.security.NamePrincipal;
 import io.agroal.api.security.SimplePassword;
 import io.agroal.narayana.NarayanaTransactionIntegration;
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import jakarta.transaction.TransactionManager;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -3,8 +3,8 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Take;
 import io.pawl.options.PawlOptions;

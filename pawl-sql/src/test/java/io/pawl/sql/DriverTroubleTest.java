@@ -4,9 +4,9 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.Take;
 import io.pawl.error.StoreException;
 import io.pawl.spi.CounterRequest;

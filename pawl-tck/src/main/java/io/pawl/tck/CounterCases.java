@@ -2,8 +2,8 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.Outcome;
 import io.pawl.spi.CounterView;
 import java.time.Duration;

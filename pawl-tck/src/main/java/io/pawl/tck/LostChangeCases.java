@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.pawl.Counter;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;
 import io.pawl.counter.OutcomeUnknownException;

@@ -3,8 +3,8 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.Counter;
 import io.pawl.counter.Change;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;

@@ -1,8 +1,8 @@
 package io.pawl.tck;
 
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Counter;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;

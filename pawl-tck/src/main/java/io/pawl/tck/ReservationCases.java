@@ -4,8 +4,8 @@ import static io.pawl.tck.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.Counter;
 import io.pawl.counter.Change;
-import io.pawl.counter.Counter;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;

@@ -1,5 +1,7 @@
-package io.pawl.counter;
+package io.pawl;
 
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.engine.Engine;
 import io.pawl.engine.StoreCalls;
 import io.pawl.error.StoreException;

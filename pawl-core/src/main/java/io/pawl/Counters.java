@@ -1,5 +1,11 @@
-package io.pawl.counter;
+package io.pawl;
 
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.TakeAll;
 import io.pawl.engine.Engine;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
@@ -18,7 +24,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The counters of one client: what users ask, as requests to the store, and its answers. */
-public final class Counters {
+final class Counters {
 
   /** Of as many digits as any that follows. */
   private static final long FIRST_OPERATION = Long.parseLong("1000000000", 36);
@@ -26,7 +32,7 @@ public final class Counters {
   private final Engine engine;
   private final AtomicLong operations = new AtomicLong();
 
-  public Counters(Engine engine) {
+  Counters(Engine engine) {
     this.engine = engine;
   }
 
@@ -41,18 +47,35 @@ public final class Counters {
     return id.issued() != null ? id : OperationId.of(id.text(), now());
   }
 
+  /** Milliseconds since 1970; 0 unknown. */
+  private static long issuedMillis(OperationId id) {
+    Instant issued = id.issued();
+    return issued == null ? 0 : issued.toEpochMilli();
+  }
+
+  static Outcome outcome(LedgerEntry entry) {
+    return new Outcome(
+        entry.id(),
+        Outcome.Status.valueOf(entry.status().name()),
+        entry.operation().toString(),
+        entry.change(),
+        entry.value(),
+        Instant.ofEpochMilli(entry.at()),
+        entry.until() == 0 ? null : Instant.ofEpochMilli(entry.until()));
+  }
+
   private Instant now() {
     return Instant.ofEpochMilli(engine.time().wallMillis());
   }
 
   /** A question that has been put into words and can be asked in either way. */
-  public record Asked<A, T>(CounterCall<A> call, Function<A, T> reading) {
+  record Asked<A, T>(CounterCall<A> call, Function<A, T> reading) {
 
-    public T now() {
+    T now() {
       return call.now(reading);
     }
 
-    public CompletableFuture<T> later() {
+    CompletableFuture<T> later() {
       return call.later(reading);
     }
   }
@@ -92,7 +115,7 @@ public final class Counters {
     CounterStore store = counterStore();
     OperationId dated = id == null ? newOperationId() : dated(id);
     CounterRequest request =
-        new CounterRequest(dated.text(), dated.issuedMillis(), operations, id != null);
+        new CounterRequest(dated.text(), issuedMillis(dated), operations, id != null);
     return send(store, dated, request, reading);
   }
 
@@ -100,7 +123,7 @@ public final class Counters {
   <T> Asked<CounterAnswer, T> resolve(
       String counter, Operation resolving, OperationId id, EntryReading<T> reading) {
     CounterRequest request =
-        CounterRequest.of(counter, id.text(), id.issuedMillis(), resolving, true);
+        CounterRequest.of(counter, id.text(), issuedMillis(id), resolving, true);
     return send(counterStore(), id, request, single(reading));
   }
 
@@ -165,7 +188,7 @@ public final class Counters {
         new CounterCall<>(engine, counter, null, repeated -> question.apply(store)), reading);
   }
 
-  public Asked<CounterAnswer, TakeAll> takeAll(Map<String, Long> amounts, OperationId id) {
+  Asked<CounterAnswer, TakeAll> takeAll(Map<String, Long> amounts, OperationId id) {
     TreeMap<String, Operation> operations = new TreeMap<>();
     amounts.forEach(
         (counter, amount) -> {

@@ -1,7 +1,11 @@
-package io.pawl.counter;
+package io.pawl;
 
-import io.pawl.Pawl;
 import io.pawl.concurrent.Durations;
+import io.pawl.counter.Change;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome;
+import io.pawl.counter.Reservation;
+import io.pawl.counter.Take;
 import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
@@ -51,7 +55,7 @@ public final class Counter {
   private final Counters counters;
   private final String name;
 
-  public Counter(Counters counters, String name) {
+  Counter(Counters counters, String name) {
     this.counters = counters;
     this.name = name;
   }
@@ -330,7 +334,7 @@ public final class Counter {
   }
 
   private Counters.Asked<CounterAnswer, Outcome> asked(OperationId id) {
-    return counters.resolve(name, Operation.CLOSE, id, (known, entry) -> Outcome.of(entry));
+    return counters.resolve(name, Operation.CLOSE, id, (known, entry) -> Counters.outcome(entry));
   }
 
   /**
@@ -346,7 +350,7 @@ public final class Counter {
         .look(
             name,
             store -> store.history(name, limit),
-            entries -> entries.stream().map(Outcome::of).toList())
+            entries -> entries.stream().map(Counters::outcome).toList())
         .now();
   }
 
