@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A change of a counter was sent, and the store gave no answer in time: it may have been applied or
- * not. {@link Counter#outcome} with {@link #id} tells, once the store answers again; so does making
+ * not. {@code Counter.outcome} with {@link #id} tells, once the store answers again; so does making
  * the same change again under that id.
  */
 public final class OutcomeUnknownException extends PawlException {

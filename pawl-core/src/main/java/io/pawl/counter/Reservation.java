@@ -2,11 +2,11 @@ package io.pawl.counter;
 
 import java.time.Instant;
 
-/** The answer to {@link Counter#reserve}. */
+/** The answer to {@code Counter.reserve}. */
 public sealed interface Reservation {
 
   /**
-   * It is set aside until {@link Counter#confirm}, {@link Counter#cancel} or its deadline.
+   * It is set aside until {@code Counter.confirm}, {@code Counter.cancel} or its deadline.
    *
    * @param left the counter's value just after
    * @param until its deadline by the store's clock; past, where this repeats an old answer

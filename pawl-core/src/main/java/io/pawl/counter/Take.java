@@ -1,6 +1,6 @@
 package io.pawl.counter;
 
-/** The answer to {@link Counter#tryTake}: taken exactly once, or refused and not taken at all. */
+/** The answer to {@code Counter.tryTake}: taken exactly once, or refused and not taken at all. */
 public sealed interface Take {
 
   /**

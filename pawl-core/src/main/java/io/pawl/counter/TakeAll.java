@@ -1,9 +1,8 @@
 package io.pawl.counter;
 
-import io.pawl.Pawl;
 import java.util.Map;
 
-/** The answer to {@link Pawl#tryTakeAll}: everything was taken exactly once, or nothing at all. */
+/** The answer to {@code Pawl.tryTakeAll}: everything was taken exactly once, or nothing at all. */
 public sealed interface TakeAll {
 
   /**
