@@ -12,30 +12,6 @@ import com.tngtech.archunit.lang.ArchRule;
 @AnalyzeClasses(packages = "io.pawl", importOptions = DoNotIncludeTests.class)
 class ModuleRulesTest {
   @ArchTest
-  static final ArchRule coreSeesOnlyTheJdkAndTwoSmallApis =
-      classes()
-          .that()
-          .resideInAnyPackage("io.pawl", "io.pawl.spi", "io.pawl.memory")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "io.pawl",
-              "io.pawl.spi",
-              "io.pawl.memory",
-              "java..",
-              "org.jspecify..",
-              "org.slf4j..");
-
-  @ArchTest
-  static final ArchRule theSeamSeesNoStore =
-      noClasses()
-          .that()
-          .resideInAPackage("io.pawl.spi")
-          .should()
-          .dependOnClassesThat()
-          .resideInAPackage("io.pawl.memory");
-
-  @ArchTest
   static final ArchRule sqlSeesCoreAndItsClientsButNoOtherStore =
       classes()
           .that()
@@ -44,7 +20,12 @@ class ModuleRulesTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
               "io.pawl",
-              "io.pawl.spi",
+              "io.pawl.concurrent",
+              "io.pawl.counter",
+              "io.pawl.error",
+              "io.pawl.fence",
+              "io.pawl.options",
+              "io.pawl.spi..",
               "io.pawl.sql..",
               "java..",
               "javax.sql..",
@@ -63,7 +44,12 @@ class ModuleRulesTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
               "io.pawl",
-              "io.pawl.spi",
+              "io.pawl.concurrent",
+              "io.pawl.counter",
+              "io.pawl.error",
+              "io.pawl.fence",
+              "io.pawl.options",
+              "io.pawl.spi..",
               "io.pawl.redis..",
               "java..",
               "javax.net.ssl..",
@@ -81,7 +67,12 @@ class ModuleRulesTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
               "io.pawl",
-              "io.pawl.spi",
+              "io.pawl.concurrent",
+              "io.pawl.counter",
+              "io.pawl.error",
+              "io.pawl.fence",
+              "io.pawl.options",
+              "io.pawl.spi..",
               "io.pawl.composite..",
               "java..",
               "org.jspecify..",

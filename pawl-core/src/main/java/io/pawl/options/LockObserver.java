@@ -1,6 +1,5 @@
 package io.pawl.options;
 
-import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import java.time.Duration;
 
@@ -33,7 +32,7 @@ public interface LockObserver {
    * at once is not told of. The two may come in either order where they happen at the same moment.
    *
    * @param behindOwn whether a lease of this same client is in the way, as far as the client knows;
-   *     {@link Pawl#inspect} asks the store who it is
+   *     {@code Pawl.inspect} asks the store who it is
    */
   default void waiting(String lock, boolean behindOwn) {}
 

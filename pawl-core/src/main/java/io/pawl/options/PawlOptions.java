@@ -1,6 +1,5 @@
 package io.pawl.options;
 
-import io.pawl.Pawl;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *     hour
  * @param observer told what happens
  * @param releaseAtShutdown whether a JVM that ends (System.exit, SIGTERM, last thread) closes the
- *     client, as {@link Pawl#close} does
- * @param shutdownGrace for how long {@link Pawl#close()} waits for holders to close their leases, 0
+ *     client, as {@code Pawl.close} does
+ * @param shutdownGrace for how long {@code Pawl.close} waits for holders to close their leases, 0
  *     to 1 hour
  * @param executor where users' code runs: what is attached to futures, callbacks of leases,
  *     observers and listeners. It must neither run a task in the thread that hands it over nor be
