@@ -23,6 +23,11 @@ public abstract class StoreCompleteness {
   /** For subclasses. */
   protected StoreCompleteness() {}
 
+  /** Whether a store that is opened by URL is the same for other processes. */
+  protected boolean outlivesAProcess() {
+    return true;
+  }
+
   @Test
   final void everyStorePassesEveryContract() {
     List<Class<?>> classes =
@@ -32,17 +37,22 @@ public abstract class StoreCompleteness {
         .as("stores beside %s", getClass())
         .anyMatch(LockStore.class::isAssignableFrom);
 
-    assertThat(missing(classes)).as("contracts without a subclass beside %s", getClass()).isEmpty();
+    assertThat(missing(classes, outlivesAProcess()))
+        .as("contracts without a subclass beside %s", getClass())
+        .isEmpty();
   }
 
-  /** A store that can be opened by URL can be reached from another process, hence may crash. */
-  static List<Class<?>> missing(List<Class<?>> classes) {
+  /**
+   * @param outlive whether a store that is opened by URL can be reached from another process, which
+   *     may crash
+   */
+  static List<Class<?>> missing(List<Class<?>> classes, boolean outlive) {
     List<Class<?>> owed = new ArrayList<>(List.of(LockStoreContract.class, LockContract.class));
     if (classes.stream().anyMatch(Inspectable.class::isAssignableFrom)) {
       owed.add(InspectableContract.class);
     }
     boolean hasCounters = classes.stream().anyMatch(CounterStore.class::isAssignableFrom);
-    boolean hasUrl = classes.stream().anyMatch(StoreProvider.class::isAssignableFrom);
+    boolean hasUrl = outlive && classes.stream().anyMatch(StoreProvider.class::isAssignableFrom);
     if (hasCounters) {
       owed.add(CounterContract.class);
     }
@@ -52,7 +62,13 @@ public abstract class StoreCompleteness {
     if (hasCounters && hasUrl) {
       owed.add(CounterCrashContract.class);
     }
-    owed.removeIf(contract -> classes.stream().anyMatch(contract::isAssignableFrom));
+    List<Class<?>> kept = new ArrayList<>(classes);
+    for (Class<?> all : List.of(StoreContracts.class, ServerContracts.class)) {
+      if (classes.stream().anyMatch(all::isAssignableFrom)) {
+        kept.addAll(List.of(all.getDeclaredClasses()));
+      }
+    }
+    owed.removeIf(contract -> kept.stream().anyMatch(contract::isAssignableFrom));
     return owed;
   }
 

@@ -14,6 +14,8 @@ class StoreCompletenessTest {
 
   private abstract static class SomeStoreTest extends LockStoreContract {}
 
+  private abstract static class AllTest extends ServerContracts {}
+
   private abstract static class PlainStore implements LockStore {}
 
   private static final class SomeProvider implements StoreProvider {
@@ -30,40 +32,52 @@ class StoreCompletenessTest {
 
   @Test
   void everyStoreOwesTheStoreContractAndTheLockContract() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class), true))
         .containsExactly(LockStoreContract.class, LockContract.class);
   }
 
   @Test
   void anInspectableStoreOwesItsContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class)))
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true))
         .contains(InspectableContract.class)
         .doesNotContain(CrashContract.class);
   }
 
   @Test
   void aStoreWithCountersOwesTheirContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class)))
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true))
         .contains(CounterContract.class);
   }
 
   @Test
   void aStoreWithAUrlOwesTheCrashContract() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true))
         .contains(CrashContract.class);
   }
 
   @Test
   void aStoreWithAUrlAndCountersOwesTheirCrashContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class)))
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), true))
         .contains(CounterCrashContract.class);
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true))
         .doesNotContain(CounterCrashContract.class);
   }
 
   @Test
+  void aStoreThatEndsWithItsProcessOwesNoCrashContract() {
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), false))
+        .doesNotContain(CrashContract.class, CounterCrashContract.class);
+  }
+
+  @Test
+  void whatNestsAllContractsOwesNone() {
+    List<Class<?>> served = List.of(MemoryStore.class, SomeProvider.class, AllTest.class);
+    assertThat(StoreCompleteness.missing(served, true)).isEmpty();
+  }
+
+  @Test
   void aContractThatHasASubclassIsNotMissing() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class)))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class), true))
         .containsExactly(LockContract.class);
   }
 }

@@ -2,12 +2,11 @@ package io.pawl.redis;
 
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
-import io.pawl.spi.LockStore;
-import io.pawl.tck.LockContract;
+import io.pawl.tck.ServerContracts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class ValkeyLockTest extends LockContract {
+class ValkeyContractsTest extends ServerContracts {
 
   private static RedisServer server;
 
@@ -22,7 +21,12 @@ class ValkeyLockTest extends LockContract {
   }
 
   @Override
-  protected LockStore openStore() {
-    return RedisStore.connect(server.url());
+  protected String url() {
+    return server.url();
+  }
+
+  @Override
+  protected long storedValue(String counter) {
+    return Stored.value(server, counter);
   }
 }

@@ -3,11 +3,11 @@ package io.pawl.redis;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.LockStore;
-import io.pawl.tck.LockContract;
+import io.pawl.tck.StoreContracts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class ClusterLockTest extends LockContract {
+class ClusterContractsTest extends StoreContracts {
 
   private static RedisCluster cluster;
 
@@ -24,5 +24,11 @@ class ClusterLockTest extends LockContract {
   @Override
   protected LockStore openStore() {
     return RedisStore.connect(Urls.of(cluster));
+  }
+
+  /** Baskets need it, and so do counters that are to see the locks of their names. */
+  @Override
+  protected String counterNamespace(String unique) {
+    return "{" + unique + "}";
   }
 }

@@ -1,12 +1,11 @@
 package io.pawl.redis;
 
 import io.pawl.servers.RedisServer;
-import io.pawl.spi.LockStore;
-import io.pawl.tck.InspectableContract;
+import io.pawl.tck.ServerContracts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class RedisInspectableTest extends InspectableContract {
+class RedisContractsTest extends ServerContracts {
 
   private static RedisServer server;
 
@@ -21,7 +20,12 @@ class RedisInspectableTest extends InspectableContract {
   }
 
   @Override
-  protected LockStore openStore() {
-    return RedisStore.connect(server.url());
+  protected String url() {
+    return server.url();
+  }
+
+  @Override
+  protected long storedValue(String counter) {
+    return Stored.value(server, counter);
   }
 }

@@ -1,0 +1,13 @@
+package io.pawl.redis;
+
+import io.pawl.servers.RedisServer;
+
+/** What a server has stored, read without Pawl. */
+final class Stored {
+
+  private Stored() {}
+
+  static long value(RedisServer server, String counter) {
+    return Long.parseLong(server.text("HGET", "pawl:counter:" + counter, ".").split(" ", 2)[0]);
+  }
+}
