@@ -97,9 +97,6 @@ public final class Bench implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "Writes all figures as JSON.")
   private @Nullable Path json;
 
-  @Option(names = "--plot", paramLabel = "FILE", description = "Writes a picture as SVG.")
-  private @Nullable Path plot;
-
   @Option(names = "--strict", description = "Ends with code 1 if a target is missed.")
   private boolean strict;
 
@@ -137,9 +134,6 @@ public final class Bench implements Callable<Integer> {
     out.print(Table.of(sections));
     if (json != null) {
       Files.writeString(json, JsonReport.of(machine, sections));
-    }
-    if (plot != null) {
-      Files.writeString(plot, Plot.of(machine, sections));
     }
     return strict && missed(sections) ? MISSED : 0;
   }

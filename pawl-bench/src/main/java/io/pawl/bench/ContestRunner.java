@@ -76,8 +76,7 @@ final class ContestRunner {
     }
     List<Side> sides = new ArrayList<>();
     samples.forEach((name, forks) -> sides.add(new Side(name, forks)));
-    return new Section(
-        suite.name(), contest.title(), Metric.CYCLES, sides, contest.targets(), notes);
+    return new Section(suite.name(), contest.title(), sides, contest.targets(), notes);
   }
 
   private Load load(Contest contest, String rival) {

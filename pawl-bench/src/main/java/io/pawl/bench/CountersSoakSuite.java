@@ -119,12 +119,7 @@ public final class CountersSoakSuite implements Suite {
     }
     return List.of(
         new Section(
-            name(),
-            title,
-            Metric.TOLD_PER_SECOND,
-            List.of(new Side(PAWL, List.of(new Sample(figures)))),
-            List.of(),
-            notes),
-        new Section(name(), title + ": the faults", Metric.FAULTS, faults, List.of(), List.of()));
+            name(), title, List.of(new Side(PAWL, List.of(new Sample(figures)))), List.of(), notes),
+        new Section(name(), title + ": the faults", faults, List.of(), List.of()));
   }
 }

@@ -115,7 +115,6 @@ public final class ElectionSuite implements Suite {
     return new Section(
         name(),
         title + ", lease of " + LEASE_MILLIS / 1000 + " s",
-        Metric.TAKE_OVER,
         List.of(new Side(PAWL, rounds)),
         List.of(Target.atMost(PAWL, Metric.TAKE_OVER_MAX, end.mostMillis)),
         List.of(

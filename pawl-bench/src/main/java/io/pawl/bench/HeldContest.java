@@ -78,9 +78,7 @@ final class HeldContest {
     allNotes.add(
         "renewed ≤ s ago: of any lease, looked at every 5 s; a renewal left out would make it 20;"
             + " heap: the client's, after a collection, with all locks held");
-    return List.of(
-        new Section(
-            suite, title, Metric.CPU_PER_MINUTE, sides, targets(leasesPerRenewal), allNotes));
+    return List.of(new Section(suite, title, sides, targets(leasesPerRenewal), allNotes));
   }
 
   private static List<Target> targets(double leasesPerRenewal) {

@@ -57,9 +57,7 @@ public final class JmhSuite implements Suite {
                   result.getScoreError()));
       sides.add(new Side(title(run), List.of(sample)));
     }
-    return List.of(
-        new Section(
-            name(), "single operations", Metric.OPERATION_NANOS, sides, List.of(), List.of()));
+    return List.of(new Section(name(), "single operations", sides, List.of(), List.of()));
   }
 
   private static Collection<RunResult> results(ChainedOptionsBuilder options) {

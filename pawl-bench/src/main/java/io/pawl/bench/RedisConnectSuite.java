@@ -78,7 +78,6 @@ public final class RedisConnectSuite implements Suite {
     return new Section(
         "redis-connect",
         "from main to the first lease, " + settings.forks() + " JVMs each",
-        Metric.FIRST_LEASE,
         sides,
         List.of(),
         notes);

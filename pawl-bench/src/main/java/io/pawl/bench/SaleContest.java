@@ -67,7 +67,6 @@ final class SaleContest {
         new Section(
             suite,
             title,
-            Metric.ITEMS,
             sides,
             List.of(
                 Target.timesAtLeast(SHARE_OF_SPEED, GATE, Metric.ITEMS, ALONE),

@@ -6,16 +6,10 @@ import java.util.List;
 /**
  * One contest's outcome, a part of the report.
  *
- * @param main what the plot shows
  * @param notes what a reader has to know, such as who was left out
  */
 public record Section(
-    String suite,
-    String title,
-    Metric main,
-    List<Side> sides,
-    List<Target> targets,
-    List<String> notes) {
+    String suite, String title, List<Side> sides, List<Target> targets, List<String> notes) {
 
   /** The metrics that any side has, in their usual order. */
   List<Metric> metrics() {

@@ -75,7 +75,6 @@ public final class StartupSuite implements Suite {
     return new Section(
         "startup",
         "one command, " + runs + " runs",
-        Metric.WALL_MILLIS,
         sides,
         List.of(Target.timesAtMost(3, PAWL, Metric.WALL_MILLIS, EMPTY)),
         notes);
