@@ -114,7 +114,7 @@ final class ContestRunner {
         ground.checkRows(address, words.entries());
       }
       OptionalLong after = ground.operations();
-      return Sample.of(
+      return Tally.sum(
           load, tallies, after.isPresent() ? OptionalLong.of(after.getAsLong() - before) : after);
     } finally {
       processes.forEach(ForkProcess::close);

@@ -100,7 +100,7 @@ final class Fork {
   }
 
   private static void obey(Order order) throws IOException, InterruptedException {
-    ContestSuite suite = Suites.contestSuite(order.suite());
+    ContestSuite suite = (ContestSuite) Suites.named(order.suite());
     Rival rival = suite.rival(order.rival());
     Board board = Board.at(order.board(), order.load().locks());
     try (Rival.Client client = rival.connect(order.address());

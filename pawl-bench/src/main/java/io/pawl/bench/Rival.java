@@ -1,6 +1,6 @@
 package io.pawl.bench;
 
-/** One way to exclude others, measured beside the others of its {@link Contest}. */
+/** One way to exclude others, measured beside the others of its contest. */
 public interface Rival {
 
   /** As it stands in the table; unique within its suite. */

@@ -1,10 +1,7 @@
 package io.pawl.bench;
 
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
-import org.HdrHistogram.Histogram;
 
 /** What one fork of one side measured. */
 public record Sample(Map<Metric, Double> figures) {
@@ -16,79 +13,5 @@ public record Sample(Map<Metric, Double> figures) {
   /** Not a number where this fork has no such figure. */
   double of(Metric metric) {
     return figures.getOrDefault(metric, Double.NaN);
-  }
-
-  /**
-   * All processes of one run taken together.
-   *
-   * @param load what they were told to do
-   * @param operations that the store served for them, where it counts
-   */
-  static Sample of(Load load, List<Tally> processes, OptionalLong operations) {
-    double perSecond = 0;
-    double cpuNanos = 0;
-    long cycles = 0;
-    Histogram waits = new Histogram(processes.get(0).waits());
-    waits.reset();
-    Histogram handOffs = new Histogram(waits);
-    Histogram jvmHandOffs = new Histogram(waits);
-    long longestWriterWait = 0;
-    double longest = 0;
-    long[] perJvm = new long[processes.size()];
-    int threads = processes.get(0).grants().length;
-    long[] perThread = new long[processes.size() * threads];
-    for (int jvm = 0; jvm < perJvm.length; jvm++) {
-      Tally tally = processes.get(jvm);
-      for (int thread = 0; thread < threads; thread++) {
-        perThread[jvm * threads + thread] = tally.grants()[thread];
-        perJvm[jvm] += tally.grants()[thread];
-      }
-      perSecond += perJvm[jvm] * 1e9 / tally.nanos();
-      cpuNanos += tally.cpuNanos();
-      cycles += tally.cycles();
-      waits.add(tally.waits());
-      handOffs.add(tally.handOffs());
-      jvmHandOffs.add(tally.jvmHandOffs());
-      longestWriterWait = Math.max(longestWriterWait, tally.writerWaits().getMaxValue());
-      longest = Math.max(longest, tally.nanos());
-    }
-    Map<Metric, Double> figures = new EnumMap<>(Metric.class);
-    figures.put(Metric.CYCLES, perSecond);
-    figures.put(Metric.P50, waits.getValueAtPercentile(50) / 1e3);
-    figures.put(Metric.P99, waits.getValueAtPercentile(99) / 1e3);
-    figures.put(Metric.MAX, waits.getMaxValue() / 1e6);
-    if (load.readPercent() > 0) {
-      figures.put(Metric.WRITER_MAX, longestWriterWait / 1e6);
-    }
-    if (perThread.length > 1) {
-      figures.put(Metric.THREAD_SPREAD, Numbers.spread(perThread));
-    }
-    if (perJvm.length > 1) {
-      figures.put(Metric.JVM_SPREAD, Numbers.spread(perJvm));
-    }
-    if (load.handOffs() && handOffs.getTotalCount() > 0) {
-      figures.put(Metric.ANY_HAND_OFF_P50, handOffs.getValueAtPercentile(50) / 1e6);
-    }
-    if (jvmHandOffs.getTotalCount() > 0) {
-      figures.put(Metric.HAND_OFF_P50, jvmHandOffs.getValueAtPercentile(50) / 1e6);
-      figures.put(Metric.HAND_OFF_P99, jvmHandOffs.getValueAtPercentile(99) / 1e6);
-    }
-    if (load.cycles() > 0) {
-      figures.put(Metric.ALL_MILLIS, longest / 1e6);
-    }
-    figures.put(Metric.CPU_SECONDS, cpuNanos / 1e9);
-    figures.put(Metric.CPU_MICROS, cpuNanos / 1e3 / sum(perJvm));
-    if (operations.isPresent()) {
-      figures.put(Metric.OPERATIONS, (double) operations.getAsLong() / cycles);
-    }
-    return new Sample(figures);
-  }
-
-  private static long sum(long[] counts) {
-    long sum = 0;
-    for (long count : counts) {
-      sum += count;
-    }
-    return sum;
   }
 }

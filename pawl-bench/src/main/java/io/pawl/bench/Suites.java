@@ -30,8 +30,4 @@ final class Suites {
                         + "' is unknown; known are "
                         + String.join(", ", all.stream().map(Suite::name).toList())));
   }
-
-  static ContestSuite contestSuite(String name) {
-    return (ContestSuite) named(name);
-  }
 }

@@ -21,7 +21,7 @@ class SqlSuitesTest {
 
   private static SqlSuite suite(SqlFlavour flavour) {
     String name = flavour.isPostgres() ? "postgres" : flavour.name().toLowerCase(Locale.ROOT);
-    return (SqlSuite) Suites.contestSuite(name);
+    return (SqlSuite) Suites.named(name);
   }
 
   private Section measure(SqlSuite suite, SqlGround ground, String contest) {
