@@ -1,5 +1,9 @@
 package io.pawl.bench;
 
+import io.pawl.bench.report.JsonReport;
+import io.pawl.bench.report.Section;
+import io.pawl.bench.report.Table;
+import io.pawl.bench.report.Target;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,6 @@
 package io.pawl.bench;
 
+import io.pawl.bench.report.Section;
 import java.util.List;
 import java.util.function.Consumer;
 

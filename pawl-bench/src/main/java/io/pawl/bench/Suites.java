@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.ServiceLoader;
 
 /** The suites on the class path. */
-final class Suites {
+public final class Suites {
 
   private Suites() {}
 
@@ -17,7 +17,7 @@ final class Suites {
     return all;
   }
 
-  static Suite named(String name) {
+  public static Suite named(String name) {
     List<Suite> all = all();
     return all.stream()
         .filter(suite -> suite.name().equals(name))
