@@ -12,7 +12,7 @@ public final class Suites {
 
   static List<Suite> all() {
     List<Suite> all = new ArrayList<>();
-    ServiceLoader.load(Suite.class).forEach(all::add);
+    ServiceLoader.load(SuiteSource.class).forEach(source -> all.addAll(source.suites()));
     all.sort(Comparator.comparing(Suite::name));
     return all;
   }

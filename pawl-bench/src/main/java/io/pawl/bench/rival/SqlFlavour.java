@@ -4,6 +4,7 @@ import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** A database server, and what its SQL says in another way. */
@@ -91,6 +92,11 @@ public enum SqlFlavour {
     this.commits = commits;
     this.settings = settings;
     this.driverProperties = driverProperties;
+  }
+
+  /** As people write it on the command line. */
+  public String word() {
+    return isPostgres() ? "postgres" : name().toLowerCase(Locale.ROOT);
   }
 
   public boolean isPostgres() {

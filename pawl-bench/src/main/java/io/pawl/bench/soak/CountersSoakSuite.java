@@ -3,6 +3,7 @@ package io.pawl.bench.soak;
 import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
 import io.pawl.bench.Suite;
+import io.pawl.bench.SuiteSource;
 import io.pawl.bench.contest.ExclusionViolation;
 import io.pawl.bench.contest.Folders;
 import io.pawl.bench.report.Metric;
@@ -24,7 +25,7 @@ import java.util.function.Supplier;
  * Millions of takes with ids by several JVMs, while servers, network and clients fail at random:
  * nothing is measured beside a rival here, everything is checked against the ledger.
  */
-public final class CountersSoakSuite implements Suite {
+public final class CountersSoakSuite implements Suite, SuiteSource {
 
   private static final String PAWL = "Pawl tryTake";
 
@@ -46,6 +47,11 @@ public final class CountersSoakSuite implements Suite {
       return String.format(
           Locale.ROOT, "%s, %,d takes under faults", name().toLowerCase(Locale.ROOT), takes);
     }
+  }
+
+  @Override
+  public List<Suite> suites() {
+    return List.of(this);
   }
 
   @Override

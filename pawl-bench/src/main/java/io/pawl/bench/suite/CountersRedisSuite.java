@@ -28,7 +28,7 @@ import org.redisson.api.RedissonClient;
  * Lettuce's bare DECR. After each run the counter is read without its client: all that was taken
  * must be missing from it, once.
  */
-public final class CountersRedisSuite implements ContestSuite {
+final class CountersRedisSuite implements ContestSuite {
 
   static final String PAWL = "Pawl tryTake";
   static final String REDISSON = "Redisson RAtomicLong";

@@ -27,7 +27,7 @@ import java.util.OptionalLong;
  * UPDATE and a SELECT FOR UPDATE that have none of these but the floor. After each run the tables
  * are asked: all that was taken must be missing, once.
  */
-abstract class CountersSqlSuite implements ContestSuite {
+final class CountersSqlSuite implements ContestSuite {
 
   static final String PAWL = "Pawl tryTake";
   static final String GUARDED = "guarded UPDATE";
@@ -49,14 +49,19 @@ abstract class CountersSqlSuite implements ContestSuite {
   }
 
   @Override
-  public final String purpose() {
+  public String name() {
+    return "counters-" + flavour.word();
+  }
+
+  @Override
+  public String purpose() {
     return "takes from one counter on a "
         + flavour.title
         + " server, beside a guarded UPDATE and SELECT FOR UPDATE";
   }
 
   @Override
-  public final List<Rival> rivals() {
+  public List<Rival> rivals() {
     return List.of(
         new TakingRival(PAWL, CountersSqlSuite::pawl),
         new TakingRival(GUARDED, address -> new Pooled(address, true)),
@@ -64,7 +69,7 @@ abstract class CountersSqlSuite implements ContestSuite {
   }
 
   @Override
-  public final List<Contest> contests() {
+  public List<Contest> contests() {
     List<String> all = List.of(PAWL, GUARDED, LOCKED);
     return List.of(
         new Contest("one counter, 1 thread", Load.of(1, 1).writing(), all, List.of()),
@@ -142,12 +147,12 @@ abstract class CountersSqlSuite implements ContestSuite {
 
   /** Nothing to write: the counter itself is what is checked. */
   @Override
-  public final Resource resource(String address) {
+  public Resource resource(String address) {
     return lock -> {};
   }
 
   @Override
-  public final Ground open(Path folder) {
+  public Ground open(Path folder) {
     return new CounterGround(new SqlGround(flavour));
   }
 

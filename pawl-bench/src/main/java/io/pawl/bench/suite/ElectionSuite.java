@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  * runs. One that stands in line, for as long as the warm-up takes at least, takes over in each
  * round, and a new JVM stands behind it.
  */
-public final class ElectionSuite implements Suite {
+final class ElectionSuite implements Suite {
 
   private static final String PAWL = PawlRival.PASSING;
   private static final long LEASE_MILLIS = 2_000;

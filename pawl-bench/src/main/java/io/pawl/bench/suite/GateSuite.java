@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  * Redis before MySQL, beside MySQL alone: locks, refusals of what is sold out, and a {@link
  * SaleContest}.
  */
-public final class GateSuite implements ContestSuite {
+final class GateSuite implements ContestSuite {
 
   private static final String GATE = PawlRival.STRICT;
   private static final String ALONE = "Pawl, MySQL alone";

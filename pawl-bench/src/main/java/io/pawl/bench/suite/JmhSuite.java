@@ -22,7 +22,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Single operations, by JMH; {@code --only} takes a regular expression. */
-public final class JmhSuite implements Suite {
+final class JmhSuite implements Suite {
 
   private static final int ITERATIONS = 3;
 

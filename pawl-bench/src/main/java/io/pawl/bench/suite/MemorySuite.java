@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** The engine and the grant rule alone, beside the locks of the JDK. */
-public final class MemorySuite implements ContestSuite {
+final class MemorySuite implements ContestSuite {
 
   @Override
   public String name() {

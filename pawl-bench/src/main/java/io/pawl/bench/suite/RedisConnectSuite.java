@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What it takes to the first lease: time, and jars. */
-public final class RedisConnectSuite implements Suite {
+final class RedisConnectSuite implements Suite {
 
   private static final String PAWL = PawlRival.PASSING;
   private static final String REDISSON = RedissonLocks.Kind.PLAIN.title;

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Eight locks at once on one Redis server of our own, beside Redisson's multi-lock. */
-public final class RedisGroupSuite implements ContestSuite {
+final class RedisGroupSuite implements ContestSuite {
 
   private static final String PAWL = PawlGroups.NAME;
   private static final String REDISSON = RedissonGroups.NAME;

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Locks held for long on a Redis server: 100,000 of them, and 10,000 beside Redisson. */
-public final class RedisHeldSuite implements Suite {
+final class RedisHeldSuite implements Suite {
 
   private static final double LEASES_PER_SCRIPT = 200;
 

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Read-write locks and semaphores on one Redis server of our own, beside Redisson's. */
-public final class RedisKindsSuite implements ContestSuite {
+final class RedisKindsSuite implements ContestSuite {
 
   private static final String READ_WRITE = SharedRivals.READ_WRITE;
   private static final String THEIR_READ_WRITE = SharedRivals.REDISSON_READ_WRITE;

@@ -17,7 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** One Redis server of our own: Pawl beside Redisson, with bare Lettuce as the limit. */
-public final class RedisSuite implements ContestSuite {
+final class RedisSuite implements ContestSuite {
 
   private static final String RLOCK = RedissonLocks.Kind.PLAIN.title;
   private static final String FAIR = RedissonLocks.Kind.FAIR.title;

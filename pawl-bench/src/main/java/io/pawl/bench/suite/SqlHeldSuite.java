@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** 10,000 locks held for long on a database server of our own. */
-abstract class SqlHeldSuite implements Suite {
+final class SqlHeldSuite implements Suite {
 
   private static final int LOCKS = 10_000;
   private static final double LEASES_PER_TRANSACTION = 500;
@@ -23,12 +23,17 @@ abstract class SqlHeldSuite implements Suite {
   }
 
   @Override
-  public final String purpose() {
+  public String name() {
+    return flavour.word() + "-held";
+  }
+
+  @Override
+  public String purpose() {
     return "10,000 held locks on a " + flavour.title + " server";
   }
 
   @Override
-  public final List<Section> measure(Settings settings, Consumer<String> progress) {
+  public List<Section> measure(Settings settings, Consumer<String> progress) {
     try (SqlGround ground = new SqlGround(flavour)) {
       List<String> notes = new ArrayList<>(ground.notes().subList(0, 1));
       notes.add(

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** A database server of our own: Pawl beside what teams write themselves, and Spring's registry. */
-abstract class SqlSuite implements ContestSuite {
+final class SqlSuite implements ContestSuite {
 
   private static final String PAWL = PawlRival.PASSING;
   private static final String STRICT = PawlRival.STRICT;
@@ -36,7 +36,12 @@ abstract class SqlSuite implements ContestSuite {
   }
 
   @Override
-  public final String purpose() {
+  public String name() {
+    return flavour.word();
+  }
+
+  @Override
+  public String purpose() {
     return "a "
         + flavour.title
         + " server, beside central rows, a guarded UPDATE, "
@@ -45,7 +50,7 @@ abstract class SqlSuite implements ContestSuite {
   }
 
   @Override
-  public final List<Rival> rivals() {
+  public List<Rival> rivals() {
     String scheme = "jdbc:" + flavour.name().toLowerCase(Locale.ROOT);
     return List.of(
         PawlRival.passing(scheme),
@@ -58,7 +63,7 @@ abstract class SqlSuite implements ContestSuite {
   }
 
   @Override
-  public final List<Contest> contests() {
+  public List<Contest> contests() {
     Load fiftyByHundred = Load.of(50, 100).picking(Load.Pick.RANDOM).cycles(100);
     return List.of(
         new Contest(
@@ -101,12 +106,12 @@ abstract class SqlSuite implements ContestSuite {
   }
 
   @Override
-  public final SqlGround open(Path folder) {
+  public SqlGround open(Path folder) {
     return new SqlGround(flavour);
   }
 
   @Override
-  public final Resource resource(String address) {
+  public Resource resource(String address) {
     return new ProtectedRows(address);
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One SQLite file: Pawl beside a pair of transactions written by hand. */
-public final class SqliteSuite implements ContestSuite {
+final class SqliteSuite implements ContestSuite {
 
   @Override
   public String name() {

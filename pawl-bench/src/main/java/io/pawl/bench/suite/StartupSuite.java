@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** Whole processes, from exec to exit: {@code pawl run} around a command that does nothing. */
-public final class StartupSuite implements Suite {
+final class StartupSuite implements Suite {
 
   private static final String PAWL = "pawl run x -- true";
   private static final String EMPTY = "empty Java main class";

@@ -1,5 +1,7 @@
 package io.pawl.bench.contest;
 
+import io.pawl.bench.Suite;
+import io.pawl.bench.SuiteSource;
 import io.pawl.bench.rival.JavaLocks;
 import io.pawl.bench.rival.Rival;
 import java.nio.file.Path;
@@ -7,11 +9,16 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /** Rivals that promise too much, and two that do not; only tests have it on their class path. */
-public final class BrokenSuite implements ContestSuite {
+public final class BrokenSuite implements ContestSuite, SuiteSource {
 
   static final String OPEN = "no lock";
   static final String STUCK = "stuck token";
   static final String CRASHING = "crashing";
+
+  @Override
+  public List<Suite> suites() {
+    return List.of(this);
+  }
 
   @Override
   public String name() {

@@ -1,31 +1,26 @@
 package io.pawl.bench.suite;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.Suites;
 import io.pawl.bench.contest.ContestSuite;
 import io.pawl.bench.contest.ExclusionViolation;
 import io.pawl.bench.rival.Rival;
+import io.pawl.bench.rival.SqlFlavour;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every rival takes what it says, and the ground sees it. No test here looks at a speed. */
 class CountersSqlSuiteTest {
 
   @TempDir Path folder;
 
-  static Stream<CountersSqlSuite> suites() {
-    return Stream.of(
-        new CountersMySqlSuite(), new CountersMariaDbSuite(), new CountersPostgresSuite());
-  }
-
   @ParameterizedTest
-  @MethodSource("suites")
-  void aTakeThatTheTablesHaveNotSeenIsAViolation(CountersSqlSuite suite) throws Exception {
+  @EnumSource
+  void aTakeThatTheTablesHaveNotSeenIsAViolation(SqlFlavour flavour) throws Exception {
+    ContestSuite suite = (ContestSuite) Suites.named("counters-" + flavour.word());
     try (ContestSuite.Ground ground = suite.open(folder)) {
       for (Rival rival : suite.rivals()) {
         String address = ground.fresh();
@@ -40,11 +35,5 @@ class CountersSqlSuiteTest {
             .isInstanceOf(ExclusionViolation.class);
       }
     }
-  }
-
-  @ParameterizedTest
-  @MethodSource("suites")
-  void isKnownByItsName(CountersSqlSuite suite) {
-    assertThat(Suites.named(suite.name())).hasSameClassAs(suite);
   }
 }

@@ -15,7 +15,6 @@ import io.pawl.bench.report.Side;
 import io.pawl.bench.rival.SqlFlavour;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,8 +29,7 @@ class SqlSuitesTest {
   }
 
   private static SqlSuite suite(SqlFlavour flavour) {
-    String name = flavour.isPostgres() ? "postgres" : flavour.name().toLowerCase(Locale.ROOT);
-    return (SqlSuite) Suites.named(name);
+    return (SqlSuite) Suites.named(flavour.word());
   }
 
   private Section measure(SqlSuite suite, SqlGround ground, String contest) {
