@@ -33,14 +33,14 @@ final class JmhSuite implements Suite {
 
   @Override
   public String purpose() {
-    return "single operations: a lease on the memory store, the grant rule, the row codec";
+    return "single operations: a lease on the memory store, the grant rule, a row of SQLite";
   }
 
   @Override
   public List<Section> measure(Settings settings, Consumer<String> progress) {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
-            .include("io\\.pawl\\.(?=.*" + settings.only() + ").*Benchmark")
+            .include("io\\.pawl\\.bench\\.micro\\.(?=.*" + settings.only() + ").*Benchmark")
             .forks(settings.forks())
             .warmupIterations(ITERATIONS)
             .warmupTime(TimeValue.milliseconds(Math.round(settings.warmUpSeconds() * 1e3)))

@@ -1,12 +1,17 @@
-package io.pawl.sql;
+package io.pawl.bench.micro;
 
+import io.pawl.bench.contest.Folders;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
-import io.pawl.spi.rule.GrantRule;
-import io.pawl.spi.rule.LockState;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -15,21 +20,23 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
 
-/** A lock's row to text and back; here because {@link Row} is this package's own. */
+/** A lock's row, read from SQLite and parsed. */
 @State(Scope.Benchmark)
 @BenchmarkMode(org.openjdk.jmh.annotations.Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class RowBenchmark {
 
-  private static final long NOW = 1_800_000_000_000L;
+  private static final String LOCK = "lock";
 
   /** Claims in the row: the holder and those who wait. */
   @Param({"1", "10"})
   public int claims;
 
-  private LockState state = new LockState("lock", 0);
-  private Row row = Row.unknown("lock");
+  private final Path folder = Folders.create(Path.of(System.getProperty("java.io.tmpdir")), "row");
+  private final LockStore store =
+      Stores.open(StoreUrl.parse("sqlite:" + folder.resolve("locks.db")));
 
   @Setup
   public void fill() {
@@ -37,19 +44,19 @@ public class RowBenchmark {
       ClaimId id = new ClaimId("1y2p0ij32e8e7xk1ad", number);
       Holder holder = new Holder("host.example", 4711, "worker-" + number, "shop", "");
       Claim claim =
-          new Claim("lock", id, Mode.EXCLUSIVE, Duration.ofSeconds(30), true, 1, 0, false, holder);
-      GrantRule.attempt(state, claim, NOW);
+          new Claim(LOCK, id, Mode.EXCLUSIVE, Duration.ofDays(1), true, 1, 0, false, holder);
+      store.attempt(claim, standing -> {}).toCompletableFuture().join();
     }
-    row = Row.of(state);
+  }
+
+  @TearDown
+  public void close() {
+    store.close();
+    Folders.delete(folder);
   }
 
   @Benchmark
-  public Object write() {
-    return Row.of(state);
-  }
-
-  @Benchmark
-  public LockState read() {
-    return row.state(NOW);
+  public Optional<Inspectable.LockView> show() {
+    return ((Inspectable) store).show(LOCK).toCompletableFuture().join();
   }
 }
