@@ -121,7 +121,7 @@ public final class Bench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (suites.isEmpty()) {
-      Suites.all().forEach(suite -> out.printf("%-13s  %s%n", suite.name(), suite.purpose()));
+      Suites.all().forEach(suite -> out.printf("%-17s  %s%n", suite.name(), suite.purpose()));
       return 0;
     }
     Settings settings = settings();
