@@ -1,5 +1,9 @@
 package io.pawl.bench;
 
+import io.pawl.bench.report.JsonReport;
+import io.pawl.bench.report.Section;
+import io.pawl.bench.report.Table;
+import io.pawl.bench.report.Target;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -97,9 +101,6 @@ public final class Bench implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "Writes all figures as JSON.")
   private @Nullable Path json;
 
-  @Option(names = "--plot", paramLabel = "FILE", description = "Writes a picture as SVG.")
-  private @Nullable Path plot;
-
   @Option(names = "--strict", description = "Ends with code 1 if a target is missed.")
   private boolean strict;
 
@@ -120,7 +121,7 @@ public final class Bench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (suites.isEmpty()) {
-      Suites.all().forEach(suite -> out.printf("%-13s  %s%n", suite.name(), suite.purpose()));
+      Suites.all().forEach(suite -> out.printf("%-17s  %s%n", suite.name(), suite.purpose()));
       return 0;
     }
     Settings settings = settings();
@@ -137,9 +138,6 @@ public final class Bench implements Callable<Integer> {
     out.print(Table.of(sections));
     if (json != null) {
       Files.writeString(json, JsonReport.of(machine, sections));
-    }
-    if (plot != null) {
-      Files.writeString(plot, Plot.of(machine, sections));
     }
     return strict && missed(sections) ? MISSED : 0;
   }

@@ -1,5 +1,6 @@
 package io.pawl.bench;
 
+import io.pawl.bench.report.Numbers;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -42,17 +42,17 @@ public record Settings(
   }
 
   /** What contests and single operations take. */
-  static final double USUAL_SECONDS = 2;
+  public static final double USUAL_SECONDS = 2;
 
-  double secondsOr(double own) {
+  public double secondsOr(double own) {
     return seconds == 0 ? own : seconds;
   }
 
-  void pauseToWarmUp() {
+  public void pauseToWarmUp() {
     pause(Math.round(warmUpSeconds * 1e3));
   }
 
-  static void pause(long millis) {
+  public static void pause(long millis) {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
@@ -61,7 +61,7 @@ public record Settings(
     }
   }
 
-  boolean includes(String title) {
+  public boolean includes(String title) {
     return title.contains(only);
   }
 }

@@ -1,9 +1,10 @@
 package io.pawl.bench;
 
+import io.pawl.bench.report.Section;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What {@code bench NAME} measures. Found by the service loader: one class and one line each. */
+/** What {@code bench NAME} measures. */
 public interface Suite {
 
   String name();

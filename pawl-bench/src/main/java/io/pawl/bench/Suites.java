@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.ServiceLoader;
 
 /** The suites on the class path. */
-final class Suites {
+public final class Suites {
 
   private Suites() {}
 
   static List<Suite> all() {
     List<Suite> all = new ArrayList<>();
-    ServiceLoader.load(Suite.class).forEach(all::add);
+    ServiceLoader.load(SuiteSource.class).forEach(source -> all.addAll(source.suites()));
     all.sort(Comparator.comparing(Suite::name));
     return all;
   }
 
-  static Suite named(String name) {
+  public static Suite named(String name) {
     List<Suite> all = all();
     return all.stream()
         .filter(suite -> suite.name().equals(name))
@@ -29,9 +29,5 @@ final class Suites {
                         + name
                         + "' is unknown; known are "
                         + String.join(", ", all.stream().map(Suite::name).toList())));
-  }
-
-  static ContestSuite contestSuite(String name) {
-    return (ContestSuite) named(name);
   }
 }

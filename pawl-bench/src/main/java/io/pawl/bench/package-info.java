@@ -1,4 +1,4 @@
-/** Loads that measure Pawl beside its rivals in one run. */
+/** The command {@code pawl bench}: its options, the machine it runs on, and what a suite is. */
 @NullMarked
 package io.pawl.bench;
 

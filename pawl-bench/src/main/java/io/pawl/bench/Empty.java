@@ -1,9 +1,0 @@
-package io.pawl.bench;
-
-/** The least that a Java program can do. */
-final class Empty {
-
-  private Empty() {}
-
-  public static void main(String[] arguments) {}
-}

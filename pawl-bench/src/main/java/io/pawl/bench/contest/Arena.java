@@ -1,0 +1,283 @@
+package io.pawl.bench.contest;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.pawl.bench.BenchException;
+import io.pawl.bench.rival.Rival;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process's share of a run: threads that take and release locks without pause, first to warm
+ * up, then measured. A wait counts if it ends in the measured time or is still going on at its end,
+ * so that a thread which is never served shows; a grant counts if it falls into that time.
+ */
+final class Arena {
+
+  private static final long LONGEST_WAIT_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long WORK_NANOS = TimeUnit.SECONDS.toNanos(50);
+
+  private enum Phase {
+    WARM_UP,
+    MEASURE,
+    OVER
+  }
+
+  private final Rival.Client client;
+  private final Load load;
+  private final int jvm;
+  private final Board board;
+  private final ContestSuite.Resource resource;
+  private final CountDownLatch ready;
+  private final CountDownLatch start = new CountDownLatch(1);
+  private final CountDownLatch warm;
+  private final CountDownLatch work = new CountDownLatch(1);
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private final List<Runner> runners = new ArrayList<>();
+  private volatile Phase phase = Phase.WARM_UP;
+
+  Arena(Rival.Client client, Load load, int jvm, Board board, ContestSuite.Resource resource) {
+    this.client = client;
+    this.load = load;
+    this.jvm = jvm;
+    this.board = board;
+    this.resource = resource;
+    this.ready = new CountDownLatch(load.threads());
+    this.warm = new CountDownLatch(load.threads());
+  }
+
+  /** Starts the threads and returns when each has its locks; they wait for {@link #run}. */
+  void prepare() throws InterruptedException {
+    for (int thread = 0; thread < load.threads(); thread++) {
+      Runner runner = new Runner(thread);
+      runners.add(runner);
+      runner.start();
+    }
+    ready.await();
+    throwFailure();
+  }
+
+  /** Lets them run. */
+  Tally run(long warmUpMillis, long millis) throws InterruptedException {
+    if (load.cycles() > 0) {
+      return runToTheEnd(warmUpMillis);
+    }
+    start.countDown();
+    pause(warmUpMillis);
+    long cpuBefore = cpuNanos();
+    long from = System.nanoTime();
+    phase = Phase.MEASURE;
+    pause(millis);
+    phase = Phase.OVER;
+    long nanos = System.nanoTime() - from;
+    long cpu = cpuNanos() - cpuBefore;
+    join(DRAIN_NANOS);
+    return tally(nanos, cpu);
+  }
+
+  /** A burst of one cycle a thread comes as it comes, without warm-up. */
+  private Tally runToTheEnd(long warmUpMillis) throws InterruptedException {
+    if (load.cycles() == 1) {
+      phase = Phase.MEASURE;
+    }
+    start.countDown();
+    if (load.cycles() > 1) {
+      pause(warmUpMillis);
+      phase = Phase.MEASURE;
+    }
+    if (!warm.await(DRAIN_NANOS, TimeUnit.NANOSECONDS)) {
+      throwFailure();
+      throw new BenchException("a thread still waits 30 s after the warm-up");
+    }
+    long cpuBefore = cpuNanos();
+    long from = System.nanoTime();
+    work.countDown();
+    join(WORK_NANOS);
+    return tally(System.nanoTime() - from, cpuNanos() - cpuBefore);
+  }
+
+  private void join(long patienceNanos) throws InterruptedException {
+    long giveUpAt = System.nanoTime() + patienceNanos;
+    for (Runner runner : runners) {
+      TimeUnit.NANOSECONDS.timedJoin(runner, Math.max(1, giveUpAt - System.nanoTime()));
+      throwFailure();
+      if (runner.isAlive()) {
+        throw new BenchException(
+            runner.getName() + " is not done after " + patienceNanos / 1_000_000_000 + " s");
+      }
+    }
+  }
+
+  private void pause(long millis) throws InterruptedException {
+    if (stop.await(millis, TimeUnit.MILLISECONDS)) {
+      throwFailure();
+    }
+  }
+
+  private void throwFailure() {
+    Throwable cause = failure.get();
+    if (cause instanceof ExclusionViolation violation) {
+      throw violation;
+    }
+    if (cause != null) {
+      throw new BenchException("a thread failed: " + cause, cause);
+    }
+  }
+
+  private Tally tally(long nanos, long cpuNanos) {
+    Histogram waits = newHistogram();
+    Histogram writerWaits = newHistogram();
+    Histogram handOffs = newHistogram();
+    Histogram jvmHandOffs = newHistogram();
+    long[] grants = new long[load.threads()];
+    long cycles = 0;
+    for (Runner runner : runners) {
+      waits.add(runner.waits);
+      if (runner.writerWaits != null) {
+        writerWaits.add(runner.writerWaits);
+      }
+      if (runner.handOffs != null) {
+        handOffs.add(runner.handOffs.all);
+        jvmHandOffs.add(runner.handOffs.betweenJvms);
+      }
+      grants[runner.number] = runner.grants;
+      cycles += runner.cycles;
+    }
+    return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs, jvmHandOffs);
+  }
+
+  /** Two digits keep it at 30 kB, small enough beside the caches with 64 threads. */
+  private static Histogram newHistogram() {
+    return new Histogram(LONGEST_WAIT_NANOS, 2);
+  }
+
+  private static long cpuNanos() {
+    return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+  }
+
+  /** How long it took from one holder's release to the next holder's grant. */
+  private final class HandOffs {
+
+    final Histogram all = newHistogram();
+    final Histogram betweenJvms = newHistogram();
+
+    void note(int lock, long got, Phase now) {
+      long nanos = Math.min(board.nanosSinceLeft(lock, got), LONGEST_WAIT_NANOS);
+      if (nanos >= 0 && now == Phase.MEASURE) {
+        all.recordValue(nanos);
+        if (board.wasLeftByOther(lock, jvm)) {
+          betweenJvms.recordValue(nanos);
+        }
+      }
+      board.leaving(lock, jvm, System.nanoTime());
+    }
+  }
+
+  private final class Runner extends Thread {
+
+    final int number;
+    final Histogram waits = newHistogram();
+    final @Nullable Histogram writerWaits = load.readPercent() > 0 ? newHistogram() : null;
+    final @Nullable HandOffs handOffs = load.handOffs() || load.jvms() > 1 ? new HandOffs() : null;
+    long grants;
+    long cycles;
+
+    Runner(int number) {
+      super("bench-" + jvm + "-" + number);
+      this.number = number;
+      setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+      List<Rival.Turn> turns = new ArrayList<>();
+      List<Rival.Turn> readTurns = new ArrayList<>();
+      try {
+        int[] locks = load.locksOf(jvm, number);
+        try {
+          for (int lock : locks) {
+            turns.add(client.lock("bench-" + lock));
+            if (load.readPercent() > 0) {
+              readTurns.add(client.readLock("bench-" + lock));
+            }
+          }
+        } finally {
+          ready.countDown();
+        }
+        start.await();
+        long signature = Board.signature(jvm, number);
+        if (load.cycles() == 0) {
+          while (phase != Phase.OVER) {
+            cycle(locks, turns, readTurns, signature);
+          }
+        } else {
+          doWork(locks, turns, readTurns, signature);
+        }
+      } catch (Throwable e) {
+        failure.compareAndSet(null, e);
+        stop.countDown();
+        phase = Phase.OVER;
+      } finally {
+        warm.countDown();
+        turns.forEach(Rival.Turn::close);
+        readTurns.forEach(Rival.Turn::close);
+      }
+    }
+
+    private void doWork(
+        int[] locks, List<Rival.Turn> turns, List<Rival.Turn> readTurns, long signature)
+        throws InterruptedException {
+      while (phase == Phase.WARM_UP) {
+        cycle(locks, turns, readTurns, signature);
+      }
+      warm.countDown();
+      work.await();
+      for (int done = 0; done < load.cycles() && phase == Phase.MEASURE; done++) {
+        cycle(locks, turns, readTurns, signature);
+      }
+    }
+
+    private void cycle(
+        int[] locks, List<Rival.Turn> turns, List<Rival.Turn> readTurns, long signature)
+        throws InterruptedException {
+      int choice = Load.next(locks.length);
+      int lock = locks[choice];
+      boolean reads = load.nextReads();
+      Rival.Turn turn = (reads ? readTurns : turns).get(choice);
+      long asked = System.nanoTime();
+      long token = turn.acquire();
+      long got = System.nanoTime();
+      Phase now = phase;
+      if (reads || load.permits() > 1) {
+        board.enterShared(lock, signature, reads ? Integer.MAX_VALUE : load.permits());
+        board.leaveShared(lock, signature);
+      } else {
+        board.enter(lock, signature, token);
+        resource.modify(lock);
+        if (handOffs != null) {
+          handOffs.note(lock, got, now);
+        }
+        board.leave(lock, signature);
+      }
+      turn.release();
+      cycles++;
+      if (now != Phase.WARM_UP) {
+        long wait = Math.min(got - asked, LONGEST_WAIT_NANOS);
+        waits.recordValue(wait);
+        if (writerWaits != null && !reads) {
+          writerWaits.recordValue(wait);
+        }
+      }
+      if (now == Phase.MEASURE) {
+        grants++;
+      }
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** What was measured, as figures, targets, a table and JSON. */
+@NullMarked
+package io.pawl.bench.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,76 @@
+package io.pawl.bench.rival;
+
+import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
+import io.pawl.spi.StoreProvider;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+
+/** Pawl on any store. */
+public final class PawlRival implements Rival {
+
+  public static final String PASSING = "Pawl";
+  public static final String STRICT = "Pawl, strict order";
+
+  private final String name;
+  private final String scheme;
+  private final LockOptions options;
+  private final Function<String, Pawl> connect;
+
+  private PawlRival(
+      String name, String scheme, LockOptions options, Function<String, Pawl> connect) {
+    this.name = name;
+    this.scheme = scheme;
+    this.options = options;
+    this.connect = connect;
+  }
+
+  /** With default options, by the URL that the ground gives. */
+  public static PawlRival passing(String scheme) {
+    return new PawlRival(PASSING, scheme, LockOptions.defaults(), Pawl::connect);
+  }
+
+  /** In strict order, by URL. */
+  public static PawlRival strict(String scheme) {
+    return new PawlRival(STRICT, scheme, LockOptions.defaults().strictOrder(), Pawl::connect);
+  }
+
+  /** As this one, opened in another way than by URL. */
+  public PawlRival openedBy(Function<String, Pawl> open) {
+    return new PawlRival(name, "", options, open);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String missing() {
+    if (scheme.isEmpty()) {
+      return "";
+    }
+    for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+      if (provider.schemes().contains(scheme)) {
+        return "";
+      }
+    }
+    return "no store for " + scheme + ": on the class path";
+  }
+
+  @Override
+  public Client connect(String address) {
+    Pawl pawl = connect.apply(address);
+    return new Client() {
+      @Override
+      public Turn lock(String lock) {
+        return new LeaseTurn(pawl.lock(lock, options)::acquire);
+      }
+
+      @Override
+      public void close() {
+        pawl.close();
+      }
+    };
+  }
+}

@@ -1,0 +1,82 @@
+package io.pawl.bench.soak;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Which faults a soak plays and when, counted in takes that were told: all of it follows from the
+ * seed. Every kind comes in every round, on every server, in an order of the round's own.
+ */
+record SoakPlan(long seed, long takes, List<Fault> faults) {
+
+  private static final int TAKES_PER_ROUND = 300_000;
+  private static final double SHORTEST_MILLIS = 20;
+  private static final double LONGEST_MILLIS = 6_000;
+  private static final int MOST_REPLIES = 8;
+
+  /** What can happen. */
+  enum Kind {
+    SERVER_KILLED("kill -9 and restart of the server", false),
+    SERVER_STOPPED("SIGSTOP of the server", false),
+    CONNECTIONS_RESET("connections reset", false),
+    REPLIES_DROPPED("replies dropped, connection reset", false),
+    REPLIES_SILENCED("replies dropped, connection silent", false),
+    CABLE_CUT("network cut", false),
+    CLIENT_KILLED("kill -9 of a client JVM", true);
+
+    final String title;
+    final boolean ofClient;
+
+    Kind(String title, boolean ofClient) {
+      this.title = title;
+      this.ofClient = ofClient;
+    }
+  }
+
+  /**
+   * @param at when so many takes have been told
+   * @param part the number of the server, or whatever picks the client
+   * @param millis how long it lasts, where it lasts
+   * @param replies how many are dropped, where some are
+   */
+  record Fault(long at, Kind kind, int part, long millis, int replies) {}
+
+  /**
+   * @param takes to make in all
+   * @param servers behind which there are others: a gate and its truth are two
+   */
+  static SoakPlan of(long seed, long takes, int servers) {
+    Random random = new Random(seed);
+    List<Fault> drawn = new ArrayList<>();
+    long rounds = Math.max(1, takes / TAKES_PER_ROUND);
+    for (long round = 0; round < rounds; round++) {
+      List<Fault> some = new ArrayList<>();
+      for (Kind kind : Kind.values()) {
+        for (int part = 0; part < (kind.ofClient ? 1 : servers); part++) {
+          int picked = kind.ofClient ? random.nextInt(Integer.MAX_VALUE) : part;
+          some.add(new Fault(0, kind, picked, millis(random), 1 + random.nextInt(MOST_REPLIES)));
+        }
+      }
+      Collections.shuffle(some, random);
+      drawn.addAll(some);
+    }
+    long[] moments = random.doubles(drawn.size()).mapToLong(at -> (long) (at * takes)).toArray();
+    Arrays.sort(moments);
+    List<Fault> faults = new ArrayList<>();
+    for (int i = 0; i < moments.length; i++) {
+      Fault fault = drawn.get(i);
+      faults.add(
+          new Fault(moments[i], fault.kind(), fault.part(), fault.millis(), fault.replies()));
+    }
+    return new SoakPlan(seed, takes, List.copyOf(faults));
+  }
+
+  /** As often tens of milliseconds as seconds; the longest are longer than any timeout. */
+  private static long millis(Random random) {
+    double exponent = random.nextDouble();
+    return Math.round(SHORTEST_MILLIS * Math.pow(LONGEST_MILLIS / SHORTEST_MILLIS, exponent));
+  }
+}

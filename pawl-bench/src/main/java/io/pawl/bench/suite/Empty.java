@@ -1,0 +1,9 @@
+package io.pawl.bench.suite;
+
+/** The least that a Java program can do. */
+final class Empty {
+
+  private Empty() {}
+
+  public static void main(String[] arguments) {}
+}

@@ -1,0 +1,130 @@
+package io.pawl.bench.suite;
+
+import io.pawl.bench.contest.Contest;
+import io.pawl.bench.contest.ContestSuite;
+import io.pawl.bench.contest.Load;
+import io.pawl.bench.report.Metric;
+import io.pawl.bench.report.Target;
+import io.pawl.bench.rival.LettucePair;
+import io.pawl.bench.rival.PawlRival;
+import io.pawl.bench.rival.RedissonLocks;
+import io.pawl.bench.rival.Rival;
+import io.pawl.servers.RedisServer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** One Redis server of our own: Pawl beside Redisson, with bare Lettuce as the limit. */
+final class RedisSuite implements ContestSuite {
+
+  private static final String RLOCK = RedissonLocks.Kind.PLAIN.title;
+  private static final String FAIR = RedissonLocks.Kind.FAIR.title;
+  private static final String SPIN = RedissonLocks.Kind.SPIN.title;
+  private static final String PAWL = PawlRival.PASSING;
+  private static final String STRICT = PawlRival.STRICT;
+  private static final String LETTUCE = LettucePair.NAME;
+
+  @Override
+  public String name() {
+    return "redis";
+  }
+
+  @Override
+  public String purpose() {
+    return "a Redis server, beside Redisson and bare Lettuce";
+  }
+
+  @Override
+  public List<Rival> rivals() {
+    return List.of(
+        PawlRival.passing("redis"),
+        PawlRival.strict("redis"),
+        new RedissonLocks(RedissonLocks.Kind.PLAIN),
+        new RedissonLocks(RedissonLocks.Kind.FAIR),
+        new RedissonLocks(RedissonLocks.Kind.SPIN),
+        new LettucePair());
+  }
+
+  @Override
+  public List<Contest> contests() {
+    return List.of(
+        new Contest(
+            "free lock, 1 thread",
+            Load.of(1, 1),
+            List.of(PAWL, RLOCK, FAIR, LETTUCE),
+            List.of(
+                Target.timesAtLeast(0.9, PAWL, Metric.CYCLES, LETTUCE),
+                Target.timesAtLeast(1.5, PAWL, Metric.CYCLES, RLOCK),
+                Target.timesAtMost(0.5, PAWL, Metric.P50, RLOCK),
+                Target.atLeast(PAWL, Metric.OPERATIONS, 2),
+                Target.atMost(PAWL, Metric.OPERATIONS, 2))),
+        new Contest(
+            "64 locks, 64 threads",
+            Load.of(64, 64),
+            List.of(PAWL, RLOCK, LETTUCE),
+            List.of(
+                Target.timesAtLeast(1, PAWL, Metric.CYCLES, LETTUCE),
+                Target.timesAtLeast(3.3, PAWL, Metric.CYCLES, RLOCK))),
+        new Contest(
+            "one lock, 64 threads",
+            Load.of(64, 1),
+            List.of(PAWL, STRICT, RLOCK, FAIR, SPIN),
+            List.of(
+                Target.timesAtLeast(50, PAWL, Metric.CYCLES, RLOCK),
+                Target.timesAtMost(1, PAWL, Metric.P99, RLOCK),
+                Target.timesAtLeast(3, STRICT, Metric.CYCLES, RLOCK),
+                Target.timesAtLeast(8, STRICT, Metric.CYCLES, FAIR))),
+        new Contest(
+            "one lock, 2 JVMs × 16 threads",
+            Load.of(16, 1).inEachOf(2),
+            List.of(PAWL, STRICT, RLOCK, FAIR),
+            List.of(
+                Target.timesAtLeast(10, PAWL, Metric.CYCLES, RLOCK),
+                Target.timesAtLeast(3.5, STRICT, Metric.CYCLES, RLOCK),
+                Target.timesAtLeast(10, STRICT, Metric.CYCLES, FAIR),
+                Target.atMost(PAWL, Metric.JVM_SPREAD, 1.5),
+                Target.atMost(STRICT, Metric.JVM_SPREAD, 1.5))));
+  }
+
+  @Override
+  public Ground open(Path folder) {
+    return new ServerGround(RedisServer.start());
+  }
+
+  record ServerGround(RedisServer server) implements Ground {
+
+    private static final Pattern CALLS =
+        Pattern.compile(
+            "cmdstat_(?:eval|evalsha|fcall|decr|s?publish|[sp]?(?:un)?subscribe)"
+                + ":calls=(\\d+).*failed_calls=(\\d+)");
+
+    @Override
+    public String fresh() {
+      server.call("FLUSHALL");
+      return server.url();
+    }
+
+    /**
+     * Scripts called, messages published, subscriptions made and dropped; not a script that the
+     * server had to be sent first, which fails once. Redis counts the commands inside of scripts as
+     * well, so that plain ones, such as bare Lettuce's SET, cannot be told; DECR is in none of
+     * ours.
+     */
+    @Override
+    public OptionalLong operations() {
+      Matcher calls = CALLS.matcher(server.text("INFO", "commandstats"));
+      long sum = 0;
+      while (calls.find()) {
+        sum += Long.parseLong(calls.group(1)) - Long.parseLong(calls.group(2));
+      }
+      return OptionalLong.of(sum);
+    }
+
+    @Override
+    public void close() {
+      server.close();
+    }
+  }
+}

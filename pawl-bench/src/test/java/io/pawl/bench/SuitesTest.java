@@ -1,0 +1,47 @@
+package io.pawl.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+class SuitesTest {
+
+  @Test
+  void namesOnTheCommandLineStay() {
+    assertThat(Suites.all())
+        .extracting(Suite::name)
+        .filteredOn(name -> !name.equals("broken"))
+        .containsExactly(
+            "counters-mariadb",
+            "counters-mysql",
+            "counters-postgres",
+            "counters-redis",
+            "counters-soak",
+            "election",
+            "gate",
+            "jmh",
+            "mariadb",
+            "mariadb-held",
+            "memory",
+            "mysql",
+            "mysql-held",
+            "postgres",
+            "postgres-held",
+            "redis",
+            "redis-connect",
+            "redis-group",
+            "redis-held",
+            "redis-kinds",
+            "sqlite",
+            "startup");
+  }
+
+  @Test
+  void anUnknownNameIsAnsweredWithTheKnownOnes() {
+    assertThatThrownBy(() -> Suites.named("mysql-hold"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("suite 'mysql-hold' is unknown")
+        .hasMessageContaining("mysql-held");
+  }
+}
