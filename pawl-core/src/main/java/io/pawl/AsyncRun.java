@@ -43,19 +43,28 @@ final class AsyncRun<T> {
       lease.loan().drop(); // cancelled as the grant came
       return;
     }
-    CompletionStage<T> running;
     try {
-      running = Objects.requireNonNull(body.apply(lease), "the body's stage is null");
+      Objects.requireNonNull(body.apply(lease), "the body's stage is null")
+          .whenComplete((value, failure) -> giveBack(lease, value, failure));
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       giveBack(lease, null, e);
-      return;
     }
-    running.whenComplete((value, failure) -> giveBack(lease, value, failure));
   }
 
   /** The result follows when the store has confirmed it, after the client's patience at most. */
   private void giveBack(Lease lease, @Nullable T value, @Nullable Throwable failure) {
-    CompletableFuture<Void> confirmed = lease.closeAsync();
+    try {
+      finishAfter(lease.closeAsync(), lease, value, failure);
+    } catch (Throwable e) { // of the stack, of memory: somebody waits for the result
+      finish(value, failure == null ? e : failure, null);
+    }
+  }
+
+  private void finishAfter(
+      CompletableFuture<Void> confirmed,
+      Lease lease,
+      @Nullable T value,
+      @Nullable Throwable failure) {
     // asked of the loan: a stage may complete in a callback of the loss, where a close is silent
     LeaseLostException lost = lease.loan().isReleased() ? null : lease.loan().lostException();
     CompletableFuture<Void> over = new CompletableFuture<>();

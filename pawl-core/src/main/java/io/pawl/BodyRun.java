@@ -16,60 +16,61 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyRun {
 
+  private static final Time.Pending NONE = () -> {};
+
   private final Engine engine;
-  private final Lease lease;
   private final OnLoss onLoss;
   private final Interruptible work;
   private volatile @Nullable RunTooLongException tooLong;
 
-  BodyRun(Engine engine, Lease lease, OnLoss onLoss) {
+  /** To be made before the lock is asked for: what fails here leaves nothing held. */
+  BodyRun(Engine engine, OnLoss onLoss) {
     this.engine = engine;
-    this.lease = lease;
     this.onLoss = onLoss;
     this.work = new Interruptible(engine.time());
   }
 
-  <T, X extends Exception> T call(LeaseCall<T, X> body) throws X {
-    return call(body, Durations.LONGEST);
+  <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body) throws X {
+    return call(lease, body, Durations.LONGEST);
   }
 
   /**
    * @param maxRun after which the body is interrupted
    */
-  <T, X extends Exception> T call(LeaseCall<T, X> body, Duration maxRun) throws X {
-    if (onLoss == OnLoss.INTERRUPT) {
-      lease.loan().loss().hook(work::interrupt);
-    }
-    Time.Pending timeout =
-        maxRun.compareTo(Durations.LONGEST) < 0
-            ? engine.time().after(maxRun.toNanos(), () -> stop(maxRun))
-            : () -> {};
+  <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body, Duration maxRun) throws X {
+    Time.Pending timeout = NONE;
     T result;
     try {
+      if (onLoss == OnLoss.INTERRUPT) {
+        lease.loan().loss().hook(work::interrupt);
+      }
+      if (maxRun.compareTo(Durations.LONGEST) < 0) {
+        timeout = engine.time().after(maxRun.toNanos(), () -> stop(lease, maxRun));
+      }
       result = Objects.requireNonNull(body.call(lease), "the body's result is null");
     } catch (Exception | Error e) {
       timeout.cancel();
-      RuntimeException instead = end(e);
+      RuntimeException instead = end(lease, e);
       if (instead != null) {
         throw instead;
       }
       throw e;
     }
     timeout.cancel();
-    RuntimeException trouble = end(null);
+    RuntimeException trouble = end(lease, null);
     if (trouble != null) {
       throw trouble;
     }
     return result;
   }
 
-  private void stop(Duration maxRun) {
+  private void stop(Lease lease, Duration maxRun) {
     tooLong = new RunTooLongException(lease.lock(), lease.token(), maxRun);
     work.interrupt();
   }
 
   /** Answers what is to be thrown in place of {@code failure}. */
-  private @Nullable RuntimeException end(@Nullable Throwable failure) {
+  private @Nullable RuntimeException end(Lease lease, @Nullable Throwable failure) {
     boolean interrupted = work.end();
     RuntimeException trouble = tooLong;
     try {

@@ -166,21 +166,16 @@ public final class Candidacy implements AutoCloseable {
 
   /** Waits for the leadership and leads; answers whether the body has had enough. */
   private boolean leadOnce() throws Exception {
-    Lease lease = lock.acquire();
-    Interruptible work = begin(lease);
-    if (work == null) {
-      lease.close();
-      return true;
-    }
-    lease.loan().loss().hook(() -> lost(lease, work));
-    Watch watch = new Watch(lease, work);
+    Interruptible work = new Interruptible(engine.time());
     boolean interrupted = false;
-    try (lease) {
+    try (Lease lease = lock.acquire()) {
+      if (!begin(lease, work)) {
+        return true;
+      }
       try {
-        body.run(lease);
+        lead(lease, work);
       } finally {
         interrupted = end(work);
-        watch.stop();
       }
     } catch (Exception e) {
       if (!interrupted) {
@@ -189,6 +184,16 @@ public final class Candidacy implements AutoCloseable {
       log.info("no longer the leader of '{}': {}", lock.name(), e.toString());
     }
     return !interrupted;
+  }
+
+  private void lead(Lease lease, Interruptible work) throws Exception {
+    lease.loan().loss().hook(() -> lost(lease, work));
+    Watch watch = new Watch(lease, work);
+    try {
+      body.run(lease);
+    } finally {
+      watch.stop();
+    }
   }
 
   private void lost(Lease lease, Interruptible work) {
@@ -200,16 +205,16 @@ public final class Candidacy implements AutoCloseable {
         lease.token());
   }
 
-  private @Nullable Interruptible begin(Lease lease) {
+  /** False where it does not stand any more. */
+  private boolean begin(Lease lease, Interruptible work) {
     mutex.lock();
     try {
       if (!stands()) {
-        return null;
+        return false;
       }
       Thread.interrupted();
-      Interruptible work = new Interruptible(engine.time());
       leadership = new Leadership(lease, work);
-      return work;
+      return true;
     } finally {
       mutex.unlock();
     }

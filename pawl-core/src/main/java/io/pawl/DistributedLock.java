@@ -64,12 +64,12 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire() throws InterruptedException {
-    return new Lease(requests.acquire());
+    return Lease.of(requests.acquire());
   }
 
   /** As {@link #acquire}, without regard to interrupts while waiting; the flag is kept. */
   public Lease acquireUninterruptibly() {
-    return new Lease(requests.acquireUninterruptibly());
+    return Lease.of(requests.acquireUninterruptibly());
   }
 
   /**
@@ -77,7 +77,7 @@ public final class DistributedLock {
    * leaves the line, and gives back a lease that was granted at the same moment.
    */
   public CompletableFuture<Lease> acquireAsync() {
-    return requests.tryAcquireAsync(Durations.LONGEST, loan -> new Lease(loan.orElseThrow()));
+    return requests.tryAcquireAsync(Durations.LONGEST, loan -> Lease.of(loan.orElseThrow()));
   }
 
   /**
@@ -88,7 +88,7 @@ public final class DistributedLock {
    *     where {@link io.pawl.spi.LockStore#answerTime} says so
    */
   public Optional<Lease> tryAcquire() {
-    return requests.tryAcquire().map(Lease::new);
+    return requests.tryAcquire().map(Lease::of);
   }
 
   /**
@@ -101,7 +101,7 @@ public final class DistributedLock {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-    return requests.tryAcquire(wait).map(Lease::new);
+    return requests.tryAcquire(wait).map(Lease::of);
   }
 
   /**
@@ -111,7 +111,7 @@ public final class DistributedLock {
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-    return requests.tryAcquireAsync(wait, loan -> loan.map(Lease::new));
+    return requests.tryAcquireAsync(wait, loan -> loan.map(Lease::of));
   }
 
   /**
@@ -165,11 +165,12 @@ public final class DistributedLock {
   /** As {@link #call(Duration, LeaseCall)} and {@link #run(Duration, OnLoss, LeaseBody)}. */
   public <T, X extends Exception> Optional<T> call(
       Duration wait, OnLoss onLoss, LeaseCall<T, X> body) throws InterruptedException, X {
+    BodyRun run = new BodyRun(requests.engine(), onLoss);
     Optional<Lease> lease = tryAcquire(wait);
     if (lease.isEmpty()) {
       return Optional.empty();
     }
-    return Optional.of(new BodyRun(requests.engine(), lease.get(), onLoss).call(body));
+    return Optional.of(run.call(lease.get(), body));
   }
 
   /**

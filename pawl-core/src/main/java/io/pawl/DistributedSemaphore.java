@@ -64,7 +64,7 @@ public final class DistributedSemaphore {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Lease acquire(int permits) throws InterruptedException {
-    return new Lease(requests(permits).acquire());
+    return Lease.of(requests(permits).acquire());
   }
 
   /**
@@ -74,7 +74,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number; nothing is sent
    */
   public Lease acquireUninterruptibly(int permits) {
-    return new Lease(requests(permits).acquireUninterruptibly());
+    return Lease.of(requests(permits).acquireUninterruptibly());
   }
 
   /**
@@ -86,7 +86,7 @@ public final class DistributedSemaphore {
    */
   public CompletableFuture<Lease> acquireAsync(int permits) {
     return requests(permits)
-        .tryAcquireAsync(Durations.LONGEST, loan -> new Lease(loan.orElseThrow()));
+        .tryAcquireAsync(Durations.LONGEST, loan -> Lease.of(loan.orElseThrow()));
   }
 
   /**
@@ -97,7 +97,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number; nothing is sent
    */
   public Optional<Lease> tryAcquire(int permits) {
-    return requests(permits).tryAcquire().map(Lease::new);
+    return requests(permits).tryAcquire().map(Lease::of);
   }
 
   /**
@@ -108,7 +108,7 @@ public final class DistributedSemaphore {
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
   public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-    return requests(permits).tryAcquire(wait).map(Lease::new);
+    return requests(permits).tryAcquire(wait).map(Lease::of);
   }
 
   /**
@@ -119,7 +119,7 @@ public final class DistributedSemaphore {
    * @throws IllegalArgumentException for any other number, or a negative wait; nothing is sent
    */
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-    return requests(permits).tryAcquireAsync(wait, loan -> loan.map(Lease::new));
+    return requests(permits).tryAcquireAsync(wait, loan -> loan.map(Lease::of));
   }
 
   /**

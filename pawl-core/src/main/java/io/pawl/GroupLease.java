@@ -24,6 +24,16 @@ public final class GroupLease implements AutoCloseable {
     loan.loans().forEach(part -> part.isReachedBy(this));
   }
 
+  /** As users get it; where it cannot be made, say for lack of memory, nothing stays held. */
+  static GroupLease of(GroupLoan loan) {
+    try {
+      return new GroupLease(loan);
+    } catch (Throwable e) {
+      loan.drop();
+      throw e;
+    }
+  }
+
   GroupLoan loan() {
     return loan;
   }

@@ -4,6 +4,7 @@ import io.pawl.engine.Hold;
 import io.pawl.engine.Loan;
 import io.pawl.engine.Requests;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.Optional;
@@ -153,19 +154,34 @@ public final class JavaLock implements Lock {
   }
 
   /**
+   * Leaves once. A writer that goes on as a reader makes its lease {@linkplain Lease#downgrade a
+   * reader's}. Where the store fails at that, the thread has left the write side all the same, and
+   * other readers may have to wait until it leaves the read side too; or it unlocks the write side
+   * again, which repeats the downgrade and is no fault until one has succeeded.
+   *
    * @throws IllegalMonitorStateException when the current thread does not hold the lock
    * @throws LeaseLostException from the last unlock when the lease was lost meanwhile
+   * @throws StoreException when the store failed at a downgrade for longer than the client's
+   *     patience
    */
   @Override
   public void unlock() {
-    Hold hold = inside();
-    enter(hold, -1);
+    Hold hold = hold();
+    if (reads || hold == null || !owesDowngrade(hold)) {
+      hold = inside();
+      enter(hold, -1);
+    }
     if (hold.writes + hold.reads == 0) {
       threads.left(name());
       hold.lease.close();
-    } else if (!reads && hold.writes == 0) {
+    } else if (!reads && owesDowngrade(hold)) {
       hold.lease.downgrade();
     }
+  }
+
+  /** Whether it reads under a lease that is a writer's still. */
+  private static boolean owesDowngrade(Hold hold) {
+    return hold.writes == 0 && !hold.lease.isShared();
   }
 
   /** Unsupported: a condition would have to be awaited across machines. */
@@ -224,9 +240,14 @@ public final class JavaLock implements Lock {
   }
 
   private void own(Loan loan) {
-    Hold hold = new Hold(new Lease(loan));
-    enter(hold, 1);
-    threads.entered(name(), hold);
+    try {
+      Hold hold = new Hold(new Lease(loan));
+      enter(hold, 1);
+      threads.entered(name(), hold);
+    } catch (Throwable e) { // of memory: it is nobody's
+      loan.drop();
+      throw e;
+    }
   }
 
   private @Nullable Hold hold() {

@@ -40,6 +40,16 @@ public final class Lease implements AutoCloseable {
     loan.isReachedBy(this);
   }
 
+  /** As users get it; where it cannot be made, say for lack of memory, nothing stays held. */
+  static Lease of(Loan loan) {
+    try {
+      return new Lease(loan);
+    } catch (Throwable e) {
+      loan.drop();
+      throw e;
+    }
+  }
+
   Loan loan() {
     return loan;
   }

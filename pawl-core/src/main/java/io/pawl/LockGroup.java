@@ -138,7 +138,7 @@ public final class LockGroup {
     boolean unbounded = waitNanos == Durations.LONGEST.toNanos();
     GroupAcquisition acquisition = start(wait, unbounded);
     try {
-      return acquisition.outcome().get().map(GroupLease::new);
+      return acquisition.outcome().get().map(GroupLease::of);
     } catch (InterruptedException e) {
       acquisition.abandon();
       awaitTheEnd(acquisition);
@@ -164,7 +164,7 @@ public final class LockGroup {
     try {
       while (true) {
         try {
-          return acquisition.outcome().get().map(GroupLease::new);
+          return acquisition.outcome().get().map(GroupLease::of);
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (ExecutionException e) {
@@ -197,7 +197,16 @@ public final class LockGroup {
             (loan, error) -> {
               if (error != null) {
                 future.completeExceptionally(error);
-              } else if (!future.complete(result.apply(loan.map(GroupLease::new)))) {
+                return;
+              }
+              T value;
+              try {
+                value = result.apply(loan.map(GroupLease::of));
+              } catch (Throwable e) { // of memory: somebody waits for an answer
+                future.completeExceptionally(e);
+                return;
+              }
+              if (!future.complete(value)) {
                 loan.ifPresent(GroupLoan::drop);
               }
             },

@@ -55,7 +55,7 @@ public final class Pawl implements AutoCloseable {
     this.store = store;
     this.ownsStore = ownsStore;
     this.time = new SystemTime("pawl-" + number + "-timer");
-    this.workers = Workers.pools("pawl-" + number, options.executor());
+    this.workers = Workers.pools("pawl-" + number, options.executor(), time);
     this.grace = options.shutdownGrace();
     Random random = new Random(ids.nextLong());
     this.engine = new Engine(store, options, time, workers, random, clientId());

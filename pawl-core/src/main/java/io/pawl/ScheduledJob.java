@@ -75,16 +75,14 @@ public final class ScheduledJob {
    * @throws StoreException when the store fails for longer than the client's patience
    */
   public <X extends Exception> boolean run(LeaseBody<X> body) throws X {
-    Optional<Lease> lease = new DistributedLock(engine, name, options).tryAcquire();
-    if (lease.isEmpty()) {
-      return false;
-    }
     LeaseCall<Boolean, X> call =
         held -> {
           body.run(held);
           return true;
         };
-    return new BodyRun(engine, lease.get(), OnLoss.INTERRUPT).call(call, maxRun);
+    BodyRun run = new BodyRun(engine, OnLoss.INTERRUPT);
+    Optional<Lease> lease = new DistributedLock(engine, name, options).tryAcquire();
+    return lease.isPresent() && run.call(lease.get(), call, maxRun);
   }
 
   /**

@@ -4,6 +4,7 @@ import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static io.pawl.ScriptedStore.unavailable;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.engine.Engine;
 import io.pawl.error.LeaseLostException;
@@ -13,6 +14,7 @@ import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
@@ -387,6 +389,28 @@ class AcquisitionTest {
         .failsWithin(Duration.ZERO)
         .withThrowableThat()
         .withCauseInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void anUnlockWhoseDowngradeFailedIsRepeatedUntilOneSucceeds() {
+    JavaReadWriteLock both =
+        new DistributedReadWriteLock(
+                engine, "lock", LockOptions.defaults().lease(LEASE), new ReentrantHolds())
+            .asJavaReadWriteLock();
+    store.answers.add(CompletableFuture.completedFuture(held(1)));
+    store.answers.add(CompletableFuture.failedFuture(new StoreException("scripted")));
+    store.answers.add(CompletableFuture.completedFuture(held(1)));
+    both.writeLock().lock();
+    both.readLock().lock();
+    assertThatThrownBy(both.writeLock()::unlock).isInstanceOf(StoreException.class);
+    assertThat(both.writeLock().isHeldByCurrentThread()).isFalse();
+
+    both.writeLock().unlock();
+
+    assertThat(store.attempt(2).claim().mode()).isEqualTo(Mode.SHARED);
+    assertThatThrownBy(both.writeLock()::unlock).isInstanceOf(IllegalMonitorStateException.class);
+    both.readLock().unlock();
+    assertThat(store.withdrawals).hasSize(1);
   }
 
   @Test

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.pawl.concurrent.SystemTime;
+import io.pawl.concurrent.Workers;
+import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
 import io.pawl.engine.LineKey;
@@ -27,10 +30,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -84,6 +89,26 @@ class GroupTest {
     store.attempt(2).answer().complete(WAITING);
     client.pass(Duration.ZERO);
     return group;
+  }
+
+  /** The client's end may come between the end of the lease and its being told to the store. */
+  @Test
+  void aCloseIsAnsweredThoughTheClientHasEnded() throws Exception {
+    ScriptedStore blocking = new ScriptedStore();
+    blocking.blocks = true;
+    blocking.answers.add(CompletableFuture.completedFuture(held(1)));
+    blocking.answers.add(CompletableFuture.completedFuture(held(1)));
+    try (SystemTime time = new SystemTime("timer")) {
+      Workers workers = Workers.pools("workers", null, time);
+      Engine engine =
+          new Engine(blocking, PawlOptions.defaults(), time, workers, new Random(1), "client");
+      GroupLease lease = new LockGroup(engine, List.of("a", "b"), OPTIONS).acquire();
+      workers.shutdown();
+
+      lease.closeAsync().get(20, TimeUnit.SECONDS);
+
+      assertThat(blocking.withdrawals).hasSize(2);
+    }
   }
 
   /** At the next renewal the store no longer knows these locks. */

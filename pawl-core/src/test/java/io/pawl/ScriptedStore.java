@@ -7,11 +7,13 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -32,9 +34,13 @@ final class ScriptedStore implements LockStore {
     }
   }
 
+  /** What the next attempts are answered at once. */
+  final Queue<CompletableFuture<Standing>> answers = new ArrayDeque<>();
+
   final List<Attempt> attempts = new ArrayList<>();
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
+  boolean blocks;
   int failingWithdrawals;
   Throwable withdrawalFailure = unavailable();
 
@@ -64,7 +70,9 @@ final class ScriptedStore implements LockStore {
 
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-    Attempt attempt = new Attempt(claim, bell, new CompletableFuture<>());
+    CompletableFuture<Standing> answer =
+        answers.isEmpty() ? new CompletableFuture<>() : answers.remove();
+    Attempt attempt = new Attempt(claim, bell, answer);
     attempts.add(attempt);
     return attempt.answer;
   }
@@ -83,6 +91,11 @@ final class ScriptedStore implements LockStore {
       return CompletableFuture.failedFuture(withdrawalFailure);
     }
     return withdrawal;
+  }
+
+  @Override
+  public boolean blocks() {
+    return blocks;
   }
 
   @Override

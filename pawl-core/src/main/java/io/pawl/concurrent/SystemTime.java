@@ -12,6 +12,7 @@ public final class SystemTime implements Time, AutoCloseable {
 
   public SystemTime(String threadName) {
     timer = new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(threadName, task));
+    timer.prestartCoreThread(); // a client that cannot have it fails at once, not amid a lock
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }

@@ -2,10 +2,6 @@ package io.pawl.concurrent;
 
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +22,16 @@ public record Workers(Executor stores, Executor renewals, Executor users, Execut
    * store is bounded by what users have under way: each waiter, claim and lease has one task in it.
    *
    * @param chosen where users want their code to run; null for threads of Pawl's
+   * @param time for another try where no thread can be started
    */
-  public static Workers pools(String prefix, @Nullable Executor chosen) {
-    UserExecutor users = new UserExecutor(prefix + "-user-", chosen);
+  public static Workers pools(String prefix, @Nullable Executor chosen, Time time) {
+    Pool own = Pool.unbounded(DaemonThreads.numbered(prefix + "-user-"), time);
+    UserExecutor users = new UserExecutor(chosen, own);
     return new Workers(
-        storePool(prefix + "-store-"), storePool(prefix + "-renewal-"), users, users);
+        Pool.of(STORE_THREADS, DaemonThreads.numbered(prefix + "-store-"), time),
+        Pool.of(STORE_THREADS, DaemonThreads.numbered(prefix + "-renewal-"), time),
+        users,
+        users);
   }
 
   /**
@@ -42,29 +43,14 @@ public record Workers(Executor stores, Executor renewals, Executor users, Execut
     return new Workers(executor, executor, executor, callbacks);
   }
 
-  private static ExecutorService storePool(String prefix) {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            STORE_THREADS,
-            STORE_THREADS,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            DaemonThreads.numbered(prefix),
-            new ThreadPoolExecutor.DiscardPolicy()); // once it is shut down
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
-  }
-
-  /** Lets what is queued run; the store is called no more. */
+  /** Idle threads end at once from now on. What comes late is run still: somebody waits for it. */
   public void shutdown() {
-    for (Executor calls : List.of(stores, renewals)) {
-      if (calls instanceof ExecutorService pool) {
-        pool.shutdown();
+    for (Executor executor : List.of(stores, renewals, users)) {
+      if (executor instanceof Pool pool) {
+        pool.close();
+      } else if (executor instanceof UserExecutor user) {
+        user.own().close();
       }
-    }
-    if (users instanceof UserExecutor own) {
-      own.close();
     }
   }
 }

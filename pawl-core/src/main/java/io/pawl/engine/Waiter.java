@@ -224,7 +224,13 @@ final class Waiter<T> {
     Object decided = outcome;
     tellEnd(engine.observerLater());
     if (decided instanceof Loan loan) {
-      T value = result.apply(Optional.of(loan));
+      T value;
+      try {
+        value = result.apply(Optional.of(loan));
+      } catch (Throwable e) { // of memory: somebody waits for an answer
+        promise.completeExceptionally(e);
+        return;
+      }
       made = value;
       if (promise.complete(value)) {
         loan.announce(waited, engine.observerLater());

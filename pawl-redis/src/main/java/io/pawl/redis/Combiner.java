@@ -129,14 +129,28 @@ final class Combiner {
             && !(Thread.currentThread() instanceof FastThreadLocalThread));
   }
 
+  /** Where memory is short, what was put together leaves, and the first request if nothing was. */
   private List<List<Request>> nextCommands() {
     List<List<Request>> commands = new ArrayList<>(2);
+    try {
+      takeNext(commands);
+    } catch (Error e) {
+      Request first = commands.isEmpty() ? queue.poll() : null;
+      if (first != null) {
+        waiting.decrementAndGet();
+        first.answer.completeExceptionally(failures.of(e));
+      }
+    }
+    return commands;
+  }
+
+  private void takeNext(List<List<Request>> commands) {
     Map<Script, List<Request>> open = new IdentityHashMap<>(4);
     Map<String, Script> asked = new HashMap<>();
     for (int i = 0; i < MOST_IN_A_DEPARTURE; i++) {
-      Request request = queue.poll();
+      Request request = queue.peek();
       if (request == null) {
-        break;
+        return;
       }
       Script before = asked.put(request.key, request.script);
       if (before != null && before != request.script) {
@@ -147,12 +161,14 @@ final class Combiner {
       List<Request> command = open.get(request.script);
       if (command == null || command.size() == MOST_CLAIMS) {
         command = new ArrayList<>();
+        command.add(request);
         open.put(request.script, command);
         commands.add(command);
+      } else {
+        command.add(request);
       }
-      command.add(request);
+      queue.remove();
     }
-    return commands;
   }
 
   private void depart(List<List<Request>> commands) {
@@ -163,15 +179,27 @@ final class Combiner {
     onTheirWay.incrementAndGet();
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      ask(command)
+      tryAsk(command)
           .whenComplete(
               (reply, error) -> {
-                if (missing.decrementAndGet() == 0) {
-                  onTheirWay.decrementAndGet();
-                  send();
+                try {
+                  if (missing.decrementAndGet() == 0) {
+                    onTheirWay.decrementAndGet();
+                    send();
+                  }
+                } finally {
+                  answered(command, reply, error);
                 }
-                answered(command, reply, error);
               });
+    }
+  }
+
+  /** Never throws: an error, say of memory, is an answer to those who wait for one. */
+  private CompletableFuture<List<Object>> tryAsk(List<Request> command) {
+    try {
+      return ask(command);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
     }
   }
 
@@ -198,12 +226,11 @@ final class Combiner {
         throw failures.unavailable("answered a script with nonsense", null);
       }
       rings.accept(reply, entries * command.size());
-    } catch (RuntimeException nonsense) {
-      failed(command, failures.of(nonsense));
-      return;
-    }
-    for (int i = 0; i < command.size(); i++) {
-      command.get(i).answer.complete(reply.subList(entries * i, entries * (i + 1)));
+      for (int i = 0; i < command.size(); i++) {
+        command.get(i).answer.complete(reply.subList(entries * i, entries * (i + 1)));
+      }
+    } catch (RuntimeException | Error e) { // nonsense, or a lack of memory
+      failed(command, failures.of(e));
     }
   }
 
@@ -212,7 +239,7 @@ final class Combiner {
     if (size > 1 && failures.mayConcernOneClaim(error)) {
       for (List<Request> half :
           List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
-        ask(half).whenComplete((reply, again) -> answered(half, reply, again));
+        tryAsk(half).whenComplete((reply, again) -> answered(half, reply, again));
       }
       return;
     }

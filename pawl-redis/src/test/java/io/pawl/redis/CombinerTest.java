@@ -11,9 +11,12 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -150,6 +153,42 @@ class CombinerTest {
     Map<ClaimId, Standing> renewed = Seam.answer(store.renew(claims));
     assertThat(renewed).hasSize(CLAIMS - 1).doesNotContainKey(bad.id());
     assertThat(renewed.values()).allMatch(Standing.Held.class::isInstance);
+  }
+
+  @Test
+  void anErrorOfTheJvmIsAnsweredToAllWhoWait() {
+    Combiner combiner =
+        new Combiner(new Verbs(null, new Failures("server")), "", (reply, rings) -> {});
+    List<String> tooLong =
+        new AbstractList<>() {
+          @Override
+          public String get(int index) {
+            throw new StackOverflowError("scripted");
+          }
+
+          @Override
+          public int size() {
+            return 1;
+          }
+        };
+    Scripts.Script script = new Scripts.Script("", "");
+    List<CompletableFuture<List<Object>>> answers = new ArrayList<>();
+
+    Combiner.together(
+        () -> {
+          answers.add(combiner.run(script, 1, "key", List.of()));
+          answers.add(combiner.run(script, 1, "other key", tooLong));
+          answers.add(combiner.run(new Scripts.Script("", ""), 1, "key", tooLong));
+        });
+
+    assertThat(answers)
+        .allSatisfy(
+            answer ->
+                assertThat(answer)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(StoreUnavailableException.class)
+                    .withRootCauseInstanceOf(StackOverflowError.class));
   }
 
   @Test

@@ -56,7 +56,12 @@ final class PostgresBell implements Doorbell {
   public void watch(ClaimId id) {
     wanted.add(PostgresDialect.channel(id));
     if (!closed && listening.compareAndSet(false, true)) {
-      listenThread.execute(this::listen);
+      try {
+        listenThread.execute(this::listen);
+      } catch (Error e) { // no thread can be started: whoever waits next tries again
+        log.debug("nobody listens; renewals will tell", e);
+        listening.set(false);
+      }
     }
   }
 
@@ -69,7 +74,7 @@ final class PostgresBell implements Doorbell {
     } finally {
       listening.set(false);
     }
-    waiters.any().forEach(this::watch);
+    waiters.all().forEach(this::watch);
   }
 
   private void listenWhileSomeoneWaits() throws SQLException {

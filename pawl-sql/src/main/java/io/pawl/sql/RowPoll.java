@@ -46,7 +46,12 @@ final class RowPoll implements Doorbell {
   @Override
   public void watch(ClaimId id) {
     if (!closed && polling.compareAndSet(false, true)) {
-      pollThread.execute(this::poll);
+      try {
+        pollThread.execute(this::poll);
+      } catch (Error e) { // no thread can be started: whoever waits next tries again
+        log.debug("nobody polls; renewals will tell", e);
+        polling.set(false);
+      }
     } else {
       LockSupport.unpark(lingering);
     }

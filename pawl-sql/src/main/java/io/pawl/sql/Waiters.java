@@ -62,6 +62,11 @@ final class Waiters implements AutoCloseable {
     return waiting.keySet().stream().limit(1).toList();
   }
 
+  /** The claims that wait, of whichever client. */
+  Set<ClaimId> all() {
+    return Set.copyOf(waiting.keySet());
+  }
+
   /** What is waited for, in the order of names. */
   Set<String> locks() {
     Set<String> locks = new TreeSet<>();

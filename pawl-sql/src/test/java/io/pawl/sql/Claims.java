@@ -19,9 +19,14 @@ final class Claims {
 
   /** One that queues, with a lease of five minutes. */
   static Claim claim(String lock) {
+    return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()));
+  }
+
+  /** As {@link #claim}, under this id. */
+  static Claim of(String lock, ClaimId id) {
     return new Claim(
         lock,
-        new ClaimId(CLIENT, numbers.incrementAndGet()),
+        id,
         Mode.EXCLUSIVE,
         Duration.ofMinutes(5),
         true,

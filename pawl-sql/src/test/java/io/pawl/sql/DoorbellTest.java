@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
@@ -13,6 +14,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -130,11 +133,47 @@ class DoorbellTest {
     }
   }
 
-  private static void awaitListening(Connection connection) {
+  @Test
+  void allClientsOfAStoreAreRungForAfterTheBellsConnectionWasLost() throws Exception {
+    try (SqlStore here = TestDatabase.POSTGRES.open();
+        SqlStore there = TestDatabase.POSTGRES.open();
+        Connection owner = TestDatabase.POSTGRES.connect()) {
+      List<Claim> holders = new ArrayList<>();
+      List<CompletableFuture<Standing>> bells = new ArrayList<>();
+      for (int client = 0; client < 3; client++) {
+        String lock = name + "-" + client;
+        Claim holder = Claims.claim(lock);
+        attempt(there, holder, new CompletableFuture<>());
+        holders.add(holder);
+        CompletableFuture<Standing> bell = new CompletableFuture<>();
+        Claim waiter = Claims.of(lock, new ClaimId(name + "-client-" + client, 1));
+        assertThat(attempt(here, waiter, bell)).isInstanceOf(Standing.Waiting.class);
+        bells.add(bell);
+      }
+      int lost = awaitListening(owner);
+      ask(owner, "SELECT pg_terminate_backend(" + lost + ")::int");
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> awaitListening(owner), again -> again != lost);
+
+      for (Claim holder : holders) {
+        there.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+      }
+
+      for (CompletableFuture<Standing> bell : bells) {
+        assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+
+  /** Answers the process that serves the bell's connection. */
+  private static int awaitListening(Connection connection) {
     String listens =
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl' AND query LIKE"
-            + " '%pawl_lock%' AND query LIKE '%''[]'', ''[]''%' AND state = 'idle'";
-    Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> ask(connection, listens) > 0);
+        "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE application_name = 'pawl' AND"
+            + " query LIKE '%pawl_lock%' AND query LIKE '%''[]'', ''[]''%' AND state = 'idle'";
+    return Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> ask(connection, listens), pid -> pid > 0);
   }
 
   @ParameterizedTest
