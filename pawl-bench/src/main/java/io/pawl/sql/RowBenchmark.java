@@ -6,6 +6,7 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.Mode;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
+import io.pawl.sql.lock.Row;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

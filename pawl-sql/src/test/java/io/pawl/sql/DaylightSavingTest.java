@@ -3,6 +3,9 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.MySqlDialect;
+import io.pawl.sql.lock.Row;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
