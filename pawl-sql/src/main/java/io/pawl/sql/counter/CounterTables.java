@@ -3,7 +3,6 @@ package io.pawl.sql.counter;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.IsoMillis;
 import io.pawl.sql.dialect.Table;
-import io.pawl.sql.lock.Row;
 import io.pawl.sql.transaction.Session;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -138,7 +137,7 @@ public final class CounterTables {
         .forEach(
             some ->
                 each.add(
-                    "(counter = ? AND id IN (" + Row.repeated("?", padded(some.size())) + "))"));
+                    "(counter = ? AND id IN (" + Table.repeated("?", padded(some.size())) + "))"));
     return LINES + String.join(" OR ", each);
   }
 

@@ -2,10 +2,6 @@ package io.pawl.sql.dialect;
 
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.rule.LockState.Grant;
-import io.pawl.sql.lock.Doorbell;
-import io.pawl.sql.lock.GuardedUpdate;
-import io.pawl.sql.lock.RowPoll;
-import io.pawl.sql.lock.Waiters;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -33,6 +29,9 @@ public interface Dialect {
     /** Anything else. */
     OTHER
   }
+
+  /** How many rows one statement takes at most. */
+  int MAX_ROWS = 600;
 
   /** How often other clients' grants are looked for while someone waits. */
   record PollPauses(long shortestNanos, long longestNanos) {
@@ -126,8 +125,8 @@ public interface Dialect {
   String upsert(Table table, int n);
 
   /**
-   * Whether {@link GuardedUpdate} is worth it: where a trip costs nothing it is not. The following
-   * three are its parts.
+   * Whether an update by a guess, without reading, is worth it: where a trip costs nothing it is
+   * not. The following three are its parts.
    */
   default boolean hasShortcuts() {
     return true;
@@ -166,9 +165,9 @@ public interface Dialect {
   /** Tells other clients of their claims' grants, once the transaction commits. */
   default void announce(Connection writer, Collection<Grant> grants) throws SQLException {}
 
-  /** How others' grants become known. */
-  default Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return new RowPoll(database, waiters, threadName);
+  /** Whether {@link #announce} tells, to whom LISTENs on a connection of its own; else all poll. */
+  default boolean notifies() {
+    return false;
   }
 
   /**

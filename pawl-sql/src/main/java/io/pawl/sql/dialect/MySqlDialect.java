@@ -2,9 +2,6 @@ package io.pawl.sql.dialect;
 
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
-import io.pawl.sql.lock.Combiner;
-import io.pawl.sql.lock.Row;
-import io.pawl.sql.lock.Shortcut;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -75,7 +72,7 @@ public final class MySqlDialect implements Dialect {
     return new MySqlDialect(MARIADB, ours, createsTables);
   }
 
-  /** So that a {@link Shortcut} is a statement in autocommit, without a COMMIT. */
+  /** So that a guarded update is a statement in autocommit, without a COMMIT. */
   @Override
   public boolean beginsInSql() {
     return ours;
@@ -129,7 +126,7 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public int rowsPerStatement() {
-    return Combiner.MAX_BATCH;
+    return MAX_ROWS;
   }
 
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
@@ -146,7 +143,7 @@ public final class MySqlDialect implements Dialect {
         + " FORCE INDEX (PRIMARY) WHERE "
         + key
         + " IN ("
-        + Row.repeated("?", n)
+        + Table.repeated("?", n)
         + ") ORDER BY "
         + key
         + " FOR UPDATE"

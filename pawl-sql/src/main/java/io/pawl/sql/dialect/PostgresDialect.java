@@ -5,11 +5,6 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.rule.LockState.Grant;
-import io.pawl.sql.lock.Combiner;
-import io.pawl.sql.lock.Doorbell;
-import io.pawl.sql.lock.PostgresBell;
-import io.pawl.sql.lock.Row;
-import io.pawl.sql.lock.Waiters;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -71,7 +66,7 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public int rowsPerStatement() {
-    return Combiner.MAX_BATCH;
+    return MAX_ROWS;
   }
 
   @Override
@@ -87,7 +82,7 @@ public final class PostgresDialect implements Dialect {
         + " WHERE "
         + key
         + " IN ("
-        + Row.repeated("?", n)
+        + Table.repeated("?", n)
         + ") ORDER BY "
         + key
         + " FOR UPDATE"
@@ -127,10 +122,10 @@ public final class PostgresDialect implements Dialect {
     return true;
   }
 
-  /** One NOTIFY for each claim, on the channel of its client: see {@link PostgresBell}. */
+  /** One NOTIFY for each claim, on the channel of its client. */
   @Override
   public void announce(Connection writer, Collection<Grant> grants) throws SQLException {
-    String sql = "SELECT " + Row.repeated("pg_notify(?, ?)", grants.size());
+    String sql = "SELECT " + Table.repeated("pg_notify(?, ?)", grants.size());
     try (PreparedStatement notify = writer.prepareStatement(sql)) {
       int parameter = 1;
       for (Grant grant : grants) {
@@ -148,10 +143,8 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Doorbell doorbell(Database database, Waiters waiters, String threadName) {
-    return listens && database.connections().areOurs()
-        ? new PostgresBell(database, waiters, threadName)
-        : Dialect.super.doorbell(database, waiters, threadName);
+  public boolean notifies() {
+    return listens;
   }
 
   @Override

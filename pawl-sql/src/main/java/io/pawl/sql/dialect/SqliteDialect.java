@@ -4,7 +4,6 @@ import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import io.pawl.sql.connection.Connections;
-import io.pawl.sql.lock.Row;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -33,9 +32,9 @@ public class SqliteDialect implements Dialect, Connections {
   private static final PollPauses POLL_PAUSES = new PollPauses(1_000_000, 16_000_000);
 
   /** Those of locks, ready-made: a statement here costs so little that its text would show. */
-  private static final String LOCK_ROW = lockRow(Row.TABLE);
+  private static final String LOCK_ROW = lockRow(Table.LOCK);
 
-  private static final String UPSERT_ROW = upsertRow(Row.TABLE);
+  private static final String UPSERT_ROW = upsertRow(Table.LOCK);
 
   private final Path file;
   private final SqliteFiles files;
@@ -224,7 +223,7 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    return table == Row.TABLE ? LOCK_ROW : lockRow(table);
+    return table == Table.LOCK ? LOCK_ROW : lockRow(table);
   }
 
   private static String lockRow(Table table) {
@@ -245,7 +244,7 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String upsert(Table table, int n) {
-    return table == Row.TABLE ? UPSERT_ROW : upsertRow(table);
+    return table == Table.LOCK ? UPSERT_ROW : upsertRow(table);
   }
 
   private static String upsertRow(Table table) {

@@ -1,6 +1,6 @@
 package io.pawl.sql.dialect;
 
-import io.pawl.sql.lock.Row;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -12,6 +12,12 @@ import java.util.stream.Stream;
  */
 public record Table(String name, List<String> key, List<String> others) {
 
+  public static final Table LOCK =
+      new Table(
+          "pawl_lock",
+          List.of("name"),
+          List.of("kind", "last_token", "holders", "waiters", "withdrawn"));
+
   /** All columns, the key first, with commas between. */
   public String columns() {
     return String.join(", ", Stream.concat(key.stream(), others.stream()).toList());
@@ -19,8 +25,8 @@ public record Table(String name, List<String> key, List<String> others) {
 
   /** {@code n} rows of parameters, for VALUES. */
   String values(int n) {
-    String row = "(" + Row.repeated("?", key.size() + others.size()) + ")";
-    return Row.repeated(row, n);
+    String row = "(" + repeated("?", key.size() + others.size()) + ")";
+    return repeated(row, n);
   }
 
   public String insert(int n) {
@@ -32,5 +38,10 @@ public record Table(String name, List<String> key, List<String> others) {
     String set =
         String.join(", ", others.stream().map(column -> column + " = excluded." + column).toList());
     return " ON CONFLICT (" + String.join(", ", key) + ") DO UPDATE SET " + set;
+  }
+
+  /** {@code what} so often, with commas between. */
+  public static String repeated(String what, int n) {
+    return String.join(", ", Collections.nCopies(n, what));
   }
 }

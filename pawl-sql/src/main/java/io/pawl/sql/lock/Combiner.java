@@ -6,6 +6,7 @@ import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.BlockedRows;
 import io.pawl.sql.transaction.Session;
 import io.pawl.sql.transaction.Transactions;
@@ -34,7 +35,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Combiner implements AutoCloseable {
 
-  public static final int MAX_BATCH = 600;
+  public static final int MAX_BATCH = Dialect.MAX_ROWS;
 
   private final Database database;
   private final Waiters waiters;
@@ -51,7 +52,7 @@ public final class Combiner implements AutoCloseable {
   public Combiner(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.blockedRows = new BlockedRows<>(database, "lock", Row.TABLE);
+    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK);
     this.transactions = new Transactions(database);
     this.turns =
         new Turns(
@@ -149,7 +150,8 @@ public final class Combiner implements AutoCloseable {
 
   private List<Grant> decide(Session session, List<Request<?>> batch) throws SQLException {
     try {
-      return decideByShortcut(session, batch) ? List.of() : decideAll(session, batch);
+      LockRows rows = new LockRows(session, database.dialect());
+      return decideByShortcut(rows, batch) ? List.of() : decideAll(session, rows, batch);
     } catch (SQLException e) {
       if (database.classify(e) == Dialect.Failure.BLOCKED) {
         blockedRows.suspect(batch);
@@ -159,14 +161,15 @@ public final class Combiner implements AutoCloseable {
   }
 
   /** Where all locks of the batch are probably as we left them. */
-  private boolean decideByShortcut(Session session, List<Request<?>> batch) throws SQLException {
-    boolean may = session.hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
+  private boolean decideByShortcut(LockRows rows, List<Request<?>> batch) throws SQLException {
+    boolean may =
+        database.dialect().hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
     Shortcuts.Plan plan = may ? shortcuts.plan(batch) : null;
     if (plan == null) {
       return false;
     }
     shortcuts.forget(plan);
-    if (!session.tryShortcuts(plan.locks())) {
+    if (!rows.tryShortcuts(plan.locks())) {
       return false;
     }
     plan.decide();
@@ -174,11 +177,12 @@ public final class Combiner implements AutoCloseable {
     return true;
   }
 
-  private List<Grant> decideAll(Session session, List<Request<?>> batch) throws SQLException {
+  private List<Grant> decideAll(Session session, LockRows rows, List<Request<?>> batch)
+      throws SQLException {
     TreeMap<String, Row> before = new TreeMap<>();
     batch.forEach(request -> request.names().forEach(lock -> before.put(lock, Row.unknown(lock))));
     Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
-    Session.Locked locked = session.lock(before.keySet(), suspects);
+    LockRows.Locked locked = rows.lock(before.keySet(), suspects);
     before.keySet().removeAll(locked.counters());
     suspects.removeAll(locked.blocked());
     blockedRows.areFree(suspects);
@@ -216,8 +220,8 @@ public final class Combiner implements AutoCloseable {
     if (!foreign.isEmpty()) {
       database.dialect().announce(session.connection(), foreign);
     }
-    session.commit(changed);
-    if (session.hasShortcuts()) {
+    rows.commit(changed);
+    if (database.dialect().hasShortcuts()) {
       states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
     }
     return granted;

@@ -1,6 +1,7 @@
 package io.pawl.sql.lock;
 
 import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Table;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -16,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param guards how many rows it has room for
  * @param takes how many of them may get a holder
  */
-public record GuardedUpdate(int guards, int takes) {
+record GuardedUpdate(int guards, int takes) {
 
   /** Each row is compared with up to as many names: beyond this, reading is cheaper. */
   private static final int MAX_ROWS = 128;
 
   /** The smallest that {@code shortcuts} fit into. */
-  public static GuardedUpdate of(Collection<Shortcut> shortcuts) {
+  static GuardedUpdate of(Collection<Shortcut> shortcuts) {
     long takes = shortcuts.stream().filter(Shortcut::leavesAHolder).count();
     return new GuardedUpdate(roomFor(shortcuts.size()), roomFor((int) takes));
   }
@@ -45,7 +46,7 @@ public record GuardedUpdate(int guards, int takes) {
     return guards == 1;
   }
 
-  public String sql(Dialect dialect) {
+  String sql(Dialect dialect) {
     StringBuilder sql = new StringBuilder(dialect.updateByName()).append(" SET ");
     if (takes == 0) {
       sql.append("holders = '[]'");
@@ -56,11 +57,11 @@ public record GuardedUpdate(int guards, int takes) {
       sql.append("last_token = ").append(cases).append(" ELSE last_token END, holders = coalesce(");
       sql.append(dialect.textWithTimes(cases + " END")).append(", '[]')");
     }
-    sql.append(" WHERE name IN (").append(Row.repeated("?", guards)).append(") AND ");
+    sql.append(" WHERE name IN (").append(Table.repeated("?", guards)).append(") AND ");
     sql.append(
         isLone()
             ? "last_token = ?"
-            : "(name, last_token) IN (" + Row.repeated("(?, ?)", guards) + ")");
+            : "(name, last_token) IN (" + Table.repeated("(?, ?)", guards) + ")");
     return sql.append(" AND kind = 'lock' AND waiters = '[]' AND withdrawn = '[]'").toString();
   }
 
@@ -89,7 +90,7 @@ public record GuardedUpdate(int guards, int takes) {
     }
   }
 
-  public void bind(PreparedStatement update, Collection<Shortcut> shortcuts) throws SQLException {
+  void bind(PreparedStatement update, Collection<Shortcut> shortcuts) throws SQLException {
     List<Shortcut> all = List.copyOf(shortcuts);
     Binding binding = new Binding(update);
     if (takes > 0) {

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * at the row, one query for all that have arrived, and what the row says counts. What was granted
  * before LISTEN took effect is found by such a look after it.
  */
-public final class PostgresBell implements Doorbell {
+final class PostgresBell implements Doorbell {
 
   private static final int LISTEN_MILLIS = 250;
   private static final long LINGER_NANOS = 10_000_000_000L;
@@ -50,7 +50,7 @@ public final class PostgresBell implements Doorbell {
   private final Set<String> wanted = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  public PostgresBell(Database database, Waiters waiters, String threadName) {
+  PostgresBell(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
     this.listenThread = OwnThread.named(threadName);

@@ -15,7 +15,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,30 +59,20 @@ public record Row(
   /** A time for {@link #state} that ends nothing. */
   static final long NO_CLOCK = Long.MAX_VALUE / 2;
 
-  public static final Table TABLE =
-      new Table(
-          "pawl_lock",
-          List.of("name"),
-          List.of("kind", "last_token", "holders", "waiters", "withdrawn"));
-
   public static final int COLUMN_COUNT = 6;
 
-  public static final String SELECT = "SELECT " + TABLE.columns() + " FROM pawl_lock";
+  public static final String SELECT = "SELECT " + Table.LOCK.columns() + " FROM pawl_lock";
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
     return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
-        + repeated("?", n)
+        + Table.repeated("?", n)
         + ")";
   }
 
   /** As {@link #selectHolders}, with those that wait. */
   static String selectWhole(int n) {
-    return SELECT + " WHERE name IN (" + repeated("?", n) + ")";
-  }
-
-  public static String repeated(String what, int n) {
-    return String.join(", ", Collections.nCopies(n, what));
+    return SELECT + " WHERE name IN (" + Table.repeated("?", n) + ")";
   }
 
   public static Row read(ResultSet columns) throws SQLException {
@@ -97,7 +86,7 @@ public record Row(
   }
 
   /** Sets a parameter per column from {@code first} on, and returns the next free one. */
-  public int bind(PreparedStatement upsert, int first) throws SQLException {
+  int bind(PreparedStatement upsert, int first) throws SQLException {
     upsert.setString(first, name);
     upsert.setString(first + 1, kind);
     upsert.setLong(first + 2, lastToken);

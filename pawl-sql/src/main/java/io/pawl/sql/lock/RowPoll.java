@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * query, for up to {@link Combiner#MAX_BATCH} rows; a client that waits for more takes turns. Looks
  * that find nothing new become rarer, down to the dialect's longest pause.
  */
-public final class RowPoll implements Doorbell {
+final class RowPoll implements Doorbell {
 
   /** How long the connection is kept, silent, after the last waiter. */
   private static final long LINGER_NANOS = 1_000_000_000;
@@ -40,7 +40,7 @@ public final class RowPoll implements Doorbell {
   private volatile @Nullable Thread lingering;
   private volatile boolean closed;
 
-  public RowPoll(Database database, Waiters waiters, String threadName) {
+  RowPoll(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
     this.pauses = database.dialect().pollPauses();

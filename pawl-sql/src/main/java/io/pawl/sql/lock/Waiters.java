@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The claims of this client that wait, and their bells. Grants made by this client ring at once;
- * those made by others come through the dialect's {@link Doorbell}.
+ * those made by others come through a {@link Doorbell}.
  */
 public final class Waiters implements AutoCloseable {
 
@@ -30,7 +30,10 @@ public final class Waiters implements AutoCloseable {
   private volatile boolean closed;
 
   public Waiters(Database database, String threadName) {
-    this.doorbell = database.dialect().doorbell(database, this, threadName);
+    this.doorbell =
+        database.dialect().notifies() && database.connections().areOurs()
+            ? new PostgresBell(database, this, threadName)
+            : new RowPoll(database, this, threadName);
   }
 
   /** {@code claim} may be granted from now on. */

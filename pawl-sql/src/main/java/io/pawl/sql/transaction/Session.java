@@ -2,9 +2,7 @@ package io.pawl.sql.transaction;
 
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
-import io.pawl.sql.lock.GuardedUpdate;
-import io.pawl.sql.lock.Row;
-import io.pawl.sql.lock.Shortcut;
+import io.pawl.sql.dialect.Table;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,28 +14,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A connection on which transactions run, one at a time: lock rows, write rows, commit.
  *
- * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for {@link Shortcut}s. Where the
- * driver takes one statement at a time, the commit is one more. Names never seen before cost 2
- * more, once, and grants to clients elsewhere 1 on PostgreSQL.
+ * <p>Where the driver takes several statements, the commit is no trip of its own.
  */
 public final class Session implements AutoCloseable {
 
   private static final int MOST_PREPARED = 32;
-
-  /**
-   * Rows under lock, and the time at which they all were.
-   *
-   * @param blocked whose rows somebody else has locked
-   * @param counters the names that have no row since they are counters'
-   */
-  public record Locked(
-      Map<String, Row> rows, Set<String> blocked, Set<String> counters, long now) {}
 
   private final Database database;
   private final Dialect dialect;
@@ -48,7 +34,7 @@ public final class Session implements AutoCloseable {
       new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
   private boolean begun;
   private boolean written;
-  private boolean shortcutSent;
+  private boolean aloneSent;
 
   public Session(Database database) throws SQLException {
     this.database = database;
@@ -69,7 +55,7 @@ public final class Session implements AutoCloseable {
 
   /** Whether nothing of the transaction under way can have been applied. */
   boolean hasChangedNothing() {
-    return !written && !shortcutSent;
+    return !written && !aloneSent;
   }
 
   /** Begins a transaction, where that is a statement of its own. */
@@ -82,56 +68,11 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /**
-   * Locks the rows of {@code wanted}, makes missing ones, and reads the time.
-   *
-   * @param suspects those of them that are not waited for
-   */
-  public Locked lock(Collection<String> wanted, Set<String> suspects) throws SQLException {
-    Map<String, Row> rows = new LinkedHashMap<>();
-    long newest = select(List.copyOf(suspects), false, rows);
-    Set<String> blocked = new HashSet<>(suspects);
-    blocked.removeAll(rows.keySet());
-    blocked.retainAll(among("pawl_lock", blocked));
-    List<String> names =
-        wanted.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
-    newest = Math.max(newest, select(names, true, rows));
-    TreeSet<String> missing = new TreeSet<>(names);
-    missing.removeAll(rows.keySet());
-    Set<String> counters = among("pawl_counter", missing);
-    missing.removeAll(counters);
-    if (insertMissing(missing)) {
-      newest = Math.max(newest, select(List.copyOf(missing), true, rows));
-    }
-    return new Locked(rows, blocked, counters, dialect.now(newest));
-  }
-
-  private long select(List<String> names, boolean waits, Map<String, Row> rows)
-      throws SQLException {
-    long newest = 0;
-    for (List<String> chunk : chunks(names)) {
-      PreparedStatement statement =
-          prepare(dialect.lockRows(Row.TABLE, chunk.size(), !begun, waits));
-      begun = true;
-      for (int i = 0; i < chunk.size(); i++) {
-        statement.setString(i + 1, chunk.get(i));
-      }
-      try (ResultSet result = query(statement)) {
-        while (result.next()) {
-          Row row = Row.read(result);
-          rows.put(row.name(), row);
-          newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
-        }
-      }
-    }
-    return newest;
-  }
-
   /** Those of {@code names} that are names in {@code table} too, whoever has locked their rows. */
   public Set<String> among(String table, Collection<String> names) throws SQLException {
     Set<String> found = new HashSet<>();
     for (List<String> chunk : chunks(List.copyOf(names))) {
-      String in = Row.repeated("?", chunk.size());
+      String in = Table.repeated("?", chunk.size());
       PreparedStatement statement =
           prepare("SELECT name FROM " + table + " WHERE name IN (" + in + ")");
       for (int i = 0; i < chunk.size(); i++) {
@@ -158,44 +99,23 @@ public final class Session implements AutoCloseable {
     return statement.getResultSet();
   }
 
-  private boolean insertMissing(Collection<String> names) throws SQLException {
-    for (List<Row> chunk : chunks(names.stream().map(Row::unknown).toList())) {
-      String insert = dialect.insertMissing(Row.TABLE, chunk.size());
-      if (insert == null) {
-        return false;
-      }
-      write(insert, chunk);
-    }
-    return true;
-  }
-
-  /** Whether {@link #tryShortcuts} may be called. */
-  public boolean hasShortcuts() {
-    return dialect.hasShortcuts();
-  }
-
   /**
-   * Changes the rows that are as they must be, commits, and says whether all were. One trip. Where
-   * one was not, or where it fails, all may be repeated as a transaction: what was done is found
-   * done, by the claims' ids; and once that was answered, the row can never again be as it must be,
-   * or would not be changed by it.
+   * Runs an update that is a transaction of its own, and returns how many rows it changed. One
+   * trip.
    */
-  public boolean tryShortcuts(Collection<Shortcut> shortcuts) throws SQLException {
-    GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
-    PreparedStatement update = prepare(dialect.alone(guarded.sql(dialect)));
-    guarded.bind(update, shortcuts);
+  public int runAlone(PreparedStatement update) throws SQLException {
     begun = true; // a statement that fails half-way may leave a transaction open
-    shortcutSent = true;
-    boolean done = updated(update) == shortcuts.size();
+    aloneSent = true;
+    int rows = updated(update);
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
     begun = false;
-    shortcutSent = false;
-    if (done) {
+    aloneSent = false;
+    if (rows > 0) {
       database.written().set(true);
     }
-    return done;
+    return rows;
   }
 
   /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
@@ -208,23 +128,6 @@ public final class Session implements AutoCloseable {
       count = statement.getUpdateCount();
     }
     return rows;
-  }
-
-  /** Writes {@code rows} and commits. */
-  public void commit(List<Row> rows) throws SQLException {
-    List<List<Row>> chunks = chunks(rows);
-    for (int i = 0; i < chunks.size(); i++) {
-      String upsert = dialect.upsert(Row.TABLE, chunks.get(i).size());
-      boolean last = i == chunks.size() - 1;
-      written = true;
-      if (last && commitsWithWrite) {
-        write(upsert + "; COMMIT", chunks.get(i));
-        committed();
-        return;
-      }
-      write(upsert, chunks.get(i));
-    }
-    commit();
   }
 
   /** Whether the next statement is the first of its transaction; it is taken to follow. */
@@ -288,6 +191,17 @@ public final class Session implements AutoCloseable {
     committed();
   }
 
+  /** Runs {@code write}, which would mean nothing if it were committed alone. */
+  public void runHarmless(Write write) throws SQLException {
+    run(write.sql, List.of(write));
+  }
+
+  /** Runs {@code write}; the transaction goes on. */
+  public void write(Write write) throws SQLException {
+    written = true;
+    run(write.sql, List.of(write));
+  }
+
   /** How many rows the last of {@code writes} changed. */
   private int run(String sql, List<Write> writes) throws SQLException {
     PreparedStatement statement = prepare(sql);
@@ -326,23 +240,13 @@ public final class Session implements AutoCloseable {
     }
     begun = false;
     written = false;
-    shortcutSent = false;
+    aloneSent = false;
   }
 
   private void run(String sql) throws SQLException {
     if (begun) {
       prepare(sql).execute();
     }
-  }
-
-  private void write(String sql, List<Row> rows) throws SQLException {
-    PreparedStatement statement = prepare(sql);
-    int parameter = 1;
-    for (Row row : rows) {
-      parameter = row.bind(statement, parameter);
-    }
-    statement.execute();
-    drain(statement);
   }
 
   /** Takes the answers to all statements; says how many rows the last one changed. */
