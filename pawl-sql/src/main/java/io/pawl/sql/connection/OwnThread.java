@@ -1,5 +1,6 @@
 package io.pawl.sql.connection;
 
+import io.pawl.concurrent.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -16,25 +17,18 @@ public final class OwnThread {
 
   private OwnThread() {}
 
-  private static Thread thread(Runnable task, String name) {
-    Thread thread = new Thread(null, task, name, 0, false);
-    thread.setContextClassLoader(OwnThread.class.getClassLoader());
-    thread.setDaemon(true);
-    return thread;
-  }
-
   /** Runs {@code work} on a thread of its own, and returns or throws what it does. */
   public static <T> T call(String name, Supplier<T> work) {
     CompletableFuture<T> done = new CompletableFuture<>();
-    thread(
+    DaemonThreads.named(
+            name,
             () -> {
               try {
                 done.complete(work.get());
               } catch (RuntimeException | Error e) {
                 done.completeExceptionally(e);
               }
-            },
-            name)
+            })
         .start();
     try {
       return done.join();
@@ -55,7 +49,7 @@ public final class OwnThread {
             10,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            task -> thread(task, name),
+            task -> DaemonThreads.named(name, task),
             (task, closed) -> task.run()); // it ends at once, having seen that it is too late
     executor.allowCoreThreadTimeOut(true);
     return executor;

@@ -1,5 +1,6 @@
 package io.pawl.sql.transaction;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.sql.dialect.Database;
@@ -7,7 +8,6 @@ import io.pawl.sql.dialect.Dialect;
 import java.sql.SQLException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,31 +49,13 @@ public final class Transactions implements AutoCloseable {
   public <T> T run(Work<T> work) {
     long startedAt = System.nanoTime();
     Semaphore turn = database.dialect().turn();
-    boolean ours = turn == null || took(turn);
+    // without a turn after 5 s the file will be found busy
+    boolean ours = turn == null || Uninterruptibly.tryAcquire(turn, PATIENCE_NANOS);
     try {
       return run(work, startedAt);
     } finally {
       if (turn != null && ours) {
         turn.release();
-      }
-    }
-  }
-
-  /** False after 5 s, when the file will be found busy. */
-  private static boolean took(Semaphore turn) {
-    boolean interrupted = false;
-    long giveUpAt = System.nanoTime() + PATIENCE_NANOS;
-    try {
-      while (true) {
-        try {
-          return turn.tryAcquire(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
       }
     }
   }
