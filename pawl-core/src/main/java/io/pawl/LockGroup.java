@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
@@ -160,21 +161,10 @@ public final class LockGroup {
   }
 
   private static Optional<GroupLease> await(GroupAcquisition acquisition) {
-    boolean interrupted = false;
     try {
-      while (true) {
-        try {
-          return acquisition.outcome().get().map(GroupLease::of);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        } catch (ExecutionException e) {
-          throw failure(e);
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      return Uninterruptibly.get(acquisition.outcome()).map(GroupLease::of);
+    } catch (ExecutionException e) {
+      throw failure(e);
     }
   }
 

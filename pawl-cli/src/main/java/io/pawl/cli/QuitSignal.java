@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.concurrent.DaemonThreads;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -30,9 +31,7 @@ final class QuitSignal implements AutoCloseable {
   QuitSignal(Runnable quit) {
     this.quit = quit;
     if (log != null) {
-      Thread reader = new Thread(() -> read(log), "quit");
-      reader.setDaemon(true);
-      reader.start();
+      DaemonThreads.named("quit", () -> read(log)).start();
     }
   }
 

@@ -1,6 +1,8 @@
 package io.pawl.cli;
 
 import io.pawl.Lease;
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Uninterruptibly;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +39,7 @@ final class Watch {
   private final long child;
   private final long marginMillis;
   private final long startedAt = System.nanoTime();
-  private final Thread thread = new Thread(this::look, "watch");
+  private final Thread thread = DaemonThreads.named("watch", this::look);
   private @Nullable Guard guard;
   private boolean lost;
   private boolean warned;
@@ -56,7 +58,6 @@ final class Watch {
 
   void start() {
     lease.onLost(this::wakeUp);
-    thread.setDaemon(true);
     thread.start();
   }
 
@@ -71,17 +72,7 @@ final class Watch {
       over = true;
       notifyAll();
     }
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Uninterruptibly.join(thread);
     return verdict;
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
@@ -16,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -207,25 +207,13 @@ final class Gate implements AutoCloseable {
   }
 
   private <T> T await(CompletionStage<T> answer, long giveUpAt) {
-    CompletableFuture<T> future = answer.toCompletableFuture();
-    boolean interrupted = false;
     try {
-      while (true) {
-        try {
-          return future.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        } catch (TimeoutException e) {
-          throw new StoreUnavailableException(
-              description + " gave no answer within " + options.gatePatience(), e);
-        } catch (ExecutionException e) {
-          throw e.getCause() instanceof RuntimeException cause ? cause : unexpected(e.getCause());
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      return Uninterruptibly.get(answer.toCompletableFuture(), giveUpAt - System.nanoTime());
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          description + " gave no answer within " + options.gatePatience(), e);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : unexpected(e.getCause());
     }
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -30,7 +31,8 @@ final class Threads implements AutoCloseable {
 
   Threads() {
     String prefix = "pawl-gate-" + stores.incrementAndGet();
-    timer = new ScheduledThreadPoolExecutor(1, task -> daemon(task, prefix + "-timer"));
+    timer =
+        new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(prefix + "-timer", task));
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     workers = pool(WORKERS, prefix + "-worker-");
@@ -38,7 +40,6 @@ final class Threads implements AutoCloseable {
   }
 
   private static ThreadPoolExecutor pool(int size, String prefix) {
-    AtomicInteger numbers = new AtomicInteger();
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
             size,
@@ -46,16 +47,9 @@ final class Threads implements AutoCloseable {
             5,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            task -> daemon(task, prefix + numbers.incrementAndGet()));
+            DaemonThreads.numbered(prefix));
     pool.allowCoreThreadTimeOut(true);
     return pool;
-  }
-
-  private static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(null, task, name, 0, false);
-    thread.setContextClassLoader(Threads.class.getClassLoader());
-    thread.setDaemon(true);
-    return thread;
   }
 
   /** Runs {@code task} on a worker; not at all once this is closed. */

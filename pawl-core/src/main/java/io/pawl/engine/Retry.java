@@ -1,18 +1,18 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** A verb that may be repeated harmlessly, and is after a failure, for the client's patience. */
 public final class Retry<T> {
 
-  private static final long LOOK_EVERY_MILLIS = 1_000;
+  private static final long LOOK_EVERY_NANOS = 1_000_000_000;
 
   private final Engine engine;
   private final String lock;
@@ -79,26 +79,17 @@ public final class Retry<T> {
 
   /** Waits for {@code answer}; interrupts are kept for later. */
   public static <T> T await(Engine engine, String lock, CompletableFuture<T> answer) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return answer.get(LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        } catch (TimeoutException e) {
-          if (engine.isAbandoned()) {
-            throw Engine.closedException(lock);
-          }
-        } catch (ExecutionException e) {
-          throw e.getCause() instanceof RuntimeException known
-              ? known
-              : StoreCalls.asStoreException("lock '" + lock + "'", engine.store(), e.getCause());
+    while (true) {
+      try {
+        return Uninterruptibly.get(answer, LOOK_EVERY_NANOS);
+      } catch (TimeoutException e) {
+        if (engine.isAbandoned()) {
+          throw Engine.closedException(lock);
         }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof RuntimeException known
+            ? known
+            : StoreCalls.asStoreException("lock '" + lock + "'", engine.store(), e.getCause());
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.error.StaleTokenException;
+import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -2,6 +2,10 @@ package io.pawl.sql;
 
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -16,6 +16,19 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
+import io.pawl.sql.connection.OwnThread;
+import io.pawl.sql.counter.CounterCombiner;
+import io.pawl.sql.counter.CounterTables;
+import io.pawl.sql.counter.LedgerLine;
+import io.pawl.sql.counter.Posting;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.lock.Combiner;
+import io.pawl.sql.lock.Request;
+import io.pawl.sql.lock.Row;
+import io.pawl.sql.lock.Shortcut;
+import io.pawl.sql.lock.Waiters;
+import io.pawl.sql.transaction.Borrowed;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -125,12 +138,12 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
         combiner.submit(
             new Request<Map<ClaimId, Standing>>() {
               @Override
-              List<String> names() {
+              public List<String> names() {
                 return locks;
               }
 
               @Override
-              Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
+              public Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
                 Map<ClaimId, Standing> standings = new HashMap<>();
                 for (Claim claim : all) {
                   LockState state = states.get(claim.lock());
@@ -195,12 +208,12 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     return combiner.submit(
         new Request<Boolean>() {
           @Override
-          List<String> names() {
+          public List<String> names() {
             return locks;
           }
 
           @Override
-          Boolean decide(SortedMap<String, LockState> states, long now) {
+          public Boolean decide(SortedMap<String, LockState> states, long now) {
             return verb.apply(Objects.requireNonNull(states.get(lock)), now);
           }
         });
@@ -220,22 +233,22 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     return combiner.submit(
         new Request<T>() {
           @Override
-          List<String> names() {
+          public List<String> names() {
             return locks;
           }
 
           @Override
-          T decide(SortedMap<String, LockState> states, long now) {
+          public T decide(SortedMap<String, LockState> states, long now) {
             return verb.apply(Objects.requireNonNull(states.get(claim.lock())), now);
           }
 
           @Override
-          Claim claim() {
+          public Claim claim() {
             return claim;
           }
 
           @Override
-          @Nullable Shortcut shortcut(Shortcut.Known known) {
+          public @Nullable Shortcut shortcut(Shortcut.Known known) {
             return shortcut.apply(known);
           }
         });

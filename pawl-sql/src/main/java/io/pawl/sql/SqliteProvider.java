@@ -6,6 +6,7 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
+import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;

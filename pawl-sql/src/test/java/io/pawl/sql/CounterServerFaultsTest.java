@@ -10,6 +10,8 @@ import io.pawl.counter.Take;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.SqlStates;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

@@ -3,6 +3,10 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.MySqlDialect;
+import io.pawl.sql.dialect.Table;
+import io.pawl.sql.lock.Row;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -92,7 +96,7 @@ class DaylightSavingTest {
   private static long lockedAt(Dialect dialect, Connection reader, String lock) {
     try {
       reader.setAutoCommit(false);
-      String sql = dialect.lockRows(Row.TABLE, 1, false, true);
+      String sql = dialect.lockRows(Table.LOCK, 1, false, true);
       try (PreparedStatement select = reader.prepareStatement(sql)) {
         select.setString(1, lock);
         try (ResultSet row = select.executeQuery()) {

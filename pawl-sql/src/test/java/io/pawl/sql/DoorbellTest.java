@@ -8,6 +8,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.sql.dialect.PostgresDialect;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -14,6 +14,11 @@ import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.rule.CounterState;
+import io.pawl.sql.counter.CounterCombiner;
+import io.pawl.sql.counter.Posting;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.dialect.SqliteDialect;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -144,17 +149,17 @@ class DriverTroubleTest {
   private final class Failing extends Posting<String> {
 
     @Override
-    Set<String> names() {
+    public Set<String> names() {
       return Set.of(name);
     }
 
     @Override
-    boolean mayBeGuessed() {
+    public boolean mayBeGuessed() {
       return true;
     }
 
     @Override
-    String decide(Map<String, CounterState> states, long now) {
+    public String decide(Map<String, CounterState> states, long now) {
       throw new StackOverflowError("of a rule");
     }
   }

@@ -8,6 +8,7 @@ import io.pawl.Pawl;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
+import io.pawl.sql.lock.Row;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -9,6 +9,7 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.pawl.Pawl;
+import io.pawl.sql.connection.JdbcUrl;
+import io.pawl.sql.connection.UrlConnections;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

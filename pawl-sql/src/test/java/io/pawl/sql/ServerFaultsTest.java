@@ -15,6 +15,8 @@ import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.SqlStates;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

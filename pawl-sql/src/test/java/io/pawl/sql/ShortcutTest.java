@@ -9,6 +9,11 @@ import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.lock.LockRows;
+import io.pawl.sql.lock.Shortcut;
+import io.pawl.sql.transaction.Session;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -165,7 +170,9 @@ class ShortcutTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void eachOfManyChangesItsOwnRowAndNoneThatIsNotAsItMustBe(TestDatabase database)
       throws Exception {
-    Session session = new Session(databaseOf(database));
+    Database sessions = databaseOf(database);
+    Session session = new Session(sessions);
+    LockRows rows = new LockRows(session, sessions.dialect());
     try (SqlStore store = database.open()) {
       List<Shortcut> shortcuts = new ArrayList<>();
       List<Claim> next = new ArrayList<>();
@@ -186,7 +193,7 @@ class ShortcutTest {
       }
       attempt(store, intruder);
 
-      assertThat(session.tryShortcuts(shortcuts)).isFalse();
+      assertThat(rows.tryShortcuts(shortcuts)).isFalse();
 
       assertThat(holders(store))
           .containsExactly(
@@ -199,7 +206,7 @@ class ShortcutTest {
       for (int i : new int[] {0, 2, 4}) {
         shortcuts.add(Shortcut.toGiveBack(new Shortcut.Known(2, next.get(i).id()), next.get(i)));
       }
-      assertThat(session.tryShortcuts(shortcuts)).isTrue();
+      assertThat(rows.tryShortcuts(shortcuts)).isTrue();
       assertThat(holders(store)).containsOnlyNulls();
     } finally {
       session.close();

@@ -11,6 +11,8 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
+import io.pawl.sql.dialect.HostClock;
+import io.pawl.sql.dialect.SqliteDialect;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -3,6 +3,7 @@ package io.pawl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Pawl;
+import io.pawl.concurrent.DaemonThreads;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
@@ -128,8 +129,7 @@ final class Bench {
 
   <T> Running<T> start(Callable<T> work) {
     FutureTask<T> task = new FutureTask<>(work);
-    Thread thread = new Thread(task, "tck-" + cases.get());
-    thread.setDaemon(true);
+    Thread thread = DaemonThreads.named("tck-" + cases.get(), task);
     thread.start();
     keep(thread::interrupt);
     return new Running<>(thread, task);

@@ -3,6 +3,7 @@ package io.pawl.tck;
 import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.concurrent.DaemonThreads;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -127,17 +128,16 @@ final class Puppet {
 
   private String stand(String lock, LockOptions options) {
     int before = store.answers(Verb.ATTEMPT);
-    Thread waiter =
-        new Thread(
+    DaemonThreads.named(
+            "puppet-waiter",
             () -> {
               try {
                 reply(acquire(lock, options));
               } catch (InterruptedException | IllegalStateException e) {
                 reply(e.toString());
               }
-            });
-    waiter.setDaemon(true);
-    waiter.start();
+            })
+        .start();
     Bench.eventually(() -> store.answers(Verb.ATTEMPT) > before);
     return "waiting";
   }
@@ -167,26 +167,23 @@ final class Puppet {
   }
 
   private void apart(String[] order) {
-    Thread thread =
-        new Thread(
+    DaemonThreads.named(
+            "puppet-apart",
             () -> {
               try {
                 reply(obey(order));
               } catch (Exception e) {
                 reply(e.toString());
               }
-            });
-    thread.setDaemon(true);
-    thread.start();
+            })
+        .start();
   }
 
   private void take(String name, int threads) {
     Counter counter = pawl.counter(name);
     for (int i = 0; i < threads; i++) {
       String prefix = "thread" + i + "-";
-      Thread taker = new Thread(() -> takeForEver(counter, prefix));
-      taker.setDaemon(true);
-      taker.start();
+      DaemonThreads.named(prefix + "taker", () -> takeForEver(counter, prefix)).start();
     }
   }
 

@@ -2,6 +2,7 @@ package io.pawl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.concurrent.DaemonThreads;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -29,8 +30,7 @@ final class SecondProcess implements AutoCloseable {
   private SecondProcess(Process process) {
     this.process = process;
     this.orders = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-    reader = new Thread(this::read, "tck-second-process");
-    reader.setDaemon(true);
+    reader = DaemonThreads.named("tck-second-process", this::read);
     reader.start();
   }
 

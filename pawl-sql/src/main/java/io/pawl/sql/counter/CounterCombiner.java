@@ -1,0 +1,241 @@
+package io.pawl.sql.counter;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.sql.counter.CounterGuesses.Guess;
+import io.pawl.sql.counter.CounterPage.Search;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.transaction.BlockedRows;
+import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Transactions;
+import io.pawl.sql.transaction.Turns;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Turns operations on counters that arrive together into one short transaction: it takes the
+ * counters' rows in the order of names, applies the rule to all in turn, writes a line for each,
+ * commits once. {@link Turns} says who does it.
+ *
+ * <p>An id that is known has a line, and its key refuses a second one: then the transaction is
+ * repeated and the ids are looked up in the ledgers. Looking first costs a quarter of a batch, so
+ * that is done where it is free of trips, where the decision may write no line, and for a while
+ * after an id was known. A counter that is hot needs no reading either ({@link CounterGuesses}).
+ *
+ * <p>Round trips: 2, {@code lock; look up} and {@code write; COMMIT}, or {@code write} and {@code
+ * COMMIT} by a guess; 1 more for each counter that has open reservations. Counters never seen
+ * before cost 3 more, once.
+ */
+public final class CounterCombiner implements AutoCloseable {
+
+  /** How many counters a batch names at most, each as often as it is named. */
+  private static final int MAX_BATCH = 500;
+
+  /** For how many batches the ids are looked up once one was known. */
+  private static final int WARY_BATCHES = 64;
+
+  private final Database database;
+  private final Transactions transactions;
+  private final CounterTables tables;
+  private final ConcurrentLinkedQueue<Posting<?>> queue = new ConcurrentLinkedQueue<>();
+  private final BlockedRows<Posting<?>> blockedRows;
+  private final Turns turns;
+  private volatile boolean closed;
+
+  // Of whoever is at work:
+  private final CounterGuesses guesses = new CounterGuesses();
+  private int wary;
+
+  public CounterCombiner(Database database, String threadName) {
+    this.database = database;
+    this.transactions = new Transactions(database);
+    this.tables = new CounterTables(database.dialect());
+    this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
+    this.turns =
+        new Turns(
+            this::hasWork,
+            this::turn,
+            this::pauseWhereOnlyBlockedRowsWait,
+            database.connections().areOurs(),
+            threadName);
+  }
+
+  /** Does {@code posting}, on this thread if nobody is at work. */
+  public <T> CompletableFuture<T> submit(Posting<T> posting) {
+    queue.add(posting);
+    turns.take();
+    return posting.answer();
+  }
+
+  private boolean hasWork() {
+    return !queue.isEmpty() || !blockedRows.isEmpty();
+  }
+
+  private void pauseWhereOnlyBlockedRowsWait() {
+    if (queue.isEmpty() && !closed) {
+      LockSupport.parkNanos(BlockedRows.PAUSE_NANOS);
+    }
+  }
+
+  private void turn() {
+    List<Posting<?>> batch = new ArrayList<>();
+    try {
+      fill(batch);
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+    } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
+      batch.forEach(posting -> guesses.forget(posting.names()));
+      StoreException failure =
+          new StoreUnavailableException(
+              database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
+      batch.forEach(posting -> posting.failed(failure));
+    }
+    if (queue.isEmpty()) {
+      transactions.rest();
+    }
+  }
+
+  private void fill(List<Posting<?>> batch) {
+    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
+    int counters = 0;
+    for (Posting<?> next = queue.peek();
+        next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
+        next = queue.peek()) {
+      batch.add(queue.remove());
+      counters += next.names().size();
+    }
+    if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
+      batch.addAll(0, blockedRows.takeAll()); // in their order
+    }
+  }
+
+  private void work(List<Posting<?>> batch) {
+    try {
+      if (!tryGuess(batch)) {
+        read(batch);
+      }
+    } catch (RuntimeException e) {
+      batch.forEach(posting -> guesses.forget(posting.names()));
+      batch.forEach(posting -> posting.failed(e));
+      return;
+    }
+    for (Posting<?> posting : batch) {
+      if (posting.isPutOff()) {
+        blockedRows.putOff(posting);
+      } else {
+        posting.committed();
+      }
+    }
+  }
+
+  /** Whether {@code batch} could be decided without reading, and has been committed. */
+  private boolean tryGuess(List<Posting<?>> batch) {
+    Guess guess =
+        database.dialect().hasShortcuts()
+            ? guesses.decide(batch, wary > 0, System.nanoTime())
+            : null;
+    if (guess == null) {
+      return false;
+    }
+    boolean right = transactions.run(new GuessedWork(guess));
+    if (!right) {
+      guesses.wasWrong(guess);
+    }
+    return right;
+  }
+
+  private void read(List<Posting<?>> batch) {
+    ReadWork work = new ReadWork(batch);
+    CounterPage page;
+    do {
+      page = transactions.run(work);
+    } while (!page.isDecided());
+    guesses.wasRead(page);
+  }
+
+  /** The transaction of a batch that was decided by a guess: one try. */
+  private final class GuessedWork implements Transactions.Work<Boolean> {
+
+    private final Guess guess;
+    private boolean tried;
+
+    GuessedWork(Guess guess) {
+      this.guess = guess;
+    }
+
+    @Override
+    public Boolean runAndCommit(Session session) throws SQLException {
+      boolean again = tried;
+      tried = true;
+      return !again
+          && session.commitIfLastChanges(
+              guess.changes().writesIfStill(guess.before(), tables, session));
+    }
+  }
+
+  /** The transaction of one batch, as often as it takes. */
+  private final class ReadWork implements Transactions.Work<CounterPage> {
+
+    private final List<Posting<?>> batch;
+    private boolean tried;
+
+    ReadWork(List<Posting<?>> batch) {
+      this.batch = batch;
+    }
+
+    private Search search() {
+      if (tried) {
+        wary = WARY_BATCHES;
+        return Search.ALL;
+      }
+      if (wary > 0) {
+        wary--;
+        return Search.LIKELY;
+      }
+      return database.dialect().hasShortcuts() ? Search.NEEDED : Search.LIKELY;
+    }
+
+    @Override
+    public CounterPage runAndCommit(Session session) throws SQLException {
+      Search search = search();
+      tried = true;
+      CounterPage page = read(session, search);
+      page.loadDue(session, tables);
+      page.decide(batch);
+      session.commitAll(page.changes().writes(tables, session));
+      return page;
+    }
+
+    private CounterPage read(Session session, Search search) throws SQLException {
+      Set<String> names = new TreeSet<>();
+      batch.forEach(posting -> names.addAll(posting.names()));
+      Set<String> suspects = blockedRows.suspectsAmong(names);
+      try {
+        CounterPage read = CounterPage.read(session, tables, batch, search, suspects);
+        suspects.removeAll(read.blocked());
+        blockedRows.areFree(suspects);
+        return read;
+      } catch (SQLException e) {
+        if (database.classify(e) == Dialect.Failure.BLOCKED) {
+          blockedRows.suspect(batch);
+        }
+        throw e;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    transactions.refuseMore();
+    turns.close(transactions::close);
+  }
+}

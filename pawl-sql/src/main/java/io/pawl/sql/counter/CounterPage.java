@@ -1,0 +1,244 @@
+package io.pawl.sql.counter;
+
+import io.pawl.error.NameInUseException;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.LedgerEntry;
+import io.pawl.spi.rule.CounterRule;
+import io.pawl.spi.rule.CounterState;
+import io.pawl.sql.transaction.Session;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** What is known of counters and their ledgers within one transaction, and what it makes of it. */
+final class CounterPage {
+
+  /** How many reservations that are due one transaction returns, of one counter. */
+  static final int MAX_DUE = 1_000;
+
+  /** Which ids are looked for before anything is decided. */
+  enum Search {
+    /** Those whose operation may enter nothing. */
+    NEEDED,
+    /** Those that somebody may have used before. */
+    LIKELY,
+    /** All, since an earlier try of this batch may have been applied. */
+    ALL;
+
+    boolean covers(Posting<?> posting) {
+      return switch (this) {
+        case NEEDED -> posting.mayBeKnown() && !posting.entersItsId();
+        case LIKELY -> posting.mayBeKnown();
+        case ALL -> true;
+      };
+    }
+  }
+
+  private final long now;
+  private final long atNanos;
+  private final Set<String> blocked;
+  private final Set<String> locks;
+  private final TreeMap<String, CounterRow> rows = new TreeMap<>();
+  private final TreeMap<String, CounterState> states = new TreeMap<>();
+  private final Map<String, Map<String, LedgerLine>> lines = new HashMap<>();
+  private final Map<String, CounterRow> after = new HashMap<>();
+  private boolean settled = true;
+
+  private CounterPage(long now, Set<String> blocked, Set<String> locks) {
+    this.now = now;
+    this.atNanos = System.nanoTime();
+    this.blocked = blocked;
+    this.locks = locks;
+  }
+
+  /**
+   * Locks the rows that {@code batch} needs, makes those that are missing, and reads what is known
+   * of the ids.
+   *
+   * @param search an id that is not looked for and known fails the writing as a conflict
+   * @param suspects those of the rows that are not waited for
+   */
+  static CounterPage read(
+      Session session,
+      CounterTables tables,
+      List<Posting<?>> batch,
+      Search search,
+      Set<String> suspects)
+      throws SQLException {
+    TreeSet<String> names = new TreeSet<>();
+    TreeSet<String> missing = new TreeSet<>();
+    TreeMap<String, Set<String>> ids = new TreeMap<>();
+    for (Posting<?> posting : batch) {
+      names.addAll(posting.names());
+      if (posting.creates()) {
+        missing.addAll(posting.names());
+      }
+      if (search.covers(posting)) {
+        addIds(ids, posting);
+      }
+    }
+    CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
+    if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
+      return read(session, tables, batch, Search.LIKELY, suspects);
+    }
+    missing.removeAll(locked.rows().keySet());
+    missing.removeAll(locked.blocked());
+    Set<String> locks = session.among("pawl_lock", missing);
+    missing.removeAll(locks);
+    if (!missing.isEmpty() && tables.insert(session, missing)) {
+      locked = tables.lock(session, names, suspects, ids);
+    }
+    CounterPage page = new CounterPage(locked.now(), locked.blocked(), locks);
+    missing.forEach(name -> page.know(CounterRow.unknown(name)));
+    locked.rows().values().forEach(page::know);
+    locked.lines().forEach(page::know);
+    for (Posting<?> posting : batch) {
+      if (posting instanceof Posting.Prune prune) {
+        List<LedgerLine> old = prune.read(session, tables);
+        old.forEach(page::know);
+      }
+    }
+    return page;
+  }
+
+  /**
+   * A page of one counter that was not read: its row may stand so, and none of its ids is known.
+   */
+  static CounterPage guess(CounterRow row, long now) {
+    CounterPage page = new CounterPage(now, Set.of(), Set.of());
+    page.know(row);
+    return page;
+  }
+
+  private static boolean mayBeForgotten(List<Posting<?>> batch, Map<String, CounterRow> rows) {
+    for (Posting<?> posting : batch) {
+      for (String name : posting.names()) {
+        CounterRow row = rows.get(name);
+        if (row != null && posting.mayBeForgottenBy(row.view())) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static void addIds(Map<String, Set<String>> ids, Posting<?> posting) {
+    String id = posting.id();
+    if (id != null) {
+      for (String name : posting.names()) {
+        ids.computeIfAbsent(name, key -> new TreeSet<>()).add(id);
+      }
+    }
+  }
+
+  private void know(CounterRow row) {
+    rows.put(row.view().name(), row);
+    states.put(row.view().name(), new CounterState(row.view(), List.of()));
+    lines.put(row.view().name(), new HashMap<>());
+  }
+
+  private void know(LedgerLine line) {
+    CounterState state = states.get(line.counter());
+    if (state != null && lines(line.counter()).put(line.entry().id(), line) == null) {
+      state.know(line.entry());
+    }
+  }
+
+  private Map<String, LedgerLine> lines(String counter) {
+    return Objects.requireNonNull(lines.get(counter), counter);
+  }
+
+  /** The store's time, at which the rows were locked. */
+  long now() {
+    return now;
+  }
+
+  /** When {@link #now} was known here. */
+  long atNanos() {
+    return atNanos;
+  }
+
+  /** The counters whose rows are somebody else's; nothing about them is decided. */
+  Set<String> blocked() {
+    return blocked;
+  }
+
+  /** Reads the reservations that are due, some of them where they are very many. */
+  void loadDue(Session session, CounterTables tables) throws SQLException {
+    for (CounterRow row : rows.values()) {
+      if (row.view().reserved() > 0) {
+        List<LedgerLine> due = tables.due(session, row.view().name(), now, MAX_DUE);
+        due.forEach(this::know);
+        settled &= due.size() < MAX_DUE;
+      }
+    }
+  }
+
+  /** Decides {@code batch}; where reservations are left that are due, only returns those read. */
+  void decide(List<Posting<?>> batch) {
+    if (settled) {
+      batch.forEach(this::decide);
+    } else {
+      states.values().forEach(state -> CounterRule.settle(state, now));
+    }
+  }
+
+  /** Whether {@link #decide} did decide. */
+  boolean isDecided() {
+    return settled;
+  }
+
+  private <T> void decide(Posting<T> posting) {
+    if (posting.names().stream().anyMatch(blocked::contains)) {
+      posting.putOff();
+      return;
+    }
+    posting.decide(
+        () -> {
+          for (String name : posting.names()) {
+            if (posting.creates() && locks.contains(name)) {
+              throw NameInUseException.byLock(name);
+            }
+          }
+          return posting.decide(states, now);
+        });
+  }
+
+  /** What was decided, to be asked for once. */
+  CounterChanges changes() {
+    CounterChanges changes = new CounterChanges();
+    for (CounterRow row : rows.values()) {
+      String name = row.view().name();
+      CounterState state = Objects.requireNonNull(states.get(name));
+      long lastLine = row.lastLine();
+      for (LedgerEntry entry : state.takeChanges()) {
+        LedgerLine before = lines(name).get(entry.id());
+        long number = before == null ? ++lastLine : before.number();
+        changes.line(before, new LedgerLine(name, number, entry));
+      }
+      for (LedgerEntry entry : state.takeForgotten()) {
+        LedgerLine before = lines(name).get(entry.id());
+        if (before != null) {
+          changes.forgotten(before);
+        }
+      }
+      CounterView view = state.view();
+      CounterRow then = new CounterRow(view, lastLine);
+      after.put(name, then);
+      if (lastLine != row.lastLine() || !view.equals(row.view())) {
+        changes.row(then);
+      }
+    }
+    return changes;
+  }
+
+  /** The rows once {@link #changes} are made. */
+  Map<String, CounterRow> after() {
+    return after;
+  }
+}

@@ -1,0 +1,54 @@
+package io.pawl.sql.counter;
+
+import io.pawl.spi.CounterView;
+import io.pawl.sql.dialect.IsoMillis;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/**
+ * A counter as it is stored.
+ *
+ * @param lastLine the number of its ledger's latest line
+ */
+record CounterRow(CounterView view, long lastLine) {
+
+  static CounterRow unknown(String name) {
+    return new CounterRow(CounterView.unknown(name), 0);
+  }
+
+  /** The columns of {@link CounterTables#COUNTER}. */
+  static CounterRow read(ResultSet row) throws SQLException {
+    String name = row.getString(1);
+    String keptFrom = row.getString(7);
+    CounterView view =
+        new CounterView(
+            name,
+            row.getLong(2),
+            row.getLong(3),
+            row.getLong(4),
+            row.getLong(5),
+            row.getLong(6),
+            IsoMillis.parseOrZero(keptFrom));
+    return new CounterRow(view, row.getLong(8));
+  }
+
+  /** Sets a parameter per column from {@code first} on, and returns the next free one. */
+  int bind(PreparedStatement statement, int first) throws SQLException {
+    statement.setString(first, view.name());
+    return bindOthers(statement, first + 1);
+  }
+
+  /** As {@link #bind}, without the name. */
+  int bindOthers(PreparedStatement statement, int first) throws SQLException {
+    int parameter = first;
+    statement.setLong(parameter++, view.value());
+    statement.setLong(parameter++, view.floor());
+    statement.setLong(parameter++, view.ceiling());
+    statement.setLong(parameter++, view.reserved());
+    statement.setLong(parameter++, view.forgotten());
+    statement.setString(parameter++, IsoMillis.sortableOrEmpty(view.keptFromMillis()));
+    statement.setLong(parameter++, lastLine);
+    return parameter;
+  }
+}

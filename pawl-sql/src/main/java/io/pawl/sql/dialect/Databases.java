@@ -1,0 +1,129 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreException;
+import io.pawl.spi.StoreUrl;
+import io.pawl.sql.connection.Connections;
+import io.pawl.sql.connection.JdbcUrl;
+import io.pawl.sql.connection.PoolConnections;
+import io.pawl.sql.connection.UrlConnections;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
+import javax.sql.DataSource;
+
+/** Finds out what a database speaks. */
+public final class Databases {
+
+  private Databases() {}
+
+  /** The database that {@code connections} lead to. */
+  public static Database at(UrlConnections connections) {
+    JdbcUrl url = connections.url();
+    return at(connections, url.createsTables(), url.listens());
+  }
+
+  /** The application's connections; what their URL shows without user and parameters. */
+  public static PoolConnections of(DataSource pool) {
+    try (Connection connection = pool.getConnection()) {
+      String url = String.valueOf(connection.getMetaData().getURL());
+      return new PoolConnections(
+          pool, StoreUrl.parse(url.replaceFirst("(?s)[?;].*", "")).toString());
+    } catch (SQLException e) {
+      throw Database.explain("the DataSource", SqlStates.classify(e), e);
+    }
+  }
+
+  /**
+   * @param listens whether a connection may be kept for LISTEN
+   */
+  public static Database at(Connections connections, boolean createsTables, boolean listens) {
+    try (Connection connection = connections.open()) {
+      Dialect dialect = dialect(connection, connections.areOurs(), createsTables, listens);
+      if (!connection.getAutoCommit()) {
+        connection.rollback(); // a pool takes nothing back that is in a transaction
+      }
+      return new Database(dialect, connections);
+    } catch (StoreConfigurationException e) {
+      throw new StoreConfigurationException(connections.describe() + ": " + e.getMessage(), e);
+    } catch (SQLException e) {
+      throw explain(connections, e);
+    }
+  }
+
+  private static StoreException explain(Connections connections, SQLException e) {
+    boolean postgres = connections.describe().startsWith("jdbc:postgresql:");
+    Dialect anyone =
+        postgres ? new PostgresDialect(false, false) : MySqlDialect.mySql(false, false);
+    return Database.explain(connections.describe(), anyone.classify(e), e);
+  }
+
+  private static Dialect dialect(
+      Connection connection, boolean ours, boolean createsTables, boolean listens)
+      throws SQLException {
+    DatabaseMetaData about = connection.getMetaData();
+    String product = about.getDatabaseProductName().toLowerCase(Locale.ROOT);
+    if (product.contains("postgresql")) {
+      refuseLookalikes(version(connection));
+      requireVersion("PostgreSQL", about.getDatabaseProductVersion(), 13, 0, 0);
+      return new PostgresDialect(createsTables, listens);
+    }
+    if (!product.contains("mysql") && !product.contains("mariadb")) {
+      throw new StoreConfigurationException(
+          about.getDatabaseProductName()
+              + " is not supported; use MySQL, MariaDB, PostgreSQL or sqlite:/path/to/file");
+    }
+    String version = version(connection);
+    if (version.contains("MariaDB")) {
+      requireVersion("MariaDB", version.replaceFirst("^5\\.5\\.5-", ""), 10, 6, 0);
+      return MySqlDialect.mariaDb(ours, createsTables);
+    }
+    requireVersion("MySQL", version, 8, 0, 19);
+    return MySqlDialect.mySql(ours, createsTables);
+  }
+
+  /** They speak PostgreSQL's protocol, and lack LISTEN and locks that wait as its own do. */
+  static void refuseLookalikes(String version) {
+    for (String other : List.of("CockroachDB", "YugabyteDB", "-YB-")) {
+      if (version.contains(other)) {
+        throw new StoreConfigurationException(
+            version + " is not supported; use PostgreSQL, MySQL or MariaDB");
+      }
+    }
+  }
+
+  private static String version(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet version = statement.executeQuery("SELECT VERSION()")) {
+      version.next();
+      return version.getString(1);
+    }
+  }
+
+  private static void requireVersion(String what, String found, int... least) {
+    String[] parts = found.split("[^0-9]+");
+    for (int i = 0; i < least.length; i++) {
+      int part = i < parts.length && !parts[i].isEmpty() ? Integer.parseInt(parts[i]) : 0;
+      if (part > least[i]) {
+        return;
+      }
+      if (part < least[i]) {
+        throw new StoreConfigurationException(
+            what
+                + " "
+                + found
+                + " is too old; "
+                + least[0]
+                + "."
+                + least[1]
+                + "."
+                + least[2]
+                + " or later is needed");
+      }
+    }
+  }
+}

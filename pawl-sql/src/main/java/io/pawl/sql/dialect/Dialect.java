@@ -1,0 +1,189 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.rule.LockState.Grant;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/** What differs between databases. */
+public interface Dialect {
+
+  /** What a failed transaction means for the requests in it. */
+  enum Failure {
+    /** Nothing was applied, somebody else was in the way: run the whole transaction again. */
+    CONFLICT,
+    /** As {@link #CONFLICT}, and it was a row that somebody keeps locked. */
+    BLOCKED,
+    /** The connection or the server is gone; the outcome of a commit is unknown. */
+    UNAVAILABLE,
+    /** The account lacks a right, or its credentials are wrong. */
+    DENIED,
+    /** The server takes no writes: a standby, or a primary in the middle of a failover. */
+    READ_ONLY,
+    /** This database cannot be used as it is. */
+    UNUSABLE,
+    /** Anything else. */
+    OTHER
+  }
+
+  /** How many rows one statement takes at most. */
+  int MAX_ROWS = 600;
+
+  /** How often other clients' grants are looked for while someone waits. */
+  record PollPauses(long shortestNanos, long longestNanos) {
+
+    static final PollPauses OF_A_SERVER = new PollPauses(5_000_000, 10_000_000);
+  }
+
+  /** The name of its file of tables. */
+  String schema();
+
+  /** Creates or checks the tables, and that the server can be used; on a new writer. */
+  void prepare(Connection writer) throws SQLException;
+
+  /**
+   * Where a new writer leads: asked before each transaction on it, which it refuses with a {@link
+   * io.pawl.error.StoreConfigurationException} once others are led elsewhere.
+   */
+  default Runnable place() {
+    return () -> {};
+  }
+
+  /** See {@link io.pawl.spi.LockStore#servesOthers}. */
+  default boolean servesOthers() {
+    return false;
+  }
+
+  /** A permit to write, where the writers of this process take turns. */
+  default @Nullable Semaphore turn() {
+    return null;
+  }
+
+  /** Whether a {@link #place} has refused: what stood in the database is nobody's any more. */
+  default boolean isLost() {
+    return false;
+  }
+
+  /** Settings for a writer of our own, beside autocommit and isolation. */
+  default void setUpWriter(Connection connection) throws SQLException {}
+
+  /**
+   * Bounds how long statements of a borrowed writer wait for a row that somebody else has locked;
+   * returns the statement that puts back what its session said, null where it says so already.
+   */
+  default @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    return null;
+  }
+
+  /**
+   * Whether transactions begin and end by statements on a connection in autocommit; else JDBC's
+   * autocommit is off.
+   */
+  default boolean beginsInSql() {
+    return false;
+  }
+
+  /**
+   * What begins a transaction, in one text with the statements that follow; empty where JDBC does.
+   */
+  default String starts() {
+    return "";
+  }
+
+  /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
+  default @Nullable String begin() {
+    return null;
+  }
+
+  /** The isolation to set through JDBC, {@link Connection#TRANSACTION_NONE} to leave it. */
+  int jdbcIsolation();
+
+  /** How many rows one statement reads or writes at most. */
+  int rowsPerStatement();
+
+  /**
+   * Locks and reads {@code n} rows of a table with one key column by their keys, in the order of
+   * keys: all columns, and the database's time in milliseconds since 1970, taken when the row's
+   * lock was held.
+   *
+   * @param begins whether it is the first statement of its transaction
+   * @param waits whether for rows that somebody else has locked; else they are left out
+   */
+  String lockRows(Table table, int n, boolean begins, boolean waits);
+
+  /**
+   * Inserts {@code n} rows unless they exist, waiting for whoever is inserting the same; null where
+   * the writer excludes all others.
+   */
+  @Nullable String insertMissing(Table table, int n);
+
+  /** Replaces {@code n} rows, inserting where {@link #insertMissing} did not. */
+  String upsert(Table table, int n);
+
+  /**
+   * Whether an update by a guess, without reading, is worth it: where a trip costs nothing it is
+   * not. The following three are its parts.
+   */
+  default boolean hasShortcuts() {
+    return true;
+  }
+
+  /** Begins an UPDATE of rows by their names. */
+  default String updateByName() {
+    return "UPDATE pawl_lock";
+  }
+
+  /**
+   * A text with two times in it, as an expression with four parameters: text, milliseconds from
+   * now, text, milliseconds from now; and then {@code last}, null if that is. The time may be that
+   * at which the statement began.
+   */
+  default String textWithTimes(String last) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
+  default String alone(String update) {
+    return update;
+  }
+
+  /** The time of the transaction, given what {@link #lockRows} read. */
+  default long now(long newestOfRows) {
+    return newestOfRows;
+  }
+
+  /** Reads time alone, for viewing: one row, milliseconds since 1970. */
+  long now(Connection reader) throws SQLException;
+
+  /** Whether {@code "…; COMMIT"} is one trip. */
+  boolean takesSeveralStatements();
+
+  /** Tells other clients of their claims' grants, once the transaction commits. */
+  default void announce(Connection writer, Collection<Grant> grants) throws SQLException {}
+
+  /** Whether {@link #announce} tells, to whom LISTENs on a connection of its own; else all poll. */
+  default boolean notifies() {
+    return false;
+  }
+
+  /**
+   * A number that changes when any other connection has committed, where that is cheap to ask; else
+   * it always changes.
+   */
+  default long changes(Connection reader) throws SQLException {
+    return System.nanoTime();
+  }
+
+  default PollPauses pollPauses() {
+    return PollPauses.OF_A_SERVER;
+  }
+
+  Failure classify(SQLException failure);
+
+  /** Examines the server for {@link io.pawl.spi.Diagnosable}. */
+  List<Finding> diagnose(Connection reader) throws SQLException;
+}

@@ -1,0 +1,236 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.spi.Diagnosable.Finding;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MySQL from 8.0.19 and MariaDB from 10.6, with InnoDB.
+ *
+ * <p><b>Time.</b> {@code NOW()} is when a statement began, which may be long before it got its row
+ * locks, and depends on the session's time zone. {@code UTC_TIMESTAMP()} began then too, in UTC;
+ * {@code SYSDATE()} is when it is evaluated, for each row after its lock was taken, in the
+ * session's time zone. So the time is the UTC start, and what has passed since. If daylight saving
+ * time begins or ends meanwhile, the difference is off by that; every offset is a multiple of 15
+ * minutes, and no statement takes half of that, so that the difference is the one within 7.5
+ * minutes of 0.
+ */
+public final class MySqlDialect implements Dialect {
+
+  private static final int ROW_WAIT_SECONDS = 1;
+
+  private static final String CLOCK =
+      "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
+          + " + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(3), SYSDATE(3)) DIV 1000 + 86850000, 900000)"
+          + " - 450000";
+
+  private static final String TIME =
+      "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
+          + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
+
+  /** What MariaDB says differently. */
+  private record Words(String schema, String inserted, String alias, String setUp) {}
+
+  private static final Words MYSQL =
+      new Words(
+          "mysql",
+          "new.%s",
+          " AS new",
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15");
+
+  private static final Words MARIADB =
+      new Words(
+          "mariadb",
+          "VALUES(%s)",
+          "",
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5");
+
+  private final Words words;
+  private final boolean ours;
+  private final Schema schema;
+
+  private MySqlDialect(Words words, boolean ours, boolean createsTables) {
+    this.words = words;
+    this.ours = ours;
+    this.schema = new Schema(words.schema, createsTables);
+  }
+
+  /**
+   * @param ours whether connections are the store's own, and so take several statements at once
+   */
+  public static MySqlDialect mySql(boolean ours, boolean createsTables) {
+    return new MySqlDialect(MYSQL, ours, createsTables);
+  }
+
+  /** As {@link #mySql}. */
+  public static MySqlDialect mariaDb(boolean ours, boolean createsTables) {
+    return new MySqlDialect(MARIADB, ours, createsTables);
+  }
+
+  /** So that a guarded update is a statement in autocommit, without a COMMIT. */
+  @Override
+  public boolean beginsInSql() {
+    return ours;
+  }
+
+  @Override
+  public String starts() {
+    return ours ? "START TRANSACTION; " : "";
+  }
+
+  @Override
+  public String schema() {
+    return words.schema;
+  }
+
+  /**
+   * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
+   * stopped transaction of our own is ended by the server, so that others go on.
+   */
+  @Override
+  public void setUpWriter(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(words.setUp);
+    }
+  }
+
+  /**
+   * By default they wait for 50 s, on the server even after our own time-out, and keep all rows
+   * locked that come before.
+   */
+  @Override
+  public @Nullable String boundRowWaits(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      int seconds;
+      try (ResultSet setting = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+        setting.next();
+        seconds = setting.getInt(1);
+      }
+      if (seconds <= ROW_WAIT_SECONDS) {
+        return null;
+      }
+      statement.execute("SET SESSION innodb_lock_wait_timeout = " + ROW_WAIT_SECONDS);
+      return "SET SESSION innodb_lock_wait_timeout = " + seconds;
+    }
+  }
+
+  @Override
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_READ_COMMITTED;
+  }
+
+  @Override
+  public int rowsPerStatement() {
+    return MAX_ROWS;
+  }
+
+  /** The index is forced, since a scan would wait for rows that nobody asked for. */
+  @Override
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
+    String key = table.key().get(0);
+    return (begins ? starts() : "")
+        + "SELECT "
+        + table.columns()
+        + ", "
+        + CLOCK
+        + " FROM "
+        + table.name()
+        + " FORCE INDEX (PRIMARY) WHERE "
+        + key
+        + " IN ("
+        + Table.repeated("?", n)
+        + ") ORDER BY "
+        + key
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED");
+  }
+
+  @Override
+  public String insertMissing(Table table, int n) {
+    String key = table.key().get(0);
+    return table.insert(n) + " ON DUPLICATE KEY UPDATE " + key + " = " + table.name() + "." + key;
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    StringBuilder sql = new StringBuilder(table.insert(n)).append(words.alias);
+    String separator = " ON DUPLICATE KEY UPDATE ";
+    for (String column : table.others()) {
+      sql.append(separator).append(column).append(" = ");
+      sql.append(String.format(words.inserted, column));
+      separator = ", ";
+    }
+    return sql.toString();
+  }
+
+  /** See {@link #lockRows}. */
+  @Override
+  public String updateByName() {
+    return "UPDATE pawl_lock FORCE INDEX (PRIMARY)";
+  }
+
+  @Override
+  public String textWithTimes(String last) {
+    return "CONCAT(?, " + TIME + ", ?, " + TIME + ", " + last + ")";
+  }
+
+  @Override
+  public long now(Connection reader) throws SQLException {
+    try (Statement statement = reader.createStatement();
+        ResultSet time = statement.executeQuery("SELECT " + CLOCK)) {
+      time.next();
+      return time.getLong(1);
+    }
+  }
+
+  /** Ours say so in their URL. */
+  @Override
+  public boolean takesSeveralStatements() {
+    return ours;
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    checkClock(writer);
+    Schema.checkUnicode(writer);
+    schema.prepare(writer);
+  }
+
+  private void checkClock(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement();
+        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6)")) {
+      moves.next();
+      if (!moves.getBoolean(2)) {
+        throw new StoreConfigurationException(
+            "the server runs with sysdate-is-now, so that no statement can tell the time at which"
+                + " it got its locks; start it without");
+      }
+    }
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      case 1205 -> Failure.BLOCKED;
+      // duplicate key, deadlock, record changed, query killed
+      case 1062, 1213, 1020, 1317 -> Failure.CONFLICT;
+      // too many connections, shutting down, connection killed, timeouts, and the drivers' own
+      case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
+      case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
+      case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine
+      // no such database or table; a binary log that needs more isolation
+      case 1049, 1146, 1665 -> Failure.UNUSABLE;
+      default -> SqlStates.classify(failure);
+    };
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    return MySqlFindings.of(reader);
+  }
+}

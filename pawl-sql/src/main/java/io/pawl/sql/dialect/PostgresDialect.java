@@ -1,0 +1,201 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.rule.LockState.Grant;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * PostgreSQL from 13. Transactions begin and end in SQL, on connections in autocommit, and change
+ * no setting of their session: whatever pool or pooler is in between has nothing to restore.
+ *
+ * <p><b>Time.</b> {@code clock_timestamp()} is when it is evaluated, which in the select list of a
+ * locking read is before the lock; hence the outer SELECT around it.
+ */
+public final class PostgresDialect implements Dialect {
+
+  private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+  /** A row lock or an idle transaction of a stopped process delays others by no more than this. */
+  private static final String BEGIN =
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s';"
+          + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
+
+  private static final String TIME =
+      "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
+          + " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
+
+  private final Schema schema;
+  private final boolean listens;
+
+  PostgresDialect(boolean createsTables, boolean listens) {
+    this.schema = new Schema("postgresql", createsTables);
+    this.listens = listens;
+  }
+
+  @Override
+  public String schema() {
+    return schema.database();
+  }
+
+  @Override
+  public boolean beginsInSql() {
+    return true;
+  }
+
+  @Override
+  public String starts() {
+    return BEGIN;
+  }
+
+  @Override
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_NONE;
+  }
+
+  @Override
+  public int rowsPerStatement() {
+    return MAX_ROWS;
+  }
+
+  @Override
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
+    String key = table.key().get(0);
+    return (begins ? starts() : "")
+        + "SELECT locked.*, "
+        + CLOCK
+        + " FROM (SELECT "
+        + table.columns()
+        + " FROM "
+        + table.name()
+        + " WHERE "
+        + key
+        + " IN ("
+        + Table.repeated("?", n)
+        + ") ORDER BY "
+        + key
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED")
+        + ") AS locked";
+  }
+
+  @Override
+  public String insertMissing(Table table, int n) {
+    return table.insert(n) + " ON CONFLICT DO NOTHING";
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    return table.insert(n) + table.onConflictReplace();
+  }
+
+  @Override
+  public String textWithTimes(String last) {
+    return "? || " + TIME + " || ? || " + TIME + " || " + last;
+  }
+
+  /** The settings of {@link #BEGIN} are worth three more statements, since they are no trip. */
+  @Override
+  public String alone(String update) {
+    return BEGIN + update + "; COMMIT";
+  }
+
+  @Override
+  public long now(Connection reader) throws SQLException {
+    return Long.parseLong(ask(reader, "SELECT " + CLOCK));
+  }
+
+  /** Part of the protocol, with any connection. */
+  @Override
+  public boolean takesSeveralStatements() {
+    return true;
+  }
+
+  /** One NOTIFY for each claim, on the channel of its client. */
+  @Override
+  public void announce(Connection writer, Collection<Grant> grants) throws SQLException {
+    String sql = "SELECT " + Table.repeated("pg_notify(?, ?)", grants.size());
+    try (PreparedStatement notify = writer.prepareStatement(sql)) {
+      int parameter = 1;
+      for (Grant grant : grants) {
+        notify.setString(parameter++, channel(grant.id()));
+        notify.setString(parameter++, grant.id().toString());
+      }
+      notify.execute();
+    }
+  }
+
+  /** A client's channel: a name of at most 63 bytes, whatever the client's own length. */
+  public static String channel(ClaimId id) {
+    byte[] client = id.client().getBytes(StandardCharsets.UTF_8);
+    return "pawl_" + UUID.nameUUIDFromBytes(client);
+  }
+
+  @Override
+  public boolean notifies() {
+    return listens;
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    if (ask(writer, "SELECT pg_is_in_recovery()").equals("t")) {
+      throw new StoreConfigurationException("the server is a read-only standby; name the primary");
+    }
+    Schema.checkUnicode(writer);
+    schema.prepare(writer);
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    return SqlStates.classify(failure);
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    List<Finding> findings = new ArrayList<>();
+    findings.add(ok("PostgreSQL " + ask(reader, "SHOW server_version")));
+    findings.add(ok(ask(reader, "SELECT count(*) FROM pawl_lock") + " lock names known"));
+    findings.add(expect(reader, "pg_is_in_recovery", "f", "name the primary, not a standby"));
+    findings.add(expect(reader, "fsync", "on", "turn it on, or a crash may lose everything"));
+    String commit = ask(reader, "SHOW synchronous_commit");
+    findings.add(
+        commit.equals("off")
+            ? new Finding(
+                Level.PROBLEM,
+                "synchronous_commit: off",
+                "turn it on for this account, or a crash forgets locks and repeats tokens")
+            : ok("synchronous_commit: " + commit));
+    return findings;
+  }
+
+  private static Finding expect(Connection reader, String name, String expected, String fix)
+      throws SQLException {
+    String found = ask(reader, name.startsWith("pg_") ? "SELECT " + name + "()" : "SHOW " + name);
+    return found.equals(expected)
+        ? ok(name + ": " + found)
+        : new Finding(Level.PROBLEM, name + ": " + found + ", not " + expected, fix);
+  }
+
+  private static Finding ok(String what) {
+    return new Finding(Level.OK, what, "");
+  }
+
+  private static String ask(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet answer = statement.executeQuery(query)) {
+      answer.next();
+      return answer.getString(1);
+    }
+  }
+}

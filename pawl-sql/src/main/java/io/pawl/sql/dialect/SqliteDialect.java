@@ -1,0 +1,337 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.sql.connection.Connections;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
+
+/**
+ * SQLite: one file, many processes of one host. Write-ahead log, every commit synced to disk. The
+ * clock is the host's own, see {@link HostClock}.
+ */
+public class SqliteDialect implements Dialect, Connections {
+
+  /** Marks the file as ours: "Pawl" in ASCII. */
+  private static final int APPLICATION_ID = 0x5061776c;
+
+  private static final int SCHEMA_VERSION = 1;
+
+  private static final PollPauses POLL_PAUSES = new PollPauses(1_000_000, 16_000_000);
+
+  /** Those of locks, ready-made: a statement here costs so little that its text would show. */
+  private static final String LOCK_ROW = lockRow(Table.LOCK);
+
+  private static final String UPSERT_ROW = upsertRow(Table.LOCK);
+
+  private final Path file;
+  private final SqliteFiles files;
+  private final Semaphore turn;
+  private final HostClock clock;
+  private volatile long offsetMillis;
+
+  public SqliteDialect(Path file) {
+    this(file, HostClock.ofThisHost());
+  }
+
+  public SqliteDialect(Path file, HostClock clock) {
+    this.file = file;
+    this.files = new SqliteFiles(file);
+    this.turn = FileTurns.of(file);
+    this.clock = clock;
+  }
+
+  @Override
+  public boolean servesOthers() {
+    return files.wereWrittenOfLate();
+  }
+
+  @Override
+  public Semaphore turn() {
+    return turn;
+  }
+
+  @Override
+  public String describe() {
+    return "sqlite:" + file;
+  }
+
+  public Database database() {
+    return new Database(this, this);
+  }
+
+  @Override
+  public boolean areOurs() {
+    return true;
+  }
+
+  @Override
+  public Runnable place() {
+    return files.opened();
+  }
+
+  @Override
+  public boolean isLost() {
+    return files.areLost();
+  }
+
+  @Override
+  public void setUpWriter(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      refuseOthersFiles(statement);
+      statement.execute("PRAGMA journal_mode = WAL");
+      statement.execute("PRAGMA synchronous = FULL");
+      askInt(statement, "PRAGMA user_version"); // makes what stands beside the file
+    }
+  }
+
+  /**
+   * Autocommit stays on and transactions are begun by hand, since the driver begins the next one as
+   * soon as one has ended. Busy is answered at once: the store waits by itself, with pauses short
+   * enough to get a turn.
+   */
+  @Override
+  public Connection open() throws SQLException {
+    SQLiteConfig config = new SQLiteConfig();
+    config.setBusyTimeout(0);
+    files.refuseOthers();
+    // Otherwise each INSERT is followed by a regular expression and a query for a row id.
+    config.setGetGeneratedKeys(false);
+    return config.createConnection("jdbc:sqlite:" + file);
+  }
+
+  @Override
+  public boolean beginsInSql() {
+    return true;
+  }
+
+  @Override
+  public String begin() {
+    return "BEGIN IMMEDIATE";
+  }
+
+  @Override
+  public int jdbcIsolation() {
+    return Connection.TRANSACTION_NONE;
+  }
+
+  private void refuseOthersFiles(Statement statement) throws SQLException {
+    try {
+      refuseForeign(statement);
+    } catch (SQLiteException e) {
+      if (e.getResultCode() == SQLiteErrorCode.SQLITE_NOTADB) {
+        throw new StoreConfigurationException(
+            describe() + ": is not a SQLite database; name another file", e);
+      }
+      throw e;
+    }
+  }
+
+  private void refuseForeign(Statement statement) throws SQLException {
+    boolean empty = askInt(statement, "SELECT count(*) FROM sqlite_master") == 0;
+    if (!empty && askInt(statement, "PRAGMA application_id") != APPLICATION_ID) {
+      throw new StoreConfigurationException(
+          describe() + ": is a SQLite database of another application; name a file of its own");
+    }
+    int version = askInt(statement, "PRAGMA user_version");
+    if (version > SCHEMA_VERSION) {
+      throw new StoreConfigurationException(
+          describe()
+              + ": was written by a newer Pawl (schema "
+              + version
+              + ", this one knows "
+              + SCHEMA_VERSION
+              + "); upgrade");
+    }
+  }
+
+  @Override
+  public void prepare(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      if (askInt(statement, "PRAGMA user_version") < SCHEMA_VERSION) {
+        for (String ddl : Schema.statements(schema())) {
+          statement.executeUpdate(ddl);
+        }
+        statement.executeUpdate("PRAGMA application_id = " + APPLICATION_ID);
+        statement.executeUpdate("PRAGMA user_version = " + SCHEMA_VERSION);
+      }
+    }
+    offsetMillis = agreedOffset(writer);
+  }
+
+  private static int askInt(Statement statement, String query) throws SQLException {
+    try (ResultSet answer = statement.executeQuery(query)) {
+      return answer.getInt(1);
+    }
+  }
+
+  @Override
+  public String schema() {
+    return "sqlite";
+  }
+
+  /** The offset that the first process of this boot wrote down. */
+  private long agreedOffset(Connection writer) throws SQLException {
+    try (PreparedStatement select =
+        writer.prepareStatement("SELECT offset_millis FROM pawl_clock WHERE boot = ?")) {
+      select.setString(1, clock.boot());
+      try (ResultSet row = select.executeQuery()) {
+        if (row.next()) {
+          return row.getLong(1);
+        }
+      }
+    }
+    long offset = clock.epochOffsetMillis();
+    try (Statement delete = writer.createStatement();
+        PreparedStatement insert =
+            writer.prepareStatement("INSERT INTO pawl_clock (boot, offset_millis) VALUES (?, ?)")) {
+      delete.executeUpdate("DELETE FROM pawl_clock");
+      insert.setString(1, clock.boot());
+      insert.setLong(2, offset);
+      insert.executeUpdate();
+    }
+    return offset;
+  }
+
+  @Override
+  public long now(Connection connection) {
+    return clock.millis() + offsetMillis;
+  }
+
+  @Override
+  public long now(long newestOfRows) {
+    return clock.millis() + offsetMillis;
+  }
+
+  /** A statement is no trip here. */
+  @Override
+  public int rowsPerStatement() {
+    return 1;
+  }
+
+  @Override
+  public String lockRows(Table table, int n, boolean begins, boolean waits) {
+    return table == Table.LOCK ? LOCK_ROW : lockRow(table);
+  }
+
+  private static String lockRow(Table table) {
+    return "SELECT "
+        + table.columns()
+        + ", 0 FROM "
+        + table.name()
+        + " WHERE "
+        + table.key().get(0)
+        + " = ?";
+  }
+
+  /** The write lock of the file has been taken: what is missing stays missing until we write. */
+  @Override
+  public @Nullable String insertMissing(Table table, int n) {
+    return null;
+  }
+
+  @Override
+  public String upsert(Table table, int n) {
+    return table == Table.LOCK ? UPSERT_ROW : upsertRow(table);
+  }
+
+  private static String upsertRow(Table table) {
+    return table.insert(1) + table.onConflictReplace();
+  }
+
+  @Override
+  public boolean hasShortcuts() {
+    return false;
+  }
+
+  @Override
+  public boolean takesSeveralStatements() {
+    return false;
+  }
+
+  @Override
+  public PollPauses pollPauses() {
+    return POLL_PAUSES;
+  }
+
+  @Override
+  public long changes(Connection reader) throws SQLException {
+    try (Statement statement = reader.createStatement();
+        ResultSet version = statement.executeQuery("PRAGMA data_version")) {
+      return version.getLong(1);
+    }
+  }
+
+  @Override
+  public Failure classify(SQLException failure) {
+    if (!(failure instanceof SQLiteException known)) {
+      return Failure.OTHER;
+    }
+    SQLiteErrorCode code = known.getResultCode();
+    return switch (code.code & 0xff) {
+      case 5, 6 -> Failure.CONFLICT; // BUSY, LOCKED
+      case 3, 8, 14, 23 -> Failure.DENIED; // PERM, READONLY, CANTOPEN, AUTH
+      case 11, 26 -> Failure.UNUSABLE; // CORRUPT, NOTADB
+      case 10 -> Failure.UNAVAILABLE; // IOERR
+      default -> Failure.OTHER; // FULL among them
+    };
+  }
+
+  @Override
+  public List<Finding> diagnose(Connection reader) throws SQLException {
+    List<Finding> findings = new ArrayList<>();
+    try (Statement statement = reader.createStatement()) {
+      findings.add(
+          ok("SQLite " + askText(statement, "SELECT sqlite_version()") + ", file " + file));
+      findings.add(
+          expect(
+              "journal mode",
+              "wal",
+              askText(statement, "PRAGMA journal_mode"),
+              "let no other program change it; delete the file while nothing uses it"));
+      findings.add(
+          expect(
+              "integrity",
+              "ok",
+              askText(statement, "PRAGMA quick_check(1)"),
+              "the file is damaged: delete it while nothing uses it; tokens start anew"));
+      findings.add(ok(askInt(statement, "SELECT count(*) FROM pawl_lock") + " lock names known"));
+    }
+    findings.add(
+        clock.isMonotonic()
+            ? ok("clock: the host's monotonic one; setting the wall clock changes nothing")
+            : new Finding(
+                Level.WARNING,
+                "clock: the host's wall clock",
+                "do not set it by hand while locks are held"));
+    return findings;
+  }
+
+  private static Finding ok(String what) {
+    return new Finding(Level.OK, what, "");
+  }
+
+  private static Finding expect(String what, String expected, String found, String fix) {
+    return found.equals(expected)
+        ? ok(what + ": " + found)
+        : new Finding(Level.PROBLEM, what + ": " + found + ", not " + expected, fix);
+  }
+
+  private static String askText(Statement statement, String query) throws SQLException {
+    try (ResultSet answer = statement.executeQuery(query)) {
+      return answer.getString(1);
+    }
+  }
+}

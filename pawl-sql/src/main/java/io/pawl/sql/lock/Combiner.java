@@ -1,0 +1,237 @@
+package io.pawl.sql.lock;
+
+import io.pawl.error.NameInUseException;
+import io.pawl.error.StoreException;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Grant;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Table;
+import io.pawl.sql.transaction.BlockedRows;
+import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Transactions;
+import io.pawl.sql.transaction.Turns;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Turns requests that arrive together into one short transaction: it takes their rows in the order
+ * of names, applies the grant rule to all, writes what changed, commits once.
+ *
+ * <p>The first request never waits for company: if nobody is at work, its own thread does the work,
+ * for one batch. Whatever arrived meanwhile is the next batch, on the combiner's own thread, until
+ * nothing is left. So a lone caller pays no hand-over between threads, and sixty-four callers share
+ * a commit.
+ *
+ * <p>A transaction that meets a conflict is repeated as a whole, from fresh rows.
+ */
+public final class Combiner implements AutoCloseable {
+
+  public static final int MAX_BATCH = Dialect.MAX_ROWS;
+
+  private final Database database;
+  private final Waiters waiters;
+  private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
+  private final Shortcuts shortcuts = new Shortcuts();
+  private final BlockedRows<Request<?>> blockedRows;
+  private final Transactions transactions;
+  private final Turns turns;
+  private volatile boolean closed;
+
+  /**
+   * @param waiters told of claims granted from the line, after their transaction has committed
+   */
+  public Combiner(Database database, Waiters waiters, String threadName) {
+    this.database = database;
+    this.waiters = waiters;
+    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK);
+    this.transactions = new Transactions(database);
+    this.turns =
+        new Turns(
+            this::hasWork,
+            this::turn,
+            this::pauseWhereOnlyBlockedRowsWait,
+            database.connections().areOurs(),
+            threadName);
+  }
+
+  /** Connects and prepares the tables; throws what is wrong. */
+  public void open() {
+    try {
+      transactions.run(
+          session -> {
+            database.dialect().prepare(session.connection());
+            session.commit();
+            return true;
+          });
+    } finally {
+      transactions.rest();
+    }
+  }
+
+  /** Decides {@code request}, on this thread if nobody is at work. */
+  public <T> CompletableFuture<T> submit(Request<T> request) {
+    queue.add(request);
+    turns.take();
+    return request.answer();
+  }
+
+  /** Decides what {@code calls} submits in one batch, on this thread if nobody is at work. */
+  public void together(Runnable calls) {
+    turns.together(calls);
+  }
+
+  private boolean hasWork() {
+    return !queue.isEmpty() || !blockedRows.isEmpty();
+  }
+
+  private void pauseWhereOnlyBlockedRowsWait() {
+    if (queue.isEmpty() && !closed) {
+      LockSupport.parkNanos(BlockedRows.PAUSE_NANOS);
+    }
+  }
+
+  private void turn() {
+    List<Request<?>> batch = new ArrayList<>();
+    try {
+      fill(batch);
+      if (!batch.isEmpty()) {
+        work(batch);
+      }
+    } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
+      StoreException failure =
+          new StoreException(database.describe() + ": the JVM failed: " + e, e);
+      batch.forEach(request -> request.failed(failure));
+    }
+    if (queue.isEmpty()) {
+      transactions.rest();
+    }
+  }
+
+  private void fill(List<Request<?>> batch) {
+    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
+    int rows = 0;
+    for (Request<?> next = queue.peek();
+        next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
+        next = queue.peek()) {
+      batch.add(queue.remove());
+      rows += next.names().size();
+    }
+    if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
+      batch.addAll(0, blockedRows.takeAll()); // in their order
+    }
+  }
+
+  private void work(List<Request<?>> batch) {
+    List<Grant> granted;
+    try {
+      granted = transactions.run(session -> decide(session, batch));
+    } catch (RuntimeException e) {
+      batch.forEach(request -> request.failed(e));
+      return;
+    }
+    for (Request<?> request : batch) {
+      if (request.isPutOff()) {
+        blockedRows.putOff(request);
+      } else {
+        request.committed();
+      }
+    }
+    waiters.ring(granted);
+  }
+
+  private List<Grant> decide(Session session, List<Request<?>> batch) throws SQLException {
+    try {
+      LockRows rows = new LockRows(session, database.dialect());
+      return decideByShortcut(rows, batch) ? List.of() : decideAll(session, rows, batch);
+    } catch (SQLException e) {
+      if (database.classify(e) == Dialect.Failure.BLOCKED) {
+        blockedRows.suspect(batch);
+      }
+      throw e;
+    }
+  }
+
+  /** Where all locks of the batch are probably as we left them. */
+  private boolean decideByShortcut(LockRows rows, List<Request<?>> batch) throws SQLException {
+    boolean may =
+        database.dialect().hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
+    Shortcuts.Plan plan = may ? shortcuts.plan(batch) : null;
+    if (plan == null) {
+      return false;
+    }
+    shortcuts.forget(plan);
+    if (!rows.tryShortcuts(plan.locks())) {
+      return false;
+    }
+    plan.decide();
+    plan.locks().forEach(done -> shortcuts.remember(done.lock(), done.known()));
+    return true;
+  }
+
+  private List<Grant> decideAll(Session session, LockRows rows, List<Request<?>> batch)
+      throws SQLException {
+    TreeMap<String, Row> before = new TreeMap<>();
+    batch.forEach(request -> request.names().forEach(lock -> before.put(lock, Row.unknown(lock))));
+    Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
+    LockRows.Locked locked = rows.lock(before.keySet(), suspects);
+    before.keySet().removeAll(locked.counters());
+    suspects.removeAll(locked.blocked());
+    blockedRows.areFree(suspects);
+    before.putAll(locked.rows());
+    before.keySet().removeAll(locked.blocked());
+    long now = locked.now();
+    TreeMap<String, LockState> states = new TreeMap<>();
+    Map<String, RuntimeException> unusable = new HashMap<>();
+    locked.counters().forEach(name -> unusable.put(name, NameInUseException.byCounter(name)));
+    before.forEach(
+        (lock, row) -> {
+          try {
+            states.put(lock, row.state(now));
+          } catch (StoreException e) {
+            unusable.put(lock, e);
+          }
+        });
+    for (Request<?> request : batch) {
+      if (request.isOnlyAbout(locked.blocked())) {
+        request.putOff();
+      } else {
+        request.decideWithin(states, now, unusable);
+      }
+    }
+    List<Grant> granted = new ArrayList<>();
+    List<Row> changed = new ArrayList<>();
+    for (LockState state : states.values()) {
+      granted.addAll(state.takeGrants());
+      Row after = Row.of(state);
+      if (after.differsFrom(before.get(state.lock()))) {
+        changed.add(after);
+      }
+    }
+    List<Grant> foreign = granted.stream().filter(grant -> !waiters.know(grant.id())).toList();
+    if (!foreign.isEmpty()) {
+      database.dialect().announce(session.connection(), foreign);
+    }
+    rows.commit(changed);
+    if (database.dialect().hasShortcuts()) {
+      states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
+    }
+    return granted;
+  }
+
+  /** Lets the transaction under way finish, fails what is queued, closes the connection. */
+  @Override
+  public void close() {
+    closed = true;
+    transactions.refuseMore();
+    turns.close(transactions::close);
+  }
+}

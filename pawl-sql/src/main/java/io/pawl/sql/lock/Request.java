@@ -1,0 +1,63 @@
+package io.pawl.sql.lock;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.rule.LockState;
+import io.pawl.sql.transaction.Pending;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+
+/** What one caller wants decided, on the rows that it names. */
+public abstract class Request<T> extends Pending<T> {
+
+  /** The locks whose rows it reads and changes. */
+  @Override
+  public abstract List<String> names();
+
+  /**
+   * The grant rule at work.
+   *
+   * @param states by name; where it reads several locks, those are missing whose rows somebody else
+   *     keeps locked, or cannot be read
+   */
+  public abstract T decide(SortedMap<String, LockState> states, long now);
+
+  /** The claim that alone is concerned, for {@link #shortcut}. */
+  public @Nullable Claim claim() {
+    return null;
+  }
+
+  /** How it may be decided without reading, given what is known of its lock. */
+  public @Nullable Shortcut shortcut(Shortcut.Known known) {
+    return null;
+  }
+
+  /** A shortcut has been taken, and this was its answer. */
+  @SuppressWarnings("unchecked") // the request made the shortcut, answer and all
+  final void decided(Shortcut shortcut) {
+    decide(() -> (T) shortcut.answer());
+  }
+
+  /** Whether it is about locks, and about none but {@code these}. */
+  final boolean isOnlyAbout(Set<String> these) {
+    return !names().isEmpty() && these.containsAll(names());
+  }
+
+  /**
+   * @param unusable what is wrong with names that {@code states} lacks; it fails the requests that
+   *     are about nothing else
+   */
+  final void decideWithin(
+      SortedMap<String, LockState> states, long now, Map<String, RuntimeException> unusable) {
+    decide(
+        () -> {
+          if (isOnlyAbout(unusable.keySet())) {
+            throw Objects.requireNonNull(unusable.get(names().get(0)));
+          }
+          return decide(states, now);
+        });
+  }
+}

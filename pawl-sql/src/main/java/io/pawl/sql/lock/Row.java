@@ -1,0 +1,318 @@
+package io.pawl.sql.lock;
+
+import io.pawl.error.StoreException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Entry;
+import io.pawl.sql.dialect.IsoMillis;
+import io.pawl.sql.dialect.Table;
+import java.io.StringWriter;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * A lock as it is stored: one row, whose columns a person can read. The columns hold JSON with
+ * times in ISO 8601, and are never interpreted by the database.
+ */
+public record Row(
+    String name, String kind, long lastToken, String holders, String waiters, String withdrawn) {
+
+  private static final Logger log = LoggerFactory.getLogger(Row.class);
+  private static final String NONE = "[]";
+  private static final String ANY_KIND = "";
+  private static final JsonFactory JSON = new JsonFactory();
+
+  /** What stands before each of the two times of the first of the holders. */
+  static final String BEFORE_SINCE = "[{\"since\":\"";
+
+  static final String BEFORE_UNTIL = "\",\"until\":\"";
+
+  /** Written where there is one; a row without it is of a claim without. */
+  private static final String MIN_HOLD = "minHoldMillis";
+
+  private static final String LINGERS = "lingers";
+
+  /**
+   * How many claims may stand in line for one lock. The whole line is rewritten at each change, and
+   * a thousand places are some 300 kB.
+   */
+  public static final int MAX_WAITERS = 1_000;
+
+  /** A time for {@link #state} that ends nothing. */
+  static final long NO_CLOCK = Long.MAX_VALUE / 2;
+
+  public static final int COLUMN_COUNT = 6;
+
+  public static final String SELECT = "SELECT " + Table.LOCK.columns() + " FROM pawl_lock";
+
+  /** What a poll needs to see of {@code n} rows. */
+  static String selectHolders(int n) {
+    return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
+        + Table.repeated("?", n)
+        + ")";
+  }
+
+  /** As {@link #selectHolders}, with those that wait. */
+  static String selectWhole(int n) {
+    return SELECT + " WHERE name IN (" + Table.repeated("?", n) + ")";
+  }
+
+  public static Row read(ResultSet columns) throws SQLException {
+    return new Row(
+        columns.getString(1),
+        columns.getString(2),
+        columns.getLong(3),
+        columns.getString(4),
+        columns.getString(5),
+        columns.getString(6));
+  }
+
+  /** Sets a parameter per column from {@code first} on, and returns the next free one. */
+  int bind(PreparedStatement upsert, int first) throws SQLException {
+    upsert.setString(first, name);
+    upsert.setString(first + 1, kind);
+    upsert.setLong(first + 2, lastToken);
+    upsert.setString(first + 3, holders);
+    upsert.setString(first + 4, waiters);
+    upsert.setString(first + 5, withdrawn);
+    return first + COLUMN_COUNT;
+  }
+
+  /** By hand, since a record's own {@code equals} costs every start of the CLI 10 ms. */
+  boolean differsFrom(@Nullable Row other) {
+    return other == null
+        || lastToken != other.lastToken
+        || !kind.equals(other.kind)
+        || !holders.equals(other.holders)
+        || !waiters.equals(other.waiters)
+        || !withdrawn.equals(other.withdrawn);
+  }
+
+  /** The row of a lock that the table does not know yet. */
+  public static Row unknown(String name) {
+    return new Row(name, ANY_KIND, 0, NONE, NONE, NONE);
+  }
+
+  /** The holders' text after the times of the first. */
+  String holdersAfterTimes(long since, long until) {
+    return holders.substring(
+        BEFORE_SINCE.length()
+            + IsoMillis.format(since).length()
+            + BEFORE_UNTIL.length()
+            + IsoMillis.format(until).length());
+  }
+
+  public static Row of(LockState state) {
+    Kind kind = state.kind();
+    return new Row(
+        state.lock(),
+        kind == null ? ANY_KIND : kind.toString(),
+        state.lastToken(),
+        write(state.holders()),
+        write(state.waiters()),
+        write(state.withdrawn()));
+  }
+
+  /**
+   * The state that this row holds.
+   *
+   * @throws StoreException where it cannot be read
+   * @param now the store's time; no entry lasts longer than its lease or shortest hold from here,
+   *     should the clock have been set back
+   */
+  public LockState state(long now) {
+    try {
+      return new LockState(
+          name,
+          kind.equals(ANY_KIND) ? null : Kind.parse(kind),
+          lastToken,
+          readEntries(holders, now),
+          readEntries(waiters, now),
+          readWithdrawn(),
+          MAX_WAITERS);
+    } catch (
+        RuntimeException e) { // of the parser, of numbers, times or words that it does not know
+      throw new StoreException(
+          "lock '"
+              + name
+              + "': its row in table pawl_lock cannot be read ("
+              + e.getMessage()
+              + "); was it written by a newer Pawl, then upgrade; or edited, then set holders,"
+              + " waiters and withdrawn to []",
+          e);
+    }
+  }
+
+  /**
+   * As {@link #state}, for a look whose result nothing depends on; null where it is not readable.
+   */
+  public @Nullable LockState glance() {
+    try {
+      return state(NO_CLOCK);
+    } catch (StoreException e) {
+      log.debug("skipped at a look", e);
+      return null;
+    }
+  }
+
+  private static String write(Collection<Entry> entries) {
+    if (entries.isEmpty()) {
+      return NONE;
+    }
+    StringWriter text = new StringWriter(256);
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartArray();
+      for (Entry entry : entries) {
+        write(json, entry);
+      }
+      json.writeEndArray();
+    }
+    return text.toString();
+  }
+
+  private static void write(JsonGenerator json, Entry entry) {
+    json.writeStartObject();
+    json.writeStringProperty("since", IsoMillis.format(entry.since()));
+    json.writeStringProperty("until", IsoMillis.format(entry.until()));
+    if (entry.token() > 0) {
+      json.writeNumberProperty("token", entry.token());
+      json.writeNumberProperty("lastToken", entry.lastToken());
+    }
+    json.writeStringProperty("mode", entry.mode().toString());
+    json.writeStringProperty("host", entry.holder().host());
+    json.writeNumberProperty("pid", entry.holder().pid());
+    json.writeStringProperty("thread", entry.holder().thread());
+    json.writeStringProperty("application", entry.holder().application());
+    json.writeStringProperty("note", entry.holder().note());
+    json.writeStringProperty("claim", entry.id().toString());
+    json.writeNumberProperty("leaseMillis", entry.leaseMillis());
+    json.writeNumberProperty("tokens", entry.tokens());
+    json.writeNumberProperty("tokenFloor", entry.tokenFloor());
+    if (entry.minHoldMillis() > 0) {
+      json.writeNumberProperty(MIN_HOLD, entry.minHoldMillis());
+    }
+    if (entry.lingers()) {
+      json.writeBooleanProperty(LINGERS, true);
+    }
+    json.writeEndObject();
+  }
+
+  private static String write(Map<ClaimId, Long> withdrawn) {
+    if (withdrawn.isEmpty()) {
+      return NONE;
+    }
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartArray();
+      withdrawn.forEach(
+          (id, until) -> {
+            json.writeStartObject();
+            json.writeStringProperty("claim", id.toString());
+            json.writeStringProperty("until", IsoMillis.format(until));
+            json.writeEndObject();
+          });
+      json.writeEndArray();
+    }
+    return text.toString();
+  }
+
+  private static List<Entry> readEntries(String text, long now) {
+    if (text.equals(NONE)) {
+      return List.of();
+    }
+    List<Entry> entries = new ArrayList<>();
+    for (Map<String, String> fields : readObjects(text)) {
+      long leaseMillis = number(fields, "leaseMillis");
+      Holder holder =
+          new Holder(
+              text(fields, "host"),
+              number(fields, "pid"),
+              text(fields, "thread"),
+              text(fields, "application"),
+              text(fields, "note"));
+      Entry entry =
+          new Entry(
+              ClaimId.parse(text(fields, "claim")),
+              Mode.parse(text(fields, "mode")),
+              leaseMillis,
+              (int) number(fields, "tokens"),
+              number(fields, "tokenFloor"),
+              holder,
+              time(fields, "since"),
+              time(fields, "until"),
+              Long.parseLong(fields.getOrDefault("token", "0")),
+              Long.parseLong(fields.getOrDefault("lastToken", "0")),
+              Long.parseLong(fields.getOrDefault(MIN_HOLD, "0")),
+              Boolean.parseBoolean(fields.get(LINGERS)));
+      entries.add(entry.endingBy(now + entry.longestMillis()));
+    }
+    return entries;
+  }
+
+  private Map<ClaimId, Long> readWithdrawn() {
+    if (withdrawn.equals(NONE)) {
+      return Map.of();
+    }
+    Map<ClaimId, Long> times = new LinkedHashMap<>();
+    for (Map<String, String> fields : readObjects(withdrawn)) {
+      times.put(ClaimId.parse(text(fields, "claim")), time(fields, "until"));
+    }
+    return times;
+  }
+
+  private static List<Map<String, String>> readObjects(String text) {
+    List<Map<String, String>> objects = new ArrayList<>();
+    try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), text)) {
+      expect(json, JsonToken.START_ARRAY);
+      while (json.nextToken() != JsonToken.END_ARRAY) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (String key = json.nextName(); key != null; key = json.nextName()) {
+          json.nextToken();
+          fields.put(key, json.getString());
+        }
+        objects.add(fields);
+      }
+    }
+    return objects;
+  }
+
+  private static void expect(JsonParser json, JsonToken token) {
+    if (json.nextToken() != token) {
+      throw new IllegalArgumentException("not a JSON array");
+    }
+  }
+
+  private static String text(Map<String, String> fields, String key) {
+    String value = fields.get(key);
+    if (value == null) {
+      throw new IllegalArgumentException("'" + key + "' is missing");
+    }
+    return value;
+  }
+
+  private static long number(Map<String, String> fields, String key) {
+    return Long.parseLong(text(fields, key));
+  }
+
+  private static long time(Map<String, String> fields, String key) {
+    return IsoMillis.parse(text(fields, key));
+  }
+}

@@ -1,0 +1,149 @@
+package io.pawl.sql.transaction;
+
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection in our hands. One of the application's leaves as it came: autocommit, isolation,
+ * network timeout and how long it waits for rows are put back. One that has failed is never
+ * returned: it is aborted first, so that its pool finds it dead.
+ */
+public final class Borrowed implements AutoCloseable {
+
+  /** The longest wait for an answer on a connection of the application's. */
+  static final int NETWORK_TIMEOUT_MILLIS = 4_000;
+
+  private static final Logger log = LoggerFactory.getLogger(Borrowed.class);
+
+  private final Connection connection;
+  private final boolean ours;
+  private boolean autoCommit;
+  private int isolation;
+  private int networkTimeoutMillis;
+  private @Nullable String rowWaits;
+  private boolean failed;
+
+  private Borrowed(Connection connection, boolean ours) {
+    this.connection = connection;
+    this.ours = ours;
+  }
+
+  /** For single statements. */
+  public static Borrowed reader(Database database) throws SQLException {
+    return open(database, true, Connection.TRANSACTION_NONE);
+  }
+
+  /** For transactions as the dialect runs them. */
+  static Borrowed writer(Database database) throws SQLException {
+    Dialect dialect = database.dialect();
+    Borrowed writer = open(database, dialect.beginsInSql(), dialect.jdbcIsolation());
+    try {
+      if (writer.ours) {
+        dialect.setUpWriter(writer.connection);
+      } else {
+        writer.rowWaits = dialect.boundRowWaits(writer.connection);
+      }
+      return writer;
+    } catch (SQLException | RuntimeException | Error e) {
+      writer.markFailed();
+      writer.close();
+      throw e;
+    }
+  }
+
+  private static Borrowed open(Database database, boolean autoCommit, int isolation)
+      throws SQLException {
+    Borrowed borrowed =
+        new Borrowed(database.connections().open(), database.connections().areOurs());
+    try {
+      borrowed.setUp(autoCommit, isolation);
+      return borrowed;
+    } catch (SQLException | RuntimeException | Error e) {
+      borrowed.markFailed();
+      borrowed.close();
+      throw e;
+    }
+  }
+
+  private void setUp(boolean wantedAutoCommit, int wantedIsolation) throws SQLException {
+    autoCommit = connection.getAutoCommit();
+    if (!ours) {
+      isolation = wantedIsolation == Connection.TRANSACTION_NONE ? 0 : isolationNow();
+      networkTimeoutMillis = limitNetworkTimeout();
+    }
+    if (autoCommit != wantedAutoCommit) {
+      connection.setAutoCommit(wantedAutoCommit);
+    }
+    if (wantedIsolation != Connection.TRANSACTION_NONE && isolation != wantedIsolation) {
+      connection.setTransactionIsolation(wantedIsolation);
+    }
+  }
+
+  private int isolationNow() throws SQLException {
+    return connection.getTransactionIsolation();
+  }
+
+  private int limitNetworkTimeout() throws SQLException {
+    try {
+      int before = connection.getNetworkTimeout();
+      if (before == 0 || before > NETWORK_TIMEOUT_MILLIS) {
+        connection.setNetworkTimeout(Runnable::run, NETWORK_TIMEOUT_MILLIS);
+      }
+      return before;
+    } catch (SQLFeatureNotSupportedException e) {
+      return NETWORK_TIMEOUT_MILLIS; // then only the pool's own settings bound a wait
+    }
+  }
+
+  public Connection connection() {
+    return connection;
+  }
+
+  /** Its state is not known: nobody gets it after us. */
+  public void markFailed() {
+    failed = true;
+  }
+
+  @Override
+  public void close() {
+    if (!failed && !ours) {
+      try {
+        putBack();
+      } catch (SQLException e) {
+        log.debug("a connection cannot be put back as it came, and is given up", e);
+        failed = true;
+      }
+    }
+    try (connection) {
+      if (failed) {
+        connection.abort(Runnable::run);
+      }
+    } catch (SQLException e) {
+      log.debug("closing a connection failed", e);
+    }
+  }
+
+  private void putBack() throws SQLException {
+    if (rowWaits != null) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(rowWaits);
+      }
+    }
+    if (isolation != 0 && connection.getTransactionIsolation() != isolation) {
+      connection.setTransactionIsolation(isolation);
+    }
+    if (connection.getAutoCommit() != autoCommit) {
+      connection.setAutoCommit(autoCommit);
+    }
+    if (networkTimeoutMillis == 0 || networkTimeoutMillis > NETWORK_TIMEOUT_MILLIS) {
+      connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+    }
+  }
+}

@@ -1,0 +1,308 @@
+package io.pawl.sql.transaction;
+
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Table;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection on which transactions run, one at a time: lock rows, write rows, commit.
+ *
+ * <p>Where the driver takes several statements, the commit is no trip of its own.
+ */
+public final class Session implements AutoCloseable {
+
+  private static final int MOST_PREPARED = 32;
+
+  private final Database database;
+  private final Dialect dialect;
+  private final Borrowed borrowed;
+  private final boolean commitsWithWrite;
+  private final Runnable place;
+  private final Map<String, PreparedStatement> prepared =
+      new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
+  private boolean begun;
+  private boolean written;
+  private boolean aloneSent;
+
+  public Session(Database database) throws SQLException {
+    this.database = database;
+    this.dialect = database.dialect();
+    this.borrowed = Borrowed.writer(database);
+    this.commitsWithWrite = dialect.takesSeveralStatements();
+    this.place = dialect.place();
+  }
+
+  public Connection connection() {
+    return borrowed.connection();
+  }
+
+  /** Whether something was sent that may have been applied, in the transaction under way. */
+  boolean hasWritten() {
+    return written;
+  }
+
+  /** Whether nothing of the transaction under way can have been applied. */
+  boolean hasChangedNothing() {
+    return !written && !aloneSent;
+  }
+
+  /** Begins a transaction, where that is a statement of its own. */
+  void begin() throws SQLException {
+    place.run();
+    String sql = dialect.begin();
+    if (sql != null) {
+      prepare(sql).execute();
+      begun = true;
+    }
+  }
+
+  /** Those of {@code names} that are names in {@code table} too, whoever has locked their rows. */
+  public Set<String> among(String table, Collection<String> names) throws SQLException {
+    Set<String> found = new HashSet<>();
+    for (List<String> chunk : chunks(List.copyOf(names))) {
+      String in = Table.repeated("?", chunk.size());
+      PreparedStatement statement =
+          prepare("SELECT name FROM " + table + " WHERE name IN (" + in + ")");
+      for (int i = 0; i < chunk.size(); i++) {
+        statement.setString(i + 1, chunk.get(i));
+      }
+      try (ResultSet result = statement.executeQuery()) {
+        while (result.next()) {
+          found.add(result.getString(1));
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The first rows that {@code statement} answers with, whatever stands before its SELECT. */
+  public static ResultSet query(PreparedStatement statement) throws SQLException {
+    boolean rows = statement.execute();
+    while (!rows) {
+      rows = statement.getMoreResults();
+      if (!rows && statement.getUpdateCount() == -1) {
+        throw new SQLException("the database answered no rows");
+      }
+    }
+    return statement.getResultSet();
+  }
+
+  /**
+   * Runs an update that is a transaction of its own, and returns how many rows it changed. One
+   * trip.
+   */
+  public int runAlone(PreparedStatement update) throws SQLException {
+    begun = true; // a statement that fails half-way may leave a transaction open
+    aloneSent = true;
+    int rows = updated(update);
+    if (!dialect.beginsInSql()) {
+      connection().commit();
+    }
+    begun = false;
+    aloneSent = false;
+    if (rows > 0) {
+      database.written().set(true);
+    }
+    return rows;
+  }
+
+  /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
+  private static int updated(PreparedStatement statement) throws SQLException {
+    statement.execute();
+    int rows = 0;
+    for (int count = statement.getUpdateCount(); count != -1; ) {
+      rows += count;
+      statement.getMoreResults();
+      count = statement.getUpdateCount();
+    }
+    return rows;
+  }
+
+  /** Whether the next statement is the first of its transaction; it is taken to follow. */
+  public boolean starts() {
+    boolean first = !begun;
+    begun = true;
+    return first;
+  }
+
+  /** A statement that changes something, and how its parameters are set. */
+  public record Write(String sql, Binding binding) {}
+
+  /** Sets parameters. */
+  public interface Binding {
+
+    /** Sets the parameters from {@code first} on, and returns the next free one. */
+    int bind(PreparedStatement statement, int first) throws SQLException;
+  }
+
+  /**
+   * Runs {@code writes}, and commits if the last of them changed a row, else rolls back; says
+   * which. Two trips where the driver takes several statements.
+   */
+  public boolean commitIfLastChanges(List<Write> writes) throws SQLException {
+    StringBuilder sql = new StringBuilder(starts() ? dialect.starts() : "");
+    int changed = 0;
+    if (commitsWithWrite) {
+      writes.forEach(write -> sql.append(write.sql).append("; "));
+      changed = run(sql.substring(0, sql.length() - 2), writes);
+    } else {
+      for (Write write : writes) {
+        changed = run(write.sql, List.of(write));
+      }
+    }
+    if (changed == 0) {
+      rollBack();
+      return false;
+    }
+    written = true;
+    commit();
+    return true;
+  }
+
+  /** Runs {@code writes} and commits; one trip where the driver takes several statements. */
+  public void commitAll(List<Write> writes) throws SQLException {
+    if (writes.isEmpty()) {
+      commit();
+      return;
+    }
+    written = true;
+    if (!commitsWithWrite) {
+      for (Write write : writes) {
+        run(write.sql, List.of(write));
+      }
+      commit();
+      return;
+    }
+    StringBuilder sql = new StringBuilder();
+    writes.forEach(write -> sql.append(write.sql).append("; "));
+    run(sql.append("COMMIT").toString(), writes);
+    committed();
+  }
+
+  /** Runs {@code write}, which would mean nothing if it were committed alone. */
+  public void runHarmless(Write write) throws SQLException {
+    run(write.sql, List.of(write));
+  }
+
+  /** Runs {@code write}; the transaction goes on. */
+  public void write(Write write) throws SQLException {
+    written = true;
+    run(write.sql, List.of(write));
+  }
+
+  /** How many rows the last of {@code writes} changed. */
+  private int run(String sql, List<Write> writes) throws SQLException {
+    PreparedStatement statement = prepare(sql);
+    int parameter = 1;
+    for (Write write : writes) {
+      parameter = write.binding.bind(statement, parameter);
+    }
+    statement.execute();
+    return drain(statement);
+  }
+
+  /** Commits whatever was done. */
+  public void commit() throws SQLException {
+    if (dialect.beginsInSql()) {
+      run("COMMIT");
+    } else {
+      connection().commit();
+    }
+    committed();
+  }
+
+  private void committed() {
+    if (written) {
+      database.written().set(true);
+    }
+    begun = false;
+    written = false;
+  }
+
+  /** Ends the transaction under way, so that its locks are free. */
+  void rollBack() throws SQLException {
+    if (dialect.beginsInSql()) {
+      run("ROLLBACK");
+    } else {
+      connection().rollback();
+    }
+    begun = false;
+    written = false;
+    aloneSent = false;
+  }
+
+  private void run(String sql) throws SQLException {
+    if (begun) {
+      prepare(sql).execute();
+    }
+  }
+
+  /** Takes the answers to all statements; says how many rows the last one changed. */
+  private static int drain(PreparedStatement statement) throws SQLException {
+    int last = statement.getUpdateCount();
+    while (statement.getMoreResults() || statement.getUpdateCount() != -1) {
+      last = statement.getUpdateCount();
+    }
+    return last;
+  }
+
+  public PreparedStatement prepare(String sql) throws SQLException {
+    PreparedStatement known = prepared.get(sql);
+    if (known == null) {
+      known = connection().prepareStatement(sql);
+      prepared.put(sql, known);
+      closeOldest();
+    }
+    return known;
+  }
+
+  private void closeOldest() throws SQLException {
+    if (prepared.size() > MOST_PREPARED) {
+      String oldest = prepared.keySet().iterator().next();
+      @Nullable PreparedStatement statement = prepared.remove(oldest);
+      if (statement != null) {
+        statement.close();
+      }
+    }
+  }
+
+  public <T> List<List<T>> chunks(List<T> all) {
+    int size = dialect.rowsPerStatement();
+    List<List<T>> chunks = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += size) {
+      chunks.add(all.subList(from, Math.min(all.size(), from + size)));
+    }
+    return chunks;
+  }
+
+  /** Never to be used again, by anyone. */
+  void evict() {
+    borrowed.markFailed();
+    borrowed.close();
+  }
+
+  /** Closes our connection, or gives back the application's. */
+  @Override
+  public void close() {
+    try {
+      for (PreparedStatement statement : prepared.values()) {
+        statement.close();
+      }
+    } catch (SQLException e) {
+      borrowed.markFailed();
+    }
+    borrowed.close();
+  }
+}

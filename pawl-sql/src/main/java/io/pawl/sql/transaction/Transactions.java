@@ -1,0 +1,162 @@
+package io.pawl.sql.transaction;
+
+import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import java.sql.SQLException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Transactions on one connection, one at a time. One that meets a conflict is repeated as a whole,
+ * from fresh rows. Used by one thread at a time.
+ */
+public final class Transactions implements AutoCloseable {
+
+  private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  /** A failure as quick as this was a connection found dead, not a server that is silent. */
+  private static final long AT_ONCE_NANOS = 1_000_000_000L;
+
+  private static final long SHORTEST_PAUSE_NANOS = 100_000;
+  private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+
+  private static final Logger log = LoggerFactory.getLogger(Transactions.class);
+
+  /** What is done in a transaction. */
+  public interface Work<T> {
+    T runAndCommit(Session session) throws SQLException;
+  }
+
+  private final Database database;
+  private volatile boolean closed;
+  private @Nullable Session session;
+
+  public Transactions(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * Runs {@code work} in a transaction of its own, again where it met a conflict, and again where a
+   * connection turns out to have been lost while it lay idle.
+   */
+  public <T> T run(Work<T> work) {
+    long startedAt = System.nanoTime();
+    Semaphore turn = database.dialect().turn();
+    // without a turn after 5 s the file will be found busy
+    boolean ours = turn == null || Uninterruptibly.tryAcquire(turn, PATIENCE_NANOS);
+    try {
+      return run(work, startedAt);
+    } finally {
+      if (turn != null && ours) {
+        turn.release();
+      }
+    }
+  }
+
+  private <T> T run(Work<T> work, long startedAt) {
+    while (true) {
+      boolean kept = session != null;
+      long triedAt = System.nanoTime();
+      try {
+        Session open = session();
+        open.begin();
+        return work.runAndCommit(open);
+      } catch (SQLException e) {
+        boolean unsent = session == null || !session.hasWritten();
+        boolean changedNothing = session == null || session.hasChangedNothing();
+        Dialect.Failure failure = database.classify(e);
+        if (failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED) {
+          rollBack();
+          if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
+            throw database.explain(e, true);
+          }
+          LockSupport.parkNanos(
+              ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
+          continue;
+        }
+        evict();
+        boolean atOnce = System.nanoTime() - triedAt < AT_ONCE_NANOS;
+        if (failure != Dialect.Failure.UNAVAILABLE || !kept || !unsent || !atOnce) {
+          throw database.explain(e, changedNothing);
+        }
+      } catch (RuntimeException e) {
+        rollBack();
+        throw e;
+      } catch (
+          Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
+        boolean changedNothing = session == null || session.hasChangedNothing();
+        evict();
+        String what = database.describe() + ": the JVM failed: " + e;
+        throw changedNothing
+            ? new StoreException(what, e)
+            : new StoreUnavailableException(what + "; the outcome is unknown", e);
+      }
+    }
+  }
+
+  private Session session() throws SQLException {
+    Session open = session;
+    if (open == null) {
+      if (closed) {
+        throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
+      }
+      open = new Session(database);
+      session = open;
+    }
+    return open;
+  }
+
+  private void rollBack() {
+    Session open = session;
+    if (open == null) {
+      return;
+    }
+    try {
+      open.rollBack();
+    } catch (SQLException e) {
+      log.debug("rolling back failed, the connection is given up", e);
+      evict();
+    }
+  }
+
+  /** The connection has failed: nobody uses it again. */
+  private void evict() {
+    Session open = session;
+    session = null;
+    if (open != null) {
+      open.evict();
+    }
+  }
+
+  /**
+   * Nobody asks any more: the application's connection goes back, and so does any that came when
+   * {@link #close} had no more patience.
+   */
+  public void rest() {
+    if (closed || !database.connections().areOurs()) {
+      close();
+    }
+  }
+
+  /** No new connection from now on, and no repetition. */
+  public void refuseMore() {
+    closed = true;
+  }
+
+  /** Closes our connection, or gives back the application's. */
+  @Override
+  public void close() {
+    Session open = session;
+    session = null;
+    if (open != null) {
+      open.close();
+    }
+  }
+}
