@@ -2,8 +2,11 @@ package io.pawl;
 
 import io.pawl.concurrent.Durations;
 import io.pawl.counter.Change;
+import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.Outcome;
+import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.counter.Reservation;
 import io.pawl.counter.Take;
 import io.pawl.error.NameInUseException;

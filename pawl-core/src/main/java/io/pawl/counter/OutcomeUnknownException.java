@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A change of a counter was sent, and the store gave no answer in time: it may have been applied or
- * not. {@link Counter#outcome} with {@link #id} tells, once the store answers again; so does making
- * the same change again under that id.
+ * not. {@link io.pawl.Counter#outcome} with {@link #id} tells, once the store answers again; so
+ * does making the same change again under that id.
  */
 public final class OutcomeUnknownException extends PawlException {
 

@@ -2,11 +2,12 @@ package io.pawl.counter;
 
 import java.time.Instant;
 
-/** The answer to {@link Counter#reserve}. */
+/** The answer to {@link io.pawl.Counter#reserve}. */
 public sealed interface Reservation {
 
   /**
-   * It is set aside until {@link Counter#confirm}, {@link Counter#cancel} or its deadline.
+   * It is set aside until {@link io.pawl.Counter#confirm}, {@link io.pawl.Counter#cancel} or its
+   * deadline.
    *
    * @param left the counter's value just after
    * @param until its deadline by the store's clock; past, where this repeats an old answer

@@ -1,6 +1,9 @@
 package io.pawl.counter;
 
-/** The answer to {@link Counter#tryTake}: taken exactly once, or refused and not taken at all. */
+/**
+ * The answer to {@link io.pawl.Counter#tryTake}: taken exactly once, or refused and not taken at
+ * all.
+ */
 public sealed interface Take {
 
   /**
