@@ -134,7 +134,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
       throw Failure.usage(
           "reserve needs --ttl, after which what is not confirmed returns to stock");
     }
-    Duration ttl = DurationText.parse("--ttl", text);
+    Duration ttl = RunCommand.duration("--ttl", text);
     if (ttl.toMillis() < 1) {
       throw Failure.usage("--ttl: " + text + " is shorter than 1ms");
     }

@@ -35,7 +35,7 @@ final class DoctorCommand implements Command {
     List<Finding> findings = new ArrayList<>();
     findings.add(ok("pawl " + Main.version() + " on Java " + Runtime.version()));
     findings.add(guard());
-    findings.add(quit());
+    findings.add(signals());
     int exit = examineStore(arguments.matchedOptionValue("--store", null), findings);
     boolean json = arguments.hasMatchedOption("--json");
     for (Finding finding : findings) {
@@ -75,14 +75,12 @@ final class DoctorCommand implements Command {
             "pass PAWL_TOKEN along with every write");
   }
 
-  private static Finding quit() {
-    return System.getProperty(QuitSignal.LOG_PROPERTY) != null
-            || QuitSignal.isIgnored()
-            || !Files.exists(Path.of("/proc"))
-        ? ok("signals HUP, INT, TERM, QUIT, USR1 and USR2 reach the command")
+  private Finding signals() {
+    return LauncherEnvironment.freesUsr2(environment)
+        ? ok("signals HUP, INT, TERM, USR1 and USR2 reach the command")
         : new Finding(
             Level.WARNING,
-            "QUIT and USR2 do not reach the command",
+            "USR2 does not reach the command",
             "start pawl with its launcher script");
   }
 

@@ -13,6 +13,10 @@ final class LauncherEnvironment {
 
   private LauncherEnvironment() {}
 
+  static boolean freesUsr2(Map<String, String> variables) {
+    return variables.containsKey(SUSPEND_SIGNAL);
+  }
+
   static void undo(Map<String, String> variables) {
     variables.remove(SUSPEND_SIGNAL);
     String locale = variables.remove(CALLERS_LOCALE);

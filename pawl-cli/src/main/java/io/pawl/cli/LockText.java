@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.spi.DurationText;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;

@@ -14,7 +14,6 @@ import io.pawl.spi.Mode;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,12 +47,7 @@ final class Run {
     if (options.checksCommand()) {
       CommandPath.check(options.command().get(0), environment);
     }
-    try (Signals signals = Signals.catchFor(Thread.currentThread())) {
-      return execute(signals);
-    }
-  }
-
-  private int execute(Signals signals) {
+    Signals signals = Signals.catchFor(Thread.currentThread());
     PawlOptions client = PawlOptions.defaults().application("pawl run").releaseAtShutdown(false);
     try (LockStore store = setting.open();
         Pawl pawl = Pawl.over(store, client)) {
@@ -133,7 +127,7 @@ final class Run {
   }
 
   private Process start(Lease lease, String mark) {
-    ProcessBuilder builder = new ProcessBuilder(withQuitAsFound(options.command())).inheritIO();
+    ProcessBuilder builder = new ProcessBuilder(options.command()).inheritIO();
     Map<String, String> variables = builder.environment();
     String expiresAt = Instant.now().plus(lease.remaining()).toString();
     variables.put("PAWL_LOCK", lease.lock());
@@ -151,22 +145,6 @@ final class Run {
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
     }
-  }
-
-  /**
-   * With QUIT as pawl found it: a JVM catches it even where it was ignored, and before 25 starts
-   * processes with it blocked.
-   */
-  private static List<String> withQuitAsFound(List<String> command) {
-    boolean ignored = QuitSignal.isIgnored();
-    boolean watched = ignored || System.getProperty(QuitSignal.LOG_PROPERTY) != null;
-    if (!watched || (!ignored && Runtime.version().feature() >= 25)) {
-      return command;
-    }
-    String script = (ignored ? "trap '' QUIT\n" : "") + Scripts.read("unblock.sh");
-    List<String> all = new ArrayList<>(List.of("/bin/sh", "-c", script, "pawl"));
-    all.addAll(command);
-    return all;
   }
 
   /** The command's status; 128 + n when signal n ended it. */

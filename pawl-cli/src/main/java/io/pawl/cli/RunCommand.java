@@ -1,6 +1,7 @@
 package io.pawl.cli;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.DurationText;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Mode;
 import java.time.Duration;
@@ -258,7 +259,16 @@ final class RunCommand implements Command {
 
   private static Duration duration(ParseResult arguments, String option, Duration otherwise) {
     String text = arguments.matchedOptionValue(option, null);
-    return text == null ? otherwise : DurationText.parse(option, text);
+    return text == null ? otherwise : duration(option, text);
+  }
+
+  /** The value of an option, checked. */
+  static Duration duration(String option, String text) {
+    try {
+      return DurationText.parse(option, text);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
   }
 
   private static OnLost onLost(String text) {

@@ -1,6 +1,7 @@
 package io.pawl.cli;
 
 import io.pawl.Lease;
+import io.pawl.spi.DurationText;
 import io.pawl.spi.Inspectable.LockView;
 import java.time.Duration;
 

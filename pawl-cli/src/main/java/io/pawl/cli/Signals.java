@@ -9,18 +9,16 @@ import sun.misc.SignalHandler;
 
 /**
  * Signals go to the command while there is one; before and after they interrupt the thread that
- * waits. QUIT cannot be caught in a JVM: see {@link QuitSignal}.
+ * waits. QUIT is not among them: a JVM keeps it for its thread dump.
  *
- * <p>A terminal's Ctrl-C and Ctrl-\ reach the whole foreground process group, the command included:
- * INT and QUIT are not forwarded while pawl and the command are both in it.
+ * <p>A terminal's Ctrl-C reaches the whole foreground process group, the command included: INT is
+ * not forwarded while pawl and the command are both in it.
  */
-final class Signals implements AutoCloseable {
+final class Signals {
 
   private static final List<String> CAUGHT = List.of("HUP", "INT", "TERM", "USR1", "USR2");
-  private static final int QUIT = 3;
 
   private final Thread waiting;
-  private final QuitSignal quit = new QuitSignal(() -> received("QUIT", QUIT));
   private @Nullable Process command;
   private int pending;
 
@@ -59,11 +57,6 @@ final class Signals implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() {
-    quit.close();
-  }
-
   /** The command has ended. */
   synchronized void keep() {
     command = null;
@@ -80,7 +73,7 @@ final class Signals implements AutoCloseable {
   }
 
   private static boolean hasCome(String name, Process running) {
-    if (!name.equals("INT") && !name.equals("QUIT")) {
+    if (!name.equals("INT")) {
       return false;
     }
     ProcessStat self = ProcessStat.of("self");

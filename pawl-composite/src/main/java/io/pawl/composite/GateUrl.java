@@ -5,13 +5,9 @@ import io.pawl.spi.UrlParameters;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** A URL taken apart; {@link GateProvider} has the grammar. */
 record GateUrl(GateOptions options, StoreUrl gate, StoreUrl truth) {
-
-  /** A bar that a URL follows: passwords may have others. */
-  private static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
 
   private static final Set<String> PARAMETERS =
       Set.of("gatePatience", "gatePause", "soldOutKept", "settle", "refusesCallersIds");
@@ -25,19 +21,19 @@ record GateUrl(GateOptions options, StoreUrl gate, StoreUrl truth) {
     if (rest.startsWith("?")) {
       int end = rest.indexOf('|');
       if (end < 0) {
-        throw wrong(url, "write gate:?options|<URL of the gate>|<URL of the truth>");
+        throw url.wrong("write gate:?options|<URL of the gate>|<URL of the truth>");
       }
       options = options(url, rest.substring(1, end));
       rest = rest.substring(end + 1);
     }
-    Matcher bar = BAR.matcher(rest);
+    Matcher bar = StoreUrl.BAR.matcher(rest);
     if (!bar.find()) {
-      throw wrong(url, "write gate:<URL of the gate>|<URL of the truth>");
+      throw url.wrong("write gate:<URL of the gate>|<URL of the truth>");
     }
     StoreUrl gate = StoreUrl.parse(rest.substring(0, bar.start()));
     StoreUrl truth = StoreUrl.parse(rest.substring(bar.end()));
     if (gate.scheme().equals("gate") || truth.scheme().equals("gate")) {
-      throw wrong(url, "a gate before a gate; name one gate and one truth");
+      throw url.wrong("a gate before a gate; name one gate and one truth");
     }
     return new GateUrl(options, gate, truth);
   }
@@ -53,11 +49,7 @@ record GateUrl(GateOptions options, StoreUrl gate, StoreUrl truth) {
           UrlParameters.duration(given, "settle", usual.settle()),
           UrlParameters.flag(given, "refusesCallersIds"));
     } catch (IllegalArgumentException e) {
-      throw wrong(url, String.valueOf(e.getMessage()));
+      throw url.wrong(String.valueOf(e.getMessage()));
     }
-  }
-
-  private static IllegalArgumentException wrong(StoreUrl url, String what) {
-    return new IllegalArgumentException("store URL '" + url + "': " + what);
   }
 }

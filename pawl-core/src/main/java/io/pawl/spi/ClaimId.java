@@ -1,7 +1,5 @@
 package io.pawl.spi;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * The identity of one claim, never used again: which client asked, and that client's running
  * number. A store rings a client's waiters through the {@code client} part and makes every retry
@@ -40,16 +38,6 @@ public record ClaimId(String client, long number) implements Comparable<ClaimId>
       throw new IllegalArgumentException("claim id: '" + text + "' is not <client>.<number>");
     }
     return new ClaimId(text.substring(0, dot), Long.parseLong(text.substring(dot + 1)));
-  }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof ClaimId id && number == id.number && client.equals(id.client);
-  }
-
-  @Override
-  public int hashCode() {
-    return 31 * client.hashCode() + Long.hashCode(number);
   }
 
   @Override

@@ -1,7 +1,5 @@
 package io.pawl.spi;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * What a name stands for: a lock, held by exclusive and shared claims, or a semaphore of so many
  * permits. It is part of the lock's state: the first claim that is granted settles it, and from
@@ -52,17 +50,6 @@ public record Kind(int capacity) {
       return semaphore(Integer.parseInt(text.substring(SEMAPHORE.length())));
     }
     throw new IllegalArgumentException("kind: '" + text + "' is neither lock nor semaphore of <n>");
-  }
-
-  /** By hand, as in {@link ClaimId}: a record's own costs every start of the CLI 10 ms. */
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof Kind kind && capacity == kind.capacity;
-  }
-
-  @Override
-  public int hashCode() {
-    return capacity;
   }
 
   /** {@code lock} or {@code semaphore of 8}. */

@@ -26,8 +26,8 @@ public final class StoreUrl {
 
   private static final Pattern PATH = Pattern.compile("(?s)(?:jdbc:)?[^/:]*:[/.].*");
 
-  /** Between the URLs of a gate and its truth. */
-  private static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
+  /** Between the URLs of a gate and its truth: a bar that a URL follows; passwords have others. */
+  public static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
 
   private final String raw;
 
@@ -102,6 +102,11 @@ public final class StoreUrl {
   /** Whether a parameter of this name has a value that nobody may see. */
   public static boolean isSecret(String name) {
     return SECRET.matcher("?" + name + "=").matches();
+  }
+
+  /** Says what cannot be right about it, without passwords. */
+  public IllegalArgumentException wrong(String what) {
+    return new IllegalArgumentException("store URL '" + this + "': " + what);
   }
 
   /** Without passwords. */

@@ -34,10 +34,8 @@ public final class Stores {
       }
       known.addAll(provider.schemes());
     }
-    throw new IllegalArgumentException(
-        "store URL '"
-            + url
-            + "': no module here opens '"
+    throw url.wrong(
+        "no module here opens '"
             + url.scheme()
             + ":'; add the one that does to the class path, or use one of "
             + known);

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -16,8 +15,6 @@ import java.util.regex.Pattern;
  * right; the caller adds which URL it is.
  */
 public final class UrlParameters {
-
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m|h|d)");
 
   private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9 .,_+-]{0,40}");
 
@@ -53,28 +50,10 @@ public final class UrlParameters {
     return parameters;
   }
 
-  /**
-   * The value of {@code name}, such as {@code 500ms}, {@code 2s}, {@code 5m}, {@code 24h} or {@code
-   * 7d}; {@code otherwise} where it is not given.
-   */
+  /** The value of {@code name}, as {@link DurationText} reads it; {@code otherwise} without one. */
   public static Duration duration(Map<String, String> parameters, String name, Duration otherwise) {
     String value = parameters.get(name);
-    if (value == null) {
-      return otherwise;
-    }
-    Matcher duration = DURATION.matcher(value);
-    if (!duration.matches()) {
-      throw new IllegalArgumentException(
-          name + " " + shown(value) + " is not a duration such as 500ms, 2s or 24h");
-    }
-    long number = Long.parseLong(duration.group(1));
-    return switch (duration.group(2)) {
-      case "d" -> Duration.ofDays(number);
-      case "h" -> Duration.ofHours(number);
-      case "m" -> Duration.ofMinutes(number);
-      case "s" -> Duration.ofSeconds(number);
-      default -> Duration.ofMillis(number);
-    };
+    return value == null ? otherwise : DurationText.parse(name, value);
   }
 
   /** Whether {@code name} is {@code true} rather than {@code false}, or not given. */
@@ -87,7 +66,7 @@ public final class UrlParameters {
   }
 
   /** Whatever looks like a part of an address may be a password that went astray. */
-  private static String shown(String text) {
+  static String shown(String text) {
     return HARMLESS.matcher(text).matches() ? "'" + text + "'" : "(not shown)";
   }
 

@@ -44,11 +44,10 @@ public record UrlParts(
     String path = before(rest, '?');
     String query = after(rest, '?');
     if (path.indexOf('@') >= 0 || namesHaveAnAt(query)) {
-      throw wrong(url, "has / ? or # in its user or password; write %2F %3F %23 for them");
+      throw url.wrong("has / ? or # in its user or password; write %2F %3F %23 for them");
     }
     if (!mayBeHosts(hosts)) {
-      throw wrong(
-          url,
+      throw url.wrong(
           rest.indexOf('@') >= 0
               ? "has / ? or # in its user or password; write %2F %3F %23 for them"
               : "names no host, or a port that is not between 1 and 65535");
@@ -120,12 +119,8 @@ public record UrlParts(
     try {
       return UrlParameters.decoded(text);
     } catch (IllegalArgumentException e) {
-      throw wrong(url, String.valueOf(e.getMessage()));
+      throw url.wrong(String.valueOf(e.getMessage()));
     }
-  }
-
-  private static IllegalArgumentException wrong(StoreUrl url, String what) {
-    return new IllegalArgumentException("store URL '" + url + "': " + what);
   }
 
   /** Without passwords. */

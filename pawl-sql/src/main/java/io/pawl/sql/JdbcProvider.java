@@ -66,10 +66,8 @@ public final class JdbcProvider implements StoreProvider, SchemaSource {
     try {
       DriverManager.getDriver(jdbc.forDriver());
     } catch (SQLException e) {
-      throw new IllegalArgumentException(
-          "store URL '"
-              + url
-              + "': no driver takes it; add "
+      throw url.wrong(
+          "no driver takes it; add "
               + DRIVERS.get(url.scheme())
               + " to the class path, and look for a slip in the URL");
     }

@@ -31,8 +31,7 @@ public final class SqlSchema {
           case "sqlite", "jdbc:sqlite" -> "sqlite";
           case "jdbc:mysql", "jdbc:mariadb", "jdbc:postgresql" ->
               url.scheme().substring("jdbc:".length()).toLowerCase(Locale.ROOT);
-          default ->
-              throw new IllegalArgumentException("store URL '" + url + "': has no SQL tables");
+          default -> throw url.wrong("has no SQL tables");
         };
     return Schema.ddl(database);
   }

@@ -103,8 +103,7 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
   private static Path path(StoreUrl url) {
     String rest = url.rest().startsWith("//") ? url.rest().substring(2) : url.rest();
     if (rest.isEmpty() || rest.startsWith(":") || rest.contains("?") || rest.contains("#")) {
-      throw new IllegalArgumentException(
-          "store URL '" + url + "': write sqlite:/path/to/file, without parameters");
+      throw url.wrong("write sqlite:/path/to/file, without parameters");
     }
     try {
       return Path.of(rest).toAbsolutePath().normalize();

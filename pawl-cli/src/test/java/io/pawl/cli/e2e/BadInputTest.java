@@ -65,7 +65,7 @@ class BadInputTest {
 
   @Test
   void storesThatCannotBe() throws IOException {
-    refused(Map.of("PAWL_STORE", "gopher:x"), 78, "pawl-sql", "run", "x", "--", "true");
+    refused(Map.of("PAWL_STORE", "gopher:x"), 78, "no module here opens", "run", "x", "--", "true");
     refused(Map.of("PAWL_STORE", "memory:x"), 78, "ends with each", "run", "x", "--", "true");
     refused(Map.of("PAWL_STORE", "locks"), 78, "no scheme", "run", "x", "--", "true");
     refused(78, "does not exist", "list", "--store", "sqlite:" + directory.resolve("no/such/file"));
@@ -80,7 +80,7 @@ class BadInputTest {
     refused(64, "neither print nor apply", "schema", "drop");
     refused(78, "has no tables", "schema", "print", "--store", "redis://localhost");
     refused(78, "has no tables", "schema", "apply", "--store", "redis://localhost");
-    refused(78, "scheme 'gopher' is unknown", "schema", "print", "--store", "gopher:x");
+    refused(78, "no module here opens 'gopher:'", "schema", "print", "--store", "gopher:x");
     refused(
         64, "a password on the command line", "schema", "apply", "--store=jdbc:mysql://a:b@c/d");
     assertThat(directory.resolve("locks.db")).doesNotExist();

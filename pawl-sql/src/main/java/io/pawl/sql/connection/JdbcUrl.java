@@ -57,8 +57,7 @@ public record JdbcUrl(
     boolean creates = take(own, url, "pawl.createTables");
     boolean listens = take(own, url, "pawl.listen");
     if (!own.isEmpty()) {
-      throw new IllegalArgumentException(
-          "store URL '" + url + "': parameter " + own.keySet() + " is unknown");
+      throw url.wrong("parameter " + own.keySet() + " is unknown");
     }
     return new JdbcUrl(parts.toString(), base + rest, properties, creates, listens);
   }
@@ -68,15 +67,14 @@ public record JdbcUrl(
     if (value == null || value.equals("true") || value.equals("false")) {
       return value == null || value.equals("true");
     }
-    throw new IllegalArgumentException(
-        "store URL '" + url + "': " + name + " is neither true nor false");
+    throw url.wrong(name + " is neither true nor false");
   }
 
   private static String decoded(StoreUrl url, String text) {
     try {
       return UrlParameters.decoded(text);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("store URL '" + url + "': " + e.getMessage());
+      throw url.wrong(String.valueOf(e.getMessage()));
     }
   }
 

@@ -212,7 +212,7 @@ public final class Combiner implements AutoCloseable {
     for (LockState state : states.values()) {
       granted.addAll(state.takeGrants());
       Row after = Row.of(state);
-      if (after.differsFrom(before.get(state.lock()))) {
+      if (!after.equals(before.get(state.lock()))) {
         changed.add(after);
       }
     }
