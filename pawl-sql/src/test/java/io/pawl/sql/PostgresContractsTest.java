@@ -1,64 +1,8 @@
 package io.pawl.sql;
 
-import io.pawl.spi.LockStore;
-import io.pawl.tck.CrashContract;
-import io.pawl.tck.InspectableContract;
-import io.pawl.tck.LockContract;
-import io.pawl.tck.LockStoreContract;
-import java.time.Duration;
-import org.junit.jupiter.api.Nested;
+class PostgresContractsTest extends DatabaseContracts {
 
-class PostgresContractsTest {
-
-  @Nested
-  class Store extends LockStoreContract {
-    @Override
-    protected LockStore openStore() {
-      return TestDatabase.POSTGRES.open();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return TestDatabase.SHORT_LEASE;
-    }
-  }
-
-  @Nested
-  class Lock extends LockContract {
-    @Override
-    protected LockStore openStore() {
-      return TestDatabase.POSTGRES.open();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return TestDatabase.SHORT_LEASE;
-    }
-  }
-
-  @Nested
-  class Inspecting extends InspectableContract {
-    @Override
-    protected LockStore openStore() {
-      return TestDatabase.POSTGRES.open();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return TestDatabase.SHORT_LEASE;
-    }
-  }
-
-  @Nested
-  class Crash extends CrashContract {
-    @Override
-    protected String url() {
-      return TestDatabase.POSTGRES.url();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return TestDatabase.SHORT_LEASE;
-    }
+  PostgresContractsTest() {
+    super(TestDatabase.POSTGRES);
   }
 }
