@@ -331,7 +331,7 @@ final class GateLocks {
       calls.run();
       return;
     }
-    Together all = new Together(this, gate, truth, threads);
+    Together all = new Together(this, truth, threads);
     together.set(all);
     try {
       calls.run();

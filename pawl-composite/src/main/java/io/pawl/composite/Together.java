@@ -24,7 +24,6 @@ final class Together {
   private record Attempt(Passage passage, Claim claim, CompletableFuture<Standing> answer) {}
 
   private final GateLocks locks;
-  private final Gate gate;
   private final LockStore truth;
   private final Threads threads;
   private final List<Attempt> atGate = new ArrayList<>();
@@ -32,9 +31,8 @@ final class Together {
   private final List<Runnable> afterwards = new ArrayList<>();
   private final Set<CompletableFuture<?>> unsent = new LinkedHashSet<>();
 
-  Together(GateLocks locks, Gate gate, LockStore truth, Threads threads) {
+  Together(GateLocks locks, LockStore truth, Threads threads) {
     this.locks = locks;
-    this.gate = gate;
     this.truth = truth;
     this.threads = threads;
   }

@@ -55,6 +55,7 @@ public final class Loan {
   private volatile @Nullable CompletableFuture<Void> ended;
 
   /** Whether a close has thrown the loss. */
+  @SuppressWarnings("UnusedVariable") // by its handle
   private volatile boolean thrown;
 
   Loan(Engine engine, Line line, Hold hold, long token, boolean passed) {
