@@ -102,7 +102,7 @@ final class CounterCall<A> implements Engine.OpenCall {
     }
     try {
       future.complete(reading.apply(value));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       future.completeExceptionally(e);
     }
   }

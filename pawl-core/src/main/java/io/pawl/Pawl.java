@@ -63,7 +63,17 @@ public final class Pawl implements AutoCloseable {
     this.inspection = new Inspection(engine);
     this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
     if (options.releaseAtShutdown()) {
+      addHook();
+    }
+  }
+
+  private void addHook() {
+    try {
       Runtime.getRuntime().addShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      time.close();
+      workers.shutdown();
+      throw new IllegalStateException("the JVM is shutting down: no client can be opened", e);
     }
   }
 
@@ -88,7 +98,13 @@ public final class Pawl implements AutoCloseable {
 
   /** As {@link #connect(String)}, with options. */
   public static Pawl connect(String url, PawlOptions options) {
-    return new Pawl(Stores.open(StoreUrl.parse(url)), true, options);
+    LockStore store = Stores.open(StoreUrl.parse(url));
+    try {
+      return new Pawl(store, true, options);
+    } catch (RuntimeException | Error e) {
+      store.close();
+      throw e;
+    }
   }
 
   /** Opens a client on the embedded store in the user's state directory; needs {@code pawl-sql}. */

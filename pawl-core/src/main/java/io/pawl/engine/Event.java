@@ -132,7 +132,7 @@ public final class Event {
     } finally {
       mutex.unlock();
     }
-    first.forEach(Runnable::run);
+    first.forEach(this::runHook);
     Event whole = wider;
     CompletableFuture<Void> alsoTold =
         whole == null ? CompletableFuture.completedFuture(null) : whole.happen(null);
@@ -149,6 +149,15 @@ public final class Event {
     begun = true;
     all.forEach(this::guarded);
     alsoTold.thenRun(() -> told.complete(null));
+  }
+
+  /** One that fails keeps the news from nobody else. */
+  private void runHook(Runnable hook) {
+    try {
+      hook.run();
+    } catch (RuntimeException | Error e) {
+      log.error("{}: a hook failed", name, e);
+    }
   }
 
   private void guarded(Runnable callback) {

@@ -150,7 +150,7 @@ public final class GroupAcquisition {
       Consumer<List<Made<Optional<Loan>>>> next) {
     List<Made<Optional<Loan>>> requests = new ArrayList<>();
     List<Runnable> asks = new ArrayList<>();
-    RuntimeException refusal = null;
+    Throwable refusal = null;
     try {
       for (Requests lock : wanted) {
         Made<Optional<Loan>> request =
@@ -160,7 +160,7 @@ public final class GroupAcquisition {
           break; // busy in this client already: what comes after it would only be in others' way
         }
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       refusal = e;
     }
     boolean wantedStill = publish(requests);
