@@ -26,6 +26,6 @@ class RedisContractsTest extends ServerContracts {
 
   @Override
   protected long storedValue(String counter) {
-    return Stored.value(server, counter);
+    return StoredValue.of(server, counter);
   }
 }

@@ -27,6 +27,6 @@ class ValkeyContractsTest extends ServerContracts {
 
   @Override
   protected long storedValue(String counter) {
-    return Stored.value(server, counter);
+    return StoredValue.of(server, counter);
   }
 }

@@ -3,11 +3,11 @@ package io.pawl.redis;
 import io.pawl.servers.RedisServer;
 
 /** What a server has stored, read without Pawl. */
-final class Stored {
+final class StoredValue {
 
-  private Stored() {}
+  private StoredValue() {}
 
-  static long value(RedisServer server, String counter) {
+  static long of(RedisServer server, String counter) {
     return Long.parseLong(server.text("HGET", "pawl:counter:" + counter, ".").split(" ", 2)[0]);
   }
 }
