@@ -47,10 +47,15 @@ class SqliteSharedFileTest {
     return Pawl.connect("sqlite:" + file());
   }
 
-  /** Tries a lock of a file once and goes; says {@code busy}, or the token. */
+  /**
+   * Tries a lock of a file once and goes; says {@code busy}, or the token. A lock of its own comes
+   * first: the 500 ms of a try begin when it is called, and a JVM that has to load its classes for
+   * it on a busy machine may need longer.
+   */
   static final class Passer {
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws InterruptedException {
       try (Pawl pawl = Pawl.connect("sqlite:" + arguments[0])) {
+        pawl.lock("passer " + ProcessHandle.current().pid()).acquire().close();
         Optional<Lease> lease = pawl.lock(arguments[1]).tryAcquire();
         System.out.println(lease.map(held -> "token " + held.token()).orElse("busy"));
       }
