@@ -1,11 +1,13 @@
 package io.pawl.concurrent;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Work on the thread that makes this, which other threads may interrupt once; the interrupt does
  * not outlast the work. A thread that has been interrupted already is left as it is until it has
- * taken notice of that, so that the flag that is taken back at the end is ours.
+ * taken notice of that, so that the flag that is taken back at the end is ours. So is one that is
+ * in a wait of ours that keeps interrupts for later.
  */
 public final class Interruptible {
 
@@ -14,6 +16,7 @@ public final class Interruptible {
 
   private final Time time;
   private final Thread thread = Thread.currentThread();
+  private final AtomicInteger keepsInterrupts = KeptInterrupts.depthHere();
   private final ReentrantLock mutex = new ReentrantLock();
   private boolean interrupted;
   private boolean ended;
@@ -45,7 +48,7 @@ public final class Interruptible {
     mutex.lock();
     try {
       if (!ended) {
-        again = thread.isInterrupted();
+        again = keepsInterrupts.get() > 0 || thread.isInterrupted();
         if (!again) {
           interrupted = true;
           thread.interrupt();

@@ -20,19 +20,14 @@ public final class Uninterruptibly {
   }
 
   private static boolean until(Wait wait, long nanos) {
-    boolean interrupted = false;
     long giveUpAt = System.nanoTime() + nanos;
-    try {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
       while (true) {
         try {
           return wait.atMost(giveUpAt - System.nanoTime());
         } catch (InterruptedException e) {
-          interrupted = true;
+          kept.caught();
         }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
       }
     }
   }

@@ -1,5 +1,6 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.KeptInterrupts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -191,24 +192,19 @@ public final class Event {
       return;
     }
     long giveUpAt = System.nanoTime() + LONGEST_WAIT_NANOS;
-    boolean interrupted = false;
-    try {
-      while (!(interrupted && begun)) {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      while (!(kept.any() && begun)) {
         try {
           told.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
           return;
         } catch (InterruptedException e) {
-          interrupted = true;
+          kept.caught();
         } catch (TimeoutException e) {
           log.warn("{}: a callback has been running for 1 s; going on beside it", name);
           return;
         } catch (ExecutionException e) {
           throw new AssertionError("nobody fails it", e);
         }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.pawl.engine;
 
 import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
@@ -302,18 +303,13 @@ final class Waiter<T> {
   /** As {@link #await}, keeping interrupts for later. */
   Optional<Loan> awaitUninterruptibly(long deadline) {
     this.deadline = deadline;
-    boolean interrupted = false;
-    try {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
       while (true) {
-        interrupted |= Thread.interrupted();
+        kept.clear();
         Optional<Loan> result = look();
         if (result != null) {
           return result;
         }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
       }
     }
   }

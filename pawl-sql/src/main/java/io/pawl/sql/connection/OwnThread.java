@@ -1,6 +1,7 @@
 package io.pawl.sql.connection;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.KeptInterrupts;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -58,14 +59,13 @@ public final class OwnThread {
   /** Waits, for at most 5 s, until what {@code thread} is at has ended. */
   public static void end(ThreadPoolExecutor thread) {
     thread.shutdown();
-    boolean interrupted = Thread.interrupted();
-    try {
-      thread.awaitTermination(5, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear();
+      try {
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        kept.caught();
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl.sql.transaction;
 
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.sql.connection.OwnThread;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -82,13 +83,9 @@ public final class Turns implements AutoCloseable {
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
   private void takeUninterrupted() {
-    boolean interrupted = Thread.interrupted();
-    try {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear();
       takeOne();
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 

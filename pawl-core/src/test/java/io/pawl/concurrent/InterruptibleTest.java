@@ -1,0 +1,89 @@
+package io.pawl.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class InterruptibleTest {
+
+  private final SystemTime time = new SystemTime("test-time");
+  private final CompletableFuture<Interruptible> work = new CompletableFuture<>();
+  private final CompletableFuture<Boolean> seen = new CompletableFuture<>();
+
+  @AfterEach
+  void stopTime() {
+    time.close();
+  }
+
+  @Test
+  void aThreadThatWaitsForInterruptsIsInterruptedAtOnce() throws Exception {
+    Thread worker = start(() -> seen.complete(isInterruptedWithin20Seconds()));
+    work.get().interrupt();
+    assertThat(seen.get()).isTrue();
+    worker.join();
+  }
+
+  @Test
+  void anInterruptDuringAWaitThatKeepsAnotherOneIsNotMergedWithIt() throws Exception {
+    CompletableFuture<Void> waitedFor = new CompletableFuture<>();
+    Thread worker =
+        start(
+            () -> {
+              Thread.currentThread().interrupt();
+              Uninterruptibly.await(waitedFor, Long.MAX_VALUE);
+              assertThat(Thread.interrupted()).as("the first").isTrue();
+              seen.complete(isInterruptedWithin20Seconds());
+            });
+    Interruptible interruptible = work.get();
+    Awaitility.await()
+        .until(
+            () ->
+                !worker.isInterrupted()
+                    && (worker.getState() == Thread.State.TIMED_WAITING
+                        || worker.getState() == Thread.State.WAITING));
+    interruptible.interrupt();
+    waitedFor.complete(null);
+    assertThat(seen.get()).isTrue();
+    worker.join();
+  }
+
+  @Test
+  void anInterruptDoesNotOutlastTheWork() throws Exception {
+    CompletableFuture<Boolean> after = new CompletableFuture<>();
+    Thread worker =
+        start(
+            () -> {
+              Interruptible own = work.join();
+              own.interrupt();
+              assertThat(own.end()).isTrue();
+              after.complete(Thread.currentThread().isInterrupted());
+            });
+    assertThat(after.get()).isFalse();
+    worker.join();
+  }
+
+  private Thread start(Runnable body) {
+    Thread thread =
+        new Thread(
+            () -> {
+              work.complete(new Interruptible(time));
+              body.run();
+            });
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  private static boolean isInterruptedWithin20Seconds() {
+    try {
+      return new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+}
