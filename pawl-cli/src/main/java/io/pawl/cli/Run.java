@@ -5,6 +5,7 @@ import io.pawl.DistributedSemaphore;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable;
@@ -21,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one command under one lock: take the lock, start the command, wait for it, give the lock
@@ -29,6 +31,8 @@ import java.util.concurrent.TimeoutException;
 final class Run {
 
   private static final long SHOW_SECONDS = 2;
+  private static final long ANSWER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long ANSWER_PAUSE_MILLIS = 100;
   private static final String EXPIRES_AT = "PAWL_EXPIRES_AT";
 
   private final RunOptions options;
@@ -62,14 +66,43 @@ final class Run {
     }
   }
 
+  /**
+   * A store that does not answer within the client's patience is asked again for some seconds: on a
+   * starved host a cold JVM alone takes longer than that.
+   */
   private Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
+    long begun = System.nanoTime();
+    Duration patience = options.patience();
+    while (true) {
+      try {
+        return ask(pawl, patience);
+      } catch (StoreUnavailableException e) {
+        if (System.nanoTime() - begun >= ANSWER_PATIENCE_NANOS) {
+          throw e;
+        }
+      }
+      Thread.sleep(ANSWER_PAUSE_MILLIS);
+      patience = left(System.nanoTime() - begun);
+    }
+  }
+
+  /** Of the wait that was asked for, after so long; null where there is no limit. */
+  private @Nullable Duration left(long nanos) {
+    Duration whole = options.patience();
+    if (whole == null) {
+      return null;
+    }
+    Duration left = whole.minusNanos(nanos);
+    return left.isNegative() ? Duration.ZERO : left;
+  }
+
+  private Optional<Lease> ask(Pawl pawl, @Nullable Duration patience) throws InterruptedException {
     LockOptions how =
         LockOptions.defaults()
             .lease(options.lease())
             .minHold(options.minHold())
             .strictOrder()
             .note(options.holder());
-    Duration patience = options.patience();
     if (options.mode() instanceof Mode.Permits permits) {
       DistributedSemaphore semaphore = pawl.semaphore(options.lock(), permits.capacity(), how);
       return patience == null

@@ -3,6 +3,9 @@ package io.pawl.cli.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.cli.e2e.Shell.Started;
+import io.pawl.servers.AfterDrop;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,6 +43,20 @@ class RunTest {
     assertThat(run.exit()).isZero();
     assertThat(run.output()).isEmpty();
     assertThat(run.errors()).isEmpty();
+  }
+
+  @Test
+  void aBusyCheckWhoseFirstAnswerIsMissingAsksAgain() {
+    try (RedisServer server = RedisServer.start();
+        FaultProxy proxy = FaultProxy.before(server)) {
+      Map<String, String> store =
+          Map.of("PAWL_STORE", "redis://" + proxy.host() + ":" + proxy.port());
+      proxy.dropReplies(1, AfterDrop.SILENCE, "EVALSHA", "EVAL");
+      Started run = shell.run(store, "run", "--skip-if-busy", "x", "-c", "echo ran");
+      assertThat(run.errors()).isEmpty();
+      assertThat(run.output()).isEqualTo("ran\n");
+      assertThat(proxy.droppedReplies()).isEqualTo(1);
+    }
   }
 
   @Test
