@@ -1,11 +1,11 @@
 package io.pawl;
 
+import io.pawl.counter.BasketChange;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.Outcome;
 import io.pawl.counter.OutcomeUnknownException;
-import io.pawl.counter.TakeAll;
 import io.pawl.engine.Engine;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
@@ -188,7 +188,7 @@ final class Counters {
         new CounterCall<>(engine, counter, null, repeated -> question.apply(store)), reading);
   }
 
-  Asked<CounterAnswer, TakeAll> takeAll(Map<String, Long> amounts, OperationId id) {
+  Asked<CounterAnswer, BasketChange> takeAll(Map<String, Long> amounts, OperationId id) {
     TreeMap<String, Operation> operations = new TreeMap<>();
     amounts.forEach(
         (counter, amount) -> {
@@ -199,9 +199,9 @@ final class Counters {
         operations,
         id,
         (applied, entries) -> {
-          Map<String, Long> left = new TreeMap<>();
-          entries.forEach((counter, entry) -> left.put(counter, entry.value()));
-          return applied ? new TakeAll.Taken(left) : new TakeAll.Refused(left);
+          Map<String, Long> values = new TreeMap<>();
+          entries.forEach((counter, entry) -> values.put(counter, entry.value()));
+          return applied ? new BasketChange.Applied(values) : new BasketChange.Refused(values);
         });
   }
 }

@@ -3,11 +3,11 @@ package io.pawl;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Workers;
+import io.pawl.counter.BasketChange;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.OutcomeUnknownException;
-import io.pawl.counter.TakeAll;
 import io.pawl.engine.Engine;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
@@ -192,12 +192,13 @@ public final class Pawl implements AutoCloseable {
    * @throws OperationConflictException when the id stands for something else
    * @throws OperationTooOldException when the id is from before what the store remembers
    */
-  public TakeAll tryTakeAll(Map<String, Long> amounts, OperationId id) {
+  public BasketChange tryTakeAll(Map<String, Long> amounts, OperationId id) {
     return counters.takeAll(amounts, id).now();
   }
 
   /** As {@link #tryTakeAll}, without blocking. */
-  public CompletableFuture<TakeAll> tryTakeAllAsync(Map<String, Long> amounts, OperationId id) {
+  public CompletableFuture<BasketChange> tryTakeAllAsync(
+      Map<String, Long> amounts, OperationId id) {
     return counters.takeAll(amounts, id).later();
   }
 

@@ -3,6 +3,7 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +25,7 @@ class MemoryUrlTest {
       Lease next = there.lock("x").tryAcquire().orElseThrow();
       assertThat(next.token()).isGreaterThan(lease.token());
       next.close();
-      here.counter("n").set(7);
+      here.counter("n").update(Update.set(7));
       assertThat(there.counter("n").get()).isEqualTo(7);
       assertThat(there).hasToString("Pawl[memory:shared]");
     }
@@ -43,7 +44,7 @@ class MemoryUrlTest {
   @Test
   void aNamedStoreLastsUntilItsLastClientIsClosed() {
     Pawl first = Pawl.connect("memory:lasting");
-    first.counter("n").set(7);
+    first.counter("n").update(Update.set(7));
     Pawl second = Pawl.connect("memory:lasting");
     first.close();
     first.close();

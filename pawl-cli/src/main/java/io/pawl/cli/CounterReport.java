@@ -60,10 +60,10 @@ final class CounterReport {
     if (reservation instanceof Reservation.Reserved reserved) {
       event.put("until", reserved.until().toString());
     }
-    say(event.put("value", reservation.left()), Long.toString(reservation.left()));
+    say(event.put("value", reservation.value()), Long.toString(reservation.value()));
     return answer(
         reservation.isReserved(),
-        "the reservation was refused, " + reservation.left() + " is left");
+        "the reservation was refused, " + reservation.value() + " is left");
   }
 
   int resolved(boolean done, OperationId id) {

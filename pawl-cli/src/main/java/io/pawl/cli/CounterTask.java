@@ -2,6 +2,7 @@ package io.pawl.cli;
 
 import io.pawl.Counter;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Operation;
@@ -82,7 +83,9 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
   private static Step set(long value, @Nullable OperationId id) {
     Operation checked = new Operation.SetTo(value);
     return (counter, report) ->
-        report.changed(checked, id == null ? counter.set(value) : counter.set(value, id));
+        report.changed(
+            checked,
+            id == null ? counter.update(Update.set(value)) : counter.update(Update.set(value), id));
   }
 
   private static Step bounds(long floor, long ceiling, @Nullable OperationId id) {
@@ -90,7 +93,9 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     return (counter, report) ->
         report.changed(
             checked,
-            id == null ? counter.bounds(floor, ceiling) : counter.bounds(floor, ceiling, id));
+            id == null
+                ? counter.update(Update.bounds(floor, ceiling))
+                : counter.update(Update.bounds(floor, ceiling), id));
   }
 
   private static Step reserve(long amount, Duration ttl, @Nullable OperationId id) {
@@ -109,7 +114,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
   }
 
   private static Step history(int limit) {
-    return (counter, report) -> report.history(counter.history(limit));
+    return (counter, report) -> report.history(counter.ledger().history(limit));
   }
 
   private static long amount(List<String> operands) {

@@ -102,7 +102,8 @@ final class SaleDemo {
   }
 
   private int judge(DemoHistory history, Counter prizes, List<String> failures) {
-    SaleCheck check = new SaleCheck(history.read(), prizes.history(4 * BUYERS), prizes.get());
+    SaleCheck check =
+        new SaleCheck(history.read(), prizes.ledger().history(4 * BUYERS), prizes.get());
     failures.addAll(check.failures(BUYERS, PRIZES));
     output.result(
         "buyers: "

@@ -3,7 +3,9 @@ package io.pawl.cli;
 import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.cli.DemoHistory.Kind;
+import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreUnavailableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,7 +101,7 @@ final class SaleWorker implements Command {
   private static boolean take(Counter prizes, String id) {
     for (int i = 1; ; i++) {
       try {
-        return prizes.tryTake(1, id).isTaken();
+        return prizes.tryTake(1, OperationId.of(id)).isApplied();
       } catch (StoreUnavailableException | OutcomeUnknownException e) {
         if (i == TRIES) {
           throw e;
@@ -111,6 +113,6 @@ final class SaleWorker implements Command {
   /** What the demo must not let pass: reads, and writes what it has made of it. */
   private static boolean takeBlindly(Counter prizes) {
     long left = prizes.get();
-    return left > 0 && prizes.set(left - 1).isApplied();
+    return left > 0 && prizes.update(Update.set(left - 1)).isApplied();
   }
 }

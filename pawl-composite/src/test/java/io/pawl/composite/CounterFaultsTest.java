@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterAnswer;
@@ -73,11 +75,11 @@ class CounterFaultsTest {
 
   @Test
   void gateAndTruthAgreeSoonAfterTheLastOperation() {
-    stock.set(10);
+    stock.update(Update.set(10));
     stock.tryTake(3);
-    other.counter("stock").tryTake(2, "order");
+    other.counter("stock").tryTake(2, OperationId.of("order"));
     agree(5);
-    stock.bounds(-5, 20);
+    stock.update(Update.bounds(-5, 20));
     stock.tryTake(9);
     agree(-4);
     assertThat(Seam.answer(gate.read("stock")).orElseThrow().floor()).isEqualTo(-5);
@@ -86,14 +88,14 @@ class CounterFaultsTest {
   @ParameterizedTest
   @ValueSource(longs = {0, 3, 1_000_000})
   void p7_conservation_anOldGateSellsNothingAndRefusesNotForLong(long old) {
-    stock.set(5);
+    stock.update(Update.set(5));
     agree(5);
     Seam.set(gate, "stock", old);
 
     Pawl fresh = Pawl.over(otherStore);
     int sold = 0;
     for (int i = 0; i < 20; i++) {
-      sold += fresh.counter("stock").tryTake(1).isTaken() ? 1 : 0;
+      sold += fresh.counter("stock").tryTake(1).isApplied() ? 1 : 0;
     }
     assertThat(sold).isLessThanOrEqualTo(5);
     int soldAtOnce = sold;
@@ -101,10 +103,10 @@ class CounterFaultsTest {
     await()
         .untilAsserted(
             () -> {
-              soldLater.addAndGet(fresh.counter("stock").tryTake(1).isTaken() ? 1 : 0);
+              soldLater.addAndGet(fresh.counter("stock").tryTake(1).isApplied() ? 1 : 0);
               assertThat(soldAtOnce + soldLater.get()).isEqualTo(5);
             });
-    assertThat(fresh.counter("stock").tryTake(1).isTaken()).isFalse();
+    assertThat(fresh.counter("stock").tryTake(1).isApplied()).isFalse();
     agree(0);
     fresh.close();
   }
@@ -116,15 +118,15 @@ class CounterFaultsTest {
   void withTheGateAwayEverythingWorksOnTheTruth(Fault fault) {
     toGate.on(Verb.APPLY, fault).on(Verb.READ, fault).on(Verb.RENEW, Fault.LOSE_REQUEST);
 
-    assertThat(stock.set(3).isApplied()).isTrue();
+    assertThat(stock.update(Update.set(3)).isApplied()).isTrue();
     await().until(store::isGateAway);
     int asked = toGate.calls(Verb.APPLY) + toGate.calls(Verb.READ);
-    assertThat(stock.tryTake(2).left()).isEqualTo(1);
-    assertThat(stock.tryTake(2).isTaken()).isFalse();
-    assertThat(stock.tryTake(2).isTaken()).isFalse();
-    assertThat(stock.tryTake(1).isTaken()).isTrue();
-    assertThat(stock.giveBack(4).value()).isEqualTo(4);
-    assertThat(stock.tryTake(4).isTaken()).isTrue();
+    assertThat(stock.tryTake(2).value()).isEqualTo(1);
+    assertThat(stock.tryTake(2).isApplied()).isFalse();
+    assertThat(stock.tryTake(2).isApplied()).isFalse();
+    assertThat(stock.tryTake(1).isApplied()).isTrue();
+    assertThat(stock.add(4).value()).isEqualTo(4);
+    assertThat(stock.tryTake(4).isApplied()).isTrue();
     assertThat(toGate.calls(Verb.APPLY) + toGate.calls(Verb.READ)).isEqualTo(asked);
 
     toGate.heal();
@@ -135,15 +137,15 @@ class CounterFaultsTest {
   /** Whoever gives back dies before it could tell the gate. */
   @Test
   void aCrashBetweenTruthAndGateIsMadeGoodByWhoeverComesNext() {
-    stock.set(0);
+    stock.update(Update.set(0));
     agree(0);
-    assertThat(other.counter("stock").tryTake(1).isTaken()).isFalse();
+    assertThat(other.counter("stock").tryTake(1).isApplied()).isFalse();
     toGate.cut();
     stock.add(1);
     pawl.close();
     store.close();
 
-    await().until(() -> other.counter("stock").tryTake(1).isTaken());
+    await().until(() -> other.counter("stock").tryTake(1).isApplied());
 
     assertThat(other.counter("stock").get()).isZero();
     agree(0);
@@ -163,22 +165,22 @@ class CounterFaultsTest {
 
   @Test
   void whatAReservationReturnsIsSoldThoughNobodyTellsTheGate() {
-    stock.set(2);
-    stock.reserve(2, Duration.ofMillis(300), "cart");
-    assertThat(other.counter("stock").tryTake(1).isTaken()).isFalse();
+    stock.update(Update.set(2));
+    stock.reserve(2, Duration.ofMillis(300), OperationId.of("cart"));
+    assertThat(other.counter("stock").tryTake(1).isApplied()).isFalse();
 
-    await().until(() -> other.counter("stock").tryTake(2).isTaken());
+    await().until(() -> other.counter("stock").tryTake(2).isApplied());
 
     agree(0);
   }
 
   @Test
   void ownGiveBacksAreSeenAtOnce() {
-    stock.set(1);
+    stock.update(Update.set(1));
     for (int i = 0; i < 50; i++) {
-      assertThat(stock.tryTake(1).isTaken()).isTrue();
-      assertThat(stock.tryTake(1).isTaken()).isFalse();
-      assertThat(stock.giveBack(1).isApplied()).isTrue();
+      assertThat(stock.tryTake(1).isApplied()).isTrue();
+      assertThat(stock.tryTake(1).isApplied()).isFalse();
+      assertThat(stock.add(1).isApplied()).isTrue();
     }
   }
 
@@ -188,13 +190,13 @@ class CounterFaultsTest {
         GateStore.over(toGate, toTruth, GateOptions.defaults().soldOutKept(Duration.ofSeconds(1)));
     Pawl client = Pawl.over(patient);
     Counter counter = client.counter("soldOut");
-    counter.set(1);
+    counter.update(Update.set(1));
     counter.tryTake(1);
     counter.tryTake(1);
     int before = toTruth.calls(Verb.APPLY);
 
     for (int i = 0; i < 1_000; i++) {
-      assertThat(counter.tryTake(1).isTaken()).isFalse();
+      assertThat(counter.tryTake(1).isApplied()).isFalse();
     }
 
     assertThat(toTruth.calls(Verb.APPLY)).isLessThanOrEqualTo(before + 1);
@@ -204,14 +206,14 @@ class CounterFaultsTest {
 
   @Test
   void aFreshClientIsRefusedByTheGate() {
-    stock.set(1);
+    stock.update(Update.set(1));
     stock.tryTake(1);
     agree(0);
     FaultyStore counted = new FaultyStore(truth);
     GateStore fresh = GateStore.over(gate, counted);
     Pawl client = Pawl.over(fresh);
 
-    assertThat(client.counter("stock").tryTake(1).isTaken()).isFalse();
+    assertThat(client.counter("stock").tryTake(1).isApplied()).isFalse();
 
     assertThat(counted.calls(Verb.APPLY)).isZero();
     client.close();
@@ -220,15 +222,15 @@ class CounterFaultsTest {
 
   @Test
   void p7_conservation_whatTheTruthSaidUnderACallersIdStands() {
-    stock.set(1);
-    assertThat(stock.tryTake(1, "order").isTaken()).isTrue();
-    assertThat(stock.tryTake(1).isTaken()).isFalse();
+    stock.update(Update.set(1));
+    assertThat(stock.tryTake(1, OperationId.of("order")).isApplied()).isTrue();
+    assertThat(stock.tryTake(1).isApplied()).isFalse();
 
-    assertThat(stock.tryTake(1, "order").isTaken()).isTrue();
-    assertThat(other.counter("stock").tryTake(1, "order").isTaken()).isTrue();
-    assertThat(stock.tryTake(1, "late").isTaken()).isFalse();
-    stock.giveBack(1);
-    assertThat(stock.tryTake(1, "late").isTaken()).isFalse();
+    assertThat(stock.tryTake(1, OperationId.of("order")).isApplied()).isTrue();
+    assertThat(other.counter("stock").tryTake(1, OperationId.of("order")).isApplied()).isTrue();
+    assertThat(stock.tryTake(1, OperationId.of("late")).isApplied()).isFalse();
+    stock.add(1);
+    assertThat(stock.tryTake(1, OperationId.of("late")).isApplied()).isFalse();
   }
 
   @Test
@@ -236,17 +238,17 @@ class CounterFaultsTest {
     GateStore early = GateStore.over(toGate, toTruth, BRISK.refusesCallersIds(true));
     Pawl client = Pawl.over(early);
     Counter counter = client.counter("stock");
-    counter.set(1);
+    counter.update(Update.set(1));
     toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
-    assertThat(counter.tryTake(1, "order").isTaken()).isTrue();
-    assertThat(counter.tryTake(1, "late").isTaken()).isFalse();
+    assertThat(counter.tryTake(1, OperationId.of("order")).isApplied()).isTrue();
+    assertThat(counter.tryTake(1, OperationId.of("late")).isApplied()).isFalse();
     int before = toTruth.calls(Verb.APPLY);
 
     for (int i = 0; i < 50; i++) {
-      assertThat(counter.tryTake(1, "later" + i).isTaken()).isFalse();
+      assertThat(counter.tryTake(1, OperationId.of("later" + i)).isApplied()).isFalse();
     }
     assertThat(toTruth.calls(Verb.APPLY)).isLessThan(before + 50);
-    assertThat(counter.tryTake(1, "order").isTaken()).isTrue();
+    assertThat(counter.tryTake(1, OperationId.of("order")).isApplied()).isTrue();
     assertThat(counter.get()).isZero();
     client.close();
     early.close();
@@ -285,13 +287,13 @@ class CounterFaultsTest {
     try (GateStore early = GateStore.over(toGate, toTruth, EARLY);
         Pawl client = Pawl.over(early, IMPATIENT)) {
       Counter counter = client.counter("stock");
-      counter.set(1);
+      counter.update(Update.set(1));
       toTruth.next(Verb.APPLY, Fault.LOSE_REPLY);
       OutcomeUnknownException lost =
           catchThrowableOfType(OutcomeUnknownException.class, () -> counter.tryTake(1));
-      assertThat(counter.tryTake(1).isTaken()).isFalse();
+      assertThat(counter.tryTake(1).isApplied()).isFalse();
 
-      assertThat(counter.tryTake(1, lost.id()).isTaken()).isTrue();
+      assertThat(counter.tryTake(1, lost.id()).isApplied()).isTrue();
       assertThat(counter.get()).isZero();
     }
   }
@@ -299,7 +301,7 @@ class CounterFaultsTest {
   /** Takes and give-backs over parts that lose one message in five, on either side. */
   @Test
   void p7_conservation_holdsWhicheverMessageIsLost() throws Exception {
-    stock.set(300);
+    stock.update(Update.set(300));
     AtomicLong sold = new AtomicLong();
     AtomicLong unknown = new AtomicLong();
     List<Thread> threads = new ArrayList<>();
@@ -335,9 +337,9 @@ class CounterFaultsTest {
       }
       try {
         if (i % 10 == 9) {
-          sold.addAndGet(mine.giveBack(1).isApplied() ? -1 : 0);
+          sold.addAndGet(mine.add(1).isApplied() ? -1 : 0);
         } else {
-          sold.addAndGet(mine.tryTake(1).isTaken() ? 1 : 0);
+          sold.addAndGet(mine.tryTake(1).isApplied() ? 1 : 0);
         }
       } catch (OutcomeUnknownException e) {
         unknown.incrementAndGet();

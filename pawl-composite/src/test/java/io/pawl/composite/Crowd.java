@@ -40,8 +40,8 @@ final class Crowd {
       Counter stock = client.counter(counter);
       crowd.start(
           () -> {
-            crowd.sold.addAndGet(stock.tryTake(3).isTaken() ? 3 : 0);
-            crowd.sold.addAndGet(stock.giveBack(1).isApplied() ? -1 : 0);
+            crowd.sold.addAndGet(stock.tryTake(3).isApplied() ? 3 : 0);
+            crowd.sold.addAndGet(stock.add(1).isApplied() ? -1 : 0);
           });
     }
     return crowd;

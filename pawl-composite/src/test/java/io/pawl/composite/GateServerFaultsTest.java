@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -85,9 +86,9 @@ class GateServerFaultsTest {
 
     pawl.lock("spoilt").acquire().close();
     pawl.lockAll("good", "spoilt").acquire().close();
-    pawl.counter("stock").set(1);
-    assertThat(pawl.counter("stock").tryTake(1).isTaken()).isTrue();
-    assertThat(pawl.counter("stock").tryTake(1).isTaken()).isFalse();
+    pawl.counter("stock").update(Update.set(1));
+    assertThat(pawl.counter("stock").tryTake(1).isApplied()).isTrue();
+    assertThat(pawl.counter("stock").tryTake(1).isApplied()).isFalse();
 
     assertThat(store.isGateAway()).isFalse();
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
@@ -110,7 +111,7 @@ class GateServerFaultsTest {
   @Test
   void p7_conservation_whateverHappensToTheGate() throws Exception {
     long stock = 1_000_000;
-    one.counter("stock").set(stock);
+    one.counter("stock").update(Update.set(stock));
     Crowd trade = Crowd.trading("stock", one, one, two, two);
     torment();
     long sold = trade.end();
@@ -128,17 +129,17 @@ class GateServerFaultsTest {
 
   @Test
   void p7_conservation_aGateRestoredFromAnOldSnapshotSellsNothing() throws Exception {
-    one.counter("stock").set(10);
+    one.counter("stock").update(Update.set(10));
     agree(10);
     redis.call("SAVE");
-    assertThat(one.counter("stock").tryTake(10).isTaken()).isTrue();
-    assertThat(one.counter("stock").tryTake(1).isTaken()).isFalse();
+    assertThat(one.counter("stock").tryTake(10).isApplied()).isTrue();
+    assertThat(one.counter("stock").tryTake(1).isApplied()).isFalse();
     agree(0);
     redis.kill();
     redis.restart();
 
     for (int i = 0; i < 50; i++) {
-      assertThat(two.counter("stock").tryTake(1).isTaken()).isFalse();
+      assertThat(two.counter("stock").tryTake(1).isApplied()).isFalse();
     }
     agree(0);
   }
@@ -157,8 +158,8 @@ class GateServerFaultsTest {
     redis.kill();
     try (Pawl pawl = Pawl.connect("gate:" + gateUrl() + "|" + truthUrl())) {
       pawl.lock("lock").acquire().close();
-      pawl.counter("stock").set(7);
-      assertThat(pawl.counter("stock").tryTake(1).left()).isEqualTo(6);
+      pawl.counter("stock").update(Update.set(7));
+      assertThat(pawl.counter("stock").tryTake(1).value()).isEqualTo(6);
       redis.restart();
       await()
           .ignoreExceptionsInstanceOf(StoreException.class)

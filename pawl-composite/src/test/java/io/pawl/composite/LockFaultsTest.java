@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
@@ -234,7 +235,7 @@ class LockFaultsTest {
   void aTruthThatAnswersNothingAboutCountersHoldsUpNoBell() throws Exception {
     Client client = new Client();
     for (int i = 0; i < 20; i++) {
-      client.pawl.counter("counter" + i).set(1);
+      client.pawl.counter("counter" + i).update(Update.set(1));
     }
     client.toTruth.on(Verb.READ, Fault.HOLD_REQUEST);
     int before = client.toTruth.calls(Verb.READ);

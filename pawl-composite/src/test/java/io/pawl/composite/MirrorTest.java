@@ -87,7 +87,7 @@ class MirrorTest {
       assertThat(Seam.value(gateStore, "stock")).isEqualTo(i);
     }
     try (Pawl user = Pawl.over(GateStore.over(gateStore, truth))) {
-      assertThat(user.counter("stock").tryTake(19).isTaken()).isTrue();
+      assertThat(user.counter("stock").tryTake(19).isApplied()).isTrue();
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.CounterStore;
@@ -51,7 +52,7 @@ final class Seam {
   /** Sets the value straight at the store. */
   static void set(io.pawl.spi.LockStore store, String counter, long value) {
     try (Pawl direct = Pawl.over(store)) {
-      direct.counter(counter).set(value);
+      direct.counter(counter).update(Update.set(value));
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
@@ -47,7 +48,7 @@ class TruthServerFaultsTest {
   void p1_p2_p7_holdAndClientsGoOnThoughTheTruthIsKilledInTheMiddle() throws Exception {
     Pawl one = client();
     Pawl two = client();
-    one.counter(STOCK).set(ALL);
+    one.counter(STOCK).update(Update.set(ALL));
     LockOptions strict = LockOptions.defaults().strictOrder();
     Crowd trade = Crowd.trading(STOCK, one, one, two, two);
     Crowd visits = Crowd.visiting(STOCK + "-lock", strict, one, two, one, two);

@@ -7,7 +7,9 @@ import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.composite.Servers;
+import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
+import io.pawl.counter.Update;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
@@ -149,10 +151,10 @@ class GateKillTest {
         Pawl other = Pawl.connect(near);
         SecondProcess process = SecondProcess.start(far)) {
       Counter stock = other.counter(name);
-      stock.set(1);
-      assertThat(stock.tryTake(1).isTaken()).isTrue();
+      stock.update(Update.set(1));
+      assertThat(stock.tryTake(1).isApplied()).isTrue();
       await().until(() -> value(gate, name) == 0);
-      assertThat(stock.tryTake(1).isTaken()).isFalse();
+      assertThat(stock.tryTake(1).isApplied()).isFalse();
       long token = visit(other, name + "-taken");
       long returned =
           SecondProcess.token(process.order("acquire", name + "-returned", LEASE_MILLIS));
@@ -168,12 +170,12 @@ class GateKillTest {
 
       long left = step.gives ? 5 : 0;
       assertThat(stored("value", "pawl_counter", "name = '" + name + "'")).isEqualTo(left);
-      assertThat(stock.outcome("given").status())
+      assertThat(stock.outcome(OperationId.of("given")).status())
           .isEqualTo(step.gives ? Outcome.Status.APPLIED : Outcome.Status.NEVER);
       for (long sold = 0; sold < left; sold++) {
-        await().until(() -> stock.tryTake(1).isTaken());
+        await().until(() -> stock.tryTake(1).isApplied());
       }
-      assertThat(stock.tryTake(1).isTaken()).isFalse();
+      assertThat(stock.tryTake(1).isApplied()).isFalse();
       await().until(() -> value(gate, name) == 0);
       assertThat(stored("value", "pawl_counter", "name = '" + name + "'")).isZero();
       assertThat(stored("sum(delta)", "pawl_ledger", "counter = '" + name + "'")).isZero();

@@ -2,6 +2,8 @@ package io.pawl.examples;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +26,7 @@ public final class FlashSale {
     try (MemoryStore store = new MemoryStore();
         Pawl pawl = Pawl.over(store)) {
       Counter prizes = pawl.counter("prizes");
-      prizes.set(PRIZES);
+      prizes.update(Update.set(PRIZES));
       List<Thread> buyers = new ArrayList<>();
       for (int i = 0; i < BUYERS; i++) {
         String order = "order-" + i;
@@ -44,7 +46,7 @@ public final class FlashSale {
   private static void buy(Counter prizes, String order, AtomicInteger winners) {
     boolean won = false;
     for (int tries = 0; tries < 3; tries++) {
-      won = prizes.tryTake(1, order).isTaken(); // the same answer each time
+      won = prizes.tryTake(1, OperationId.of(order)).isApplied(); // the same answer each time
     }
     if (won) {
       winners.incrementAndGet();

@@ -16,6 +16,7 @@ import io.agroal.narayana.NarayanaTransactionIntegration;
 import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import jakarta.transaction.TransactionManager;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -79,7 +80,7 @@ class BoundTransactionTest {
       }
       pawl.lockAll(name, name + "-2").acquire().close();
       Counter counter = pawl.counter(name + "-counter");
-      counter.set(3);
+      counter.update(Update.set(3));
       assertThat(other.counter(name + "-counter").get()).isEqualTo(3);
       busy.close();
     }

@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
@@ -44,19 +45,21 @@ class CounterFaultsTest {
           Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
           Pawl other = Pawl.connect(database.url())) {
         Counter counter = pawl.counter(name + then);
-        counter.set(10);
+        counter.update(Update.set(10));
         proxy.dropReplies(1, then, "COMMIT");
-        assertThat(counter.tryTake(3)).isEqualTo(new Take.Taken(7));
+        assertThat(counter.tryTake(3)).isEqualTo(new Change.Applied(7));
         proxy.dropReplies(1, then, "COMMIT");
-        assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(4));
+        assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(4));
         proxy.dropReplies(1, then, "COMMIT");
-        assertThat(counter.reserve(4, Duration.ofMinutes(5), "held").left()).isZero();
+        assertThat(counter.reserve(4, Duration.ofMinutes(5), OperationId.of("held")).value())
+            .isZero();
         assertThat(proxy.droppedReplies()).isEqualTo(3);
 
         Counter elsewhere = other.counter(name + then);
         assertThat(elsewhere.get()).isZero();
-        assertThat(elsewhere.outcome("order").status()).isEqualTo(Outcome.Status.APPLIED);
-        assertThat(elsewhere.history(10)).hasSize(4);
+        assertThat(elsewhere.outcome(OperationId.of("order")).status())
+            .isEqualTo(Outcome.Status.APPLIED);
+        assertThat(elsewhere.ledger().history(10)).hasSize(4);
         Balance.assertOf(database, name + then);
       }
     }
@@ -68,12 +71,12 @@ class CounterFaultsTest {
     try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
         Connection connection = database.connect()) {
       Counter counter = pawl.counter(name);
-      counter.set(10);
+      counter.update(Update.set(10));
       lock(connection, name);
-      CompletableFuture<Take> take = counter.tryTakeAsync(3, OperationId.of("order"));
+      CompletableFuture<Change> take = counter.async().tryTake(3, OperationId.of("order"));
       connection.rollback();
 
-      assertThat(take.get(60, TimeUnit.SECONDS)).isEqualTo(new Take.Taken(7));
+      assertThat(take.get(60, TimeUnit.SECONDS)).isEqualTo(new Change.Applied(7));
     }
   }
 
@@ -83,9 +86,10 @@ class CounterFaultsTest {
   void aBlockedRowStallsNoOtherCounterOfTheClientAndSaysSo(TestDatabase database) throws Exception {
     try (Pawl pawl = Pawl.connect(database.url(), PawlOptions.defaults().patience(Duration.ZERO));
         Connection somebody = database.connect()) {
-      pawl.counter(name).set(10);
+      pawl.counter(name).update(Update.set(10));
       lock(somebody, name);
-      CompletableFuture<Take> stuck = pawl.counter(name).tryTakeAsync(3, OperationId.of("order"));
+      CompletableFuture<Change> stuck =
+          pawl.counter(name).async().tryTake(3, OperationId.of("order"));
       CompletableFuture<?> basket =
           CompletableFuture.supplyAsync(
               () -> pawl.tryTakeAll(Map.of(name, 1L, name + "-1", 1L), OperationId.of("basket")),
@@ -104,7 +108,7 @@ class CounterFaultsTest {
       }
 
       somebody.rollback();
-      assertThat(pawl.counter(name).tryTake(4)).isEqualTo(new Take.Taken(6));
+      assertThat(pawl.counter(name).tryTake(4)).isEqualTo(new Change.Applied(6));
       assertThat(pawl.counter(name + "-1").get()).isEqualTo(4);
     }
   }
@@ -115,7 +119,7 @@ class CounterFaultsTest {
     try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
         Pawl other = Pawl.connect(database.url(), PATIENT)) {
       Counter counter = pawl.counter(name);
-      counter.set(500);
+      counter.update(Update.set(500));
       AtomicBoolean done = new AtomicBoolean();
       CompletableFuture<Integer> looking =
           CompletableFuture.supplyAsync(() -> lookUntil(database, done), OWN_THREAD);
@@ -125,9 +129,9 @@ class CounterFaultsTest {
         OperationId id = OperationId.of("o" + i);
         changes[i] =
             switch (i % 4) {
-              case 0, 1 -> mine.tryTakeAsync(1 + i % 3, id);
-              case 2 -> mine.reserveAsync(1, Duration.ofMillis(1 + i), id);
-              default -> mine.giveBackAsync(1, id);
+              case 0, 1 -> mine.async().tryTake(1 + i % 3, id);
+              case 2 -> mine.async().reserve(1, Duration.ofMillis(1 + i), id);
+              default -> mine.async().add(1, id);
             };
       }
       CompletableFuture.allOf(changes).get(100, TimeUnit.SECONDS);
@@ -165,13 +169,13 @@ class CounterFaultsTest {
   void p7_conservation_aBasketLostAtCommitIsTakenOnce(TestDatabase database) throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.server());
         Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT)) {
-      pawl.counter(name + "a").set(5);
-      pawl.counter(name + "b").set(5);
+      pawl.counter(name + "a").update(Update.set(5));
+      pawl.counter(name + "b").update(Update.set(5));
       proxy.dropReplies(1, AfterDrop.RESET, "COMMIT");
 
       assertThat(
               pawl.tryTakeAll(Map.of(name + "a", 2L, name + "b", 3L), OperationId.of("basket"))
-                  .isTaken())
+                  .isApplied())
           .isTrue();
 
       assertThat(pawl.counter(name + "a").get()).isEqualTo(3);

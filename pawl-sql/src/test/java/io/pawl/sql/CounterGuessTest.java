@@ -6,9 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import io.pawl.options.PawlOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -41,13 +42,13 @@ class CounterGuessTest {
     RAISE_THE_FLOOR(4) {
       @Override
       void happensTo(Counter counter, Connection connection) {
-        counter.bounds(6, 100);
+        counter.update(Update.bounds(6, 100));
       }
     },
     RESERVE(8) {
       @Override
       void happensTo(Counter counter, Connection connection) {
-        counter.reserve(2, Duration.ofMinutes(5), "cart");
+        counter.reserve(2, Duration.ofMinutes(5), OperationId.of("cart"));
       }
     },
     EDIT_THE_VALUE(2) {
@@ -88,17 +89,17 @@ class CounterGuessTest {
       try (Pawl here = Pawl.connect(database.url(), PATIENT);
           Pawl there = Pawl.connect(database.url(), PATIENT);
           Connection connection = database.connect()) {
-        here.counter(counter).set(11);
+        here.counter(counter).update(Update.set(11));
         here.counter(counter).tryTake(1);
         meanwhile.happensTo(there.counter(counter), connection);
 
-        assertThat(here.counter(counter).tryTake(meanwhile.left + 1).isTaken())
+        assertThat(here.counter(counter).tryTake(meanwhile.left + 1).isApplied())
             .as(meanwhile + ": one more than there is")
             .isFalse();
-        assertThat(here.counter(counter).tryTake(meanwhile.left).isTaken())
+        assertThat(here.counter(counter).tryTake(meanwhile.left).isApplied())
             .as(meanwhile + ": all that there is")
             .isTrue();
-        assertThat(there.counter(counter).tryTake(1).isTaken()).as(meanwhile.name()).isFalse();
+        assertThat(there.counter(counter).tryTake(1).isApplied()).as(meanwhile.name()).isFalse();
       }
     }
   }
@@ -110,9 +111,9 @@ class CounterGuessTest {
     try (Pawl here = Pawl.connect(database.url(), PATIENT);
         Pawl there = Pawl.connect(database.url(), PATIENT)) {
       OperationId old = OperationId.of("old", Instant.now().minus(Duration.ofDays(2)));
-      here.counter(name).set(10);
-      assertThat(here.counter(name).tryTake(1, old).isTaken()).isTrue();
-      there.counter(name).prune(Instant.now().minus(Duration.ofDays(1)));
+      here.counter(name).update(Update.set(10));
+      assertThat(here.counter(name).tryTake(1, old).isApplied()).isTrue();
+      there.counter(name).ledger().prune(Instant.now().minus(Duration.ofDays(1)));
 
       assertThatThrownBy(() -> here.counter(name).tryTake(1, old)).hasMessageContaining("old");
       assertThat(here.counter(name).get()).isEqualTo(9);
@@ -125,12 +126,12 @@ class CounterGuessTest {
   void p7_conservation_anIdIsFoundThoughNobodyLooksForIt(TestDatabase database) throws Exception {
     try (Pawl here = Pawl.connect(database.url(), PATIENT)) {
       Counter counter = here.counter(name);
-      counter.set(10);
-      assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
-      assertThat(counter.tryTake(1, "other")).isEqualTo(new Take.Taken(6));
+      counter.update(Update.set(10));
+      assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
+      assertThat(counter.tryTake(1, OperationId.of("other"))).isEqualTo(new Change.Applied(6));
 
-      assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
-      assertThatThrownBy(() -> counter.tryTake(2, "order"))
+      assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
+      assertThatThrownBy(() -> counter.tryTake(2, OperationId.of("order")))
           .isInstanceOf(OperationConflictException.class);
       assertThat(counter.get()).isEqualTo(6);
       Balance.assertOf(database, name);
@@ -144,29 +145,29 @@ class CounterGuessTest {
     int each = 1_000;
     try (Pawl here = Pawl.connect(database.url(), PATIENT);
         Pawl there = Pawl.connect(database.url(), PATIENT)) {
-      here.counter(name).set(5 * each);
-      List<CompletableFuture<Take>> ours = new ArrayList<>();
-      List<CompletableFuture<Take>> theirs = new ArrayList<>();
+      here.counter(name).update(Update.set(5 * each));
+      List<CompletableFuture<Change>> ours = new ArrayList<>();
+      List<CompletableFuture<Change>> theirs = new ArrayList<>();
       CompletableFuture<Void> sending =
           CompletableFuture.runAsync(() -> send(there, each, "theirs-", theirs));
       send(here, each, "ours-", ours);
       sending.get(60, SECONDS);
-      for (CompletableFuture<Take> take : ours) {
-        assertThat(take.get(60, SECONDS).isTaken()).isTrue();
+      for (CompletableFuture<Change> take : ours) {
+        assertThat(take.get(60, SECONDS).isApplied()).isTrue();
       }
-      for (CompletableFuture<Take> take : theirs) {
-        assertThat(take.get(60, SECONDS).isTaken()).isTrue();
+      for (CompletableFuture<Change> take : theirs) {
+        assertThat(take.get(60, SECONDS).isApplied()).isTrue();
       }
 
       assertThat(here.counter(name).get()).isEqualTo(3L * each);
-      assertThat(there.counter(name).history(3 * each)).hasSize(2 * each + 1);
+      assertThat(there.counter(name).ledger().history(3 * each)).hasSize(2 * each + 1);
       Balance.assertOf(database, name);
     }
   }
 
-  private void send(Pawl pawl, int takes, String prefix, List<CompletableFuture<Take>> answers) {
+  private void send(Pawl pawl, int takes, String prefix, List<CompletableFuture<Change>> answers) {
     for (int i = 0; i < takes; i++) {
-      answers.add(pawl.counter(name).tryTakeAsync(1, OperationId.of(prefix + i)));
+      answers.add(pawl.counter(name).async().tryTake(1, OperationId.of(prefix + i)));
     }
   }
 }

@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.ServerProcess;
@@ -43,22 +44,22 @@ class CounterServerFaultsTest {
     try (ServerProcess server = ServerFaultsTest.start(database);
         Pawl pawl = Pawl.connect(TestDatabase.withUser(ServerFaultsTest.url(server)), PATIENT)) {
       Counter counter = pawl.counter(name);
-      counter.set(1_000);
-      assertThat(counter.tryTake(1, "first").isTaken()).isTrue();
-      List<CompletableFuture<Take>> takes = new ArrayList<>();
+      counter.update(Update.set(1_000));
+      assertThat(counter.tryTake(1, OperationId.of("first")).isApplied()).isTrue();
+      List<CompletableFuture<Change>> takes = new ArrayList<>();
       for (int i = 0; i < 200; i++) {
-        takes.add(counter.tryTakeAsync(1, OperationId.of("buyer" + i)));
+        takes.add(counter.async().tryTake(1, OperationId.of("buyer" + i)));
       }
       takes.get(0).get(60, SECONDS);
 
       server.kill();
       server.restart();
 
-      for (CompletableFuture<Take> take : takes) {
-        assertThat(take.get(60, SECONDS).isTaken()).isTrue();
+      for (CompletableFuture<Change> take : takes) {
+        assertThat(take.get(60, SECONDS).isApplied()).isTrue();
       }
       assertThat(counter.get()).isEqualTo(799);
-      assertThat(counter.history(1_000)).hasSize(202);
+      assertThat(counter.ledger().history(1_000)).hasSize(202);
       try (Connection connection =
           DriverManager.getConnection(
               ServerFaultsTest.url(server), MySqlServer.USER, MySqlServer.PASSWORD)) {
@@ -75,14 +76,14 @@ class CounterServerFaultsTest {
       String second = name + "-b" + round;
       try (Pawl pawl = Pawl.connect(database.url(), PATIENT);
           Connection connection = database.connect()) {
-        pawl.counter(first).set(5);
-        pawl.counter(second).set(5);
+        pawl.counter(first).update(Update.set(5));
+        pawl.counter(second).update(Update.set(5));
         lockRow(connection, second);
         CompletableFuture<Boolean> basket =
             CompletableFuture.supplyAsync(
                 () ->
                     pawl.tryTakeAll(Map.of(first, 2L, second, 2L), OperationId.of("basket"))
-                        .isTaken(),
+                        .isApplied(),
                 OWN_THREAD);
         CompletableFuture<Void> crossing =
             CompletableFuture.runAsync(() -> lockRowIfNotTheVictim(connection, first), OWN_THREAD);

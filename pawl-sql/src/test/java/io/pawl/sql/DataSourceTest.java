@@ -7,7 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Take;
+import io.pawl.counter.Change;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -83,9 +84,9 @@ class DataSourceTest {
       throws Exception {
     try (SqlStore store = SqlStore.over(pool);
         Pawl pawl = Pawl.over(store)) {
-      pawl.counter(name).set(5);
+      pawl.counter(name).update(Update.set(5));
       lockCounter(somebody);
-      CompletableFuture<Take> take = pawl.counter(name).tryTakeAsync(1);
+      CompletableFuture<Change> take = pawl.counter(name).async().tryTake(1);
       awaitBusy(pool);
       CompletableFuture<List<LedgerEntry>> history = store.history(name, 10).toCompletableFuture();
       CompletableFuture<Long> pruned =
@@ -93,7 +94,7 @@ class DataSourceTest {
 
       somebody.rollback();
 
-      assertThat(take.get(60, SECONDS)).isEqualTo(new Take.Taken(4));
+      assertThat(take.get(60, SECONDS)).isEqualTo(new Change.Applied(4));
       assertThat(pruned.get(60, SECONDS)).isZero();
       assertThat(history.get(60, SECONDS)).extracting(LedgerEntry::change).contains(5L);
     }

@@ -7,7 +7,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.Take;
+import io.pawl.counter.Change;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
@@ -104,9 +105,9 @@ class DriverTroubleTest {
     OutOfMemory file = new OutOfMemory();
     try (Pawl pawl = Pawl.over(SqlStore.open(file.database()))) {
       Counter counter = pawl.counter(name);
-      counter.set(5);
+      counter.update(Update.set(5));
       file.next.set(true);
-      assertThat(counter.tryTake(1)).isEqualTo(new Take.Taken(4));
+      assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(4));
       assertThat(file.next).as("it has failed").isFalse();
       assertThat(counter.get()).isEqualTo(4);
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -232,7 +233,7 @@ class ServerFaultsTest {
       boolean postgres = database == TestDatabase.POSTGRES;
       try (Pawl opened = Pawl.connect(database.url())) {
         opened.lock(name).acquire().close();
-        opened.counter(name + "-counter").set(0);
+        opened.counter(name + "-counter").update(Update.set(0));
       }
       statement.execute(
           "CREATE USER " + user + (postgres ? " PASSWORD 'writer'" : " IDENTIFIED BY 'writer'"));

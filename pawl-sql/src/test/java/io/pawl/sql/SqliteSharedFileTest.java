@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
@@ -162,7 +163,7 @@ class SqliteSharedFileTest {
             .hasMessageContaining(deleted)
             .hasMessageContaining("deleted or replaced");
       }
-      assertThatThrownBy(() -> pawl.counter("tickets").set(1))
+      assertThatThrownBy(() -> pawl.counter("tickets").update(Update.set(1)))
           .isInstanceOf(StoreConfigurationException.class)
           .hasMessageContaining(deleted);
     }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.BasketChange;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;
-import io.pawl.counter.Take;
-import io.pawl.counter.TakeAll;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -31,9 +31,9 @@ abstract class BasketCases extends CounterCases {
     Counter b = counter("b", 5);
     Map<String, Long> basket = Map.of(a.name(), 2L, b.name(), 5L);
 
-    TakeAll taken = here.tryTakeAll(basket, ORDER);
+    BasketChange taken = here.tryTakeAll(basket, ORDER);
 
-    assertThat(taken).isEqualTo(new TakeAll.Taken(Map.of(a.name(), 3L, b.name(), 0L)));
+    assertThat(taken).isEqualTo(new BasketChange.Applied(Map.of(a.name(), 3L, b.name(), 0L)));
     assertThat(there.tryTakeAll(basket, ORDER)).isEqualTo(taken);
     assertThat(a.get()).isEqualTo(3);
     assertThat(b.get()).isZero();
@@ -47,13 +47,13 @@ abstract class BasketCases extends CounterCases {
     Counter b = counter("b", 1);
     Map<String, Long> basket = Map.of(a.name(), 2L, b.name(), 2L);
 
-    TakeAll refused = here.tryTakeAll(basket, ORDER);
-    assertThat(refused).isEqualTo(new TakeAll.Refused(Map.of(a.name(), 5L, b.name(), 1L)));
-    b.giveBack(10);
+    BasketChange refused = here.tryTakeAll(basket, ORDER);
+    assertThat(refused).isEqualTo(new BasketChange.Refused(Map.of(a.name(), 5L, b.name(), 1L)));
+    b.add(10);
 
     assertThat(there.tryTakeAllAsync(basket, ORDER).get(20, TimeUnit.SECONDS)).isEqualTo(refused);
-    assertThat(a.tryTake(2, "order")).isEqualTo(new Take.Refused(5));
-    assertThat(a.outcome("order").status()).isEqualTo(Status.REFUSED);
+    assertThat(a.tryTake(2, OperationId.of("order"))).isEqualTo(new Change.Refused(5));
+    assertThat(a.outcome(OperationId.of("order")).status()).isEqualTo(Status.REFUSED);
     assertThat(a.get()).isEqualTo(5);
     assertThat(b.get()).isEqualTo(11);
     assertConserved(a);
@@ -64,7 +64,7 @@ abstract class BasketCases extends CounterCases {
   void anIdThatOneCounterKnowsIsAConflictForABasket() {
     Counter a = counter("a", 5);
     Counter b = counter("b", 5);
-    a.tryTake(1, "order");
+    a.tryTake(1, OperationId.of("order"));
 
     assertThatThrownBy(() -> here.tryTakeAll(Map.of(a.name(), 2L, b.name(), 1L), ORDER))
         .isInstanceOf(OperationConflictException.class);
@@ -109,7 +109,7 @@ abstract class BasketCases extends CounterCases {
           String second = names[(i + 1 + i / 3 % 2) % 3];
           Map<String, Long> basket = Map.of(first, 1L, second, 1L);
           Pawl client = i % 2 == 0 ? here : there;
-          if (client.tryTakeAll(basket, OperationId.of("basket" + i)).isTaken()) {
+          if (client.tryTakeAll(basket, OperationId.of("basket" + i)).isApplied()) {
             taken.incrementAndGet();
           }
         });

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.counter.Outcome;
+import io.pawl.counter.Update;
 import io.pawl.spi.CounterView;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +50,7 @@ abstract class CounterCases {
 
   Counter counter(String text, long value) {
     Counter counter = counter(text);
-    assertThat(counter.set(value).isApplied()).isTrue();
+    assertThat(counter.update(Update.set(value)).isApplied()).isTrue();
     return counter;
   }
 
@@ -60,7 +61,7 @@ abstract class CounterCases {
 
   /** The value is the sum of all that the ledger says was changed, and within the bounds. */
   static void assertConserved(Counter counter) {
-    List<Outcome> ledger = counter.history(Integer.MAX_VALUE);
+    List<Outcome> ledger = counter.ledger().history(Integer.MAX_VALUE);
     CounterView view = counter.read();
     long changes = ledger.stream().mapToLong(Outcome::change).sum();
     long open =

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
 import io.pawl.counter.OutcomeUnknownException;
-import io.pawl.counter.Take;
 import io.pawl.options.PawlOptions;
 import io.pawl.tck.FaultyStore.Fault;
 import io.pawl.tck.FaultyStore.Verb;
@@ -46,7 +46,7 @@ abstract class CounterLoadCases extends CounterCases {
         BUYERS,
         i -> {
           Counter mine = i % 2 == 0 ? counter : elsewhere(counter);
-          if (mine.tryTake(1, "buyer" + i).isTaken()) {
+          if (mine.tryTake(1, OperationId.of("buyer" + i)).isApplied()) {
             won.incrementAndGet();
           }
         });
@@ -70,7 +70,7 @@ abstract class CounterLoadCases extends CounterCases {
 
   private void sellOverALossyNetwork(Counter counter, int buyers, List<Pawl> clients)
       throws Exception {
-    Map<String, Take> told = new ConcurrentHashMap<>();
+    Map<String, Change> told = new ConcurrentHashMap<>();
     bench.parallel(
         buyers,
         i -> {
@@ -82,8 +82,8 @@ abstract class CounterLoadCases extends CounterCases {
               network.next(Verb.APPLY, reply ? Fault.LOSE_REPLY : Fault.LOSE_REQUEST);
             }
             try {
-              Take take = mine.tryTake(1, OperationId.of(id));
-              Take before = told.put(id, take);
+              Change take = mine.tryTake(1, OperationId.of(id));
+              Change before = told.put(id, take);
               if (before != null) {
                 assertThat(take).as(id).isEqualTo(before);
               }
@@ -98,12 +98,15 @@ abstract class CounterLoadCases extends CounterCases {
     assertConserved(counter);
     service.assertStoredConserved(counter.name());
     Map<String, Outcome.Status> recorded = new HashMap<>();
-    counter.history(Integer.MAX_VALUE).forEach(entry -> recorded.put(entry.id(), entry.status()));
+    counter
+        .ledger()
+        .history(Integer.MAX_VALUE)
+        .forEach(entry -> recorded.put(entry.id(), entry.status()));
     told.forEach(
         (id, take) ->
             assertThat(recorded.get(id))
                 .as(id)
-                .isEqualTo(take.isTaken() ? Outcome.Status.APPLIED : Outcome.Status.REFUSED));
+                .isEqualTo(take.isApplied() ? Outcome.Status.APPLIED : Outcome.Status.REFUSED));
   }
 
   private Pawl impatientClient() {

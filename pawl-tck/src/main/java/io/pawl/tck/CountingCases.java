@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Counter;
 import io.pawl.counter.Change;
+import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import io.pawl.error.NameInUseException;
 import io.pawl.spi.Amounts;
 import io.pawl.tck.FaultyStore.Verb;
@@ -27,7 +28,7 @@ abstract class CountingCases extends CounterCases {
     Counter counter = counter("new");
 
     assertThat(counter.get()).isZero();
-    assertThat(counter.tryTake(1)).isEqualTo(new Take.Refused(0));
+    assertThat(counter.tryTake(1)).isEqualTo(new Change.Refused(0));
     assertThat(elsewhere(counter).get()).isZero();
     assertThat(counter.read().ceiling()).isEqualTo(Amounts.MAX);
   }
@@ -37,11 +38,13 @@ abstract class CountingCases extends CounterCases {
     Counter counter = counter("seen");
 
     assertThat(counter.add(5)).isEqualTo(new Change.Applied(5));
-    assertThat(elsewhere(counter).tryTake(2)).isEqualTo(new Take.Taken(3));
-    assertThat(counter.giveBack(1)).isEqualTo(new Change.Applied(4));
-    assertThat(counter.set(10)).isEqualTo(new Change.Applied(10));
-    assertThat(elsewhere(counter).compareAndSet(9, 1)).isEqualTo(new Change.Refused(10));
-    assertThat(elsewhere(counter).compareAndSet(10, 1)).isEqualTo(new Change.Applied(1));
+    assertThat(elsewhere(counter).tryTake(2)).isEqualTo(new Change.Applied(3));
+    assertThat(counter.add(1)).isEqualTo(new Change.Applied(4));
+    assertThat(counter.update(Update.set(10))).isEqualTo(new Change.Applied(10));
+    assertThat(elsewhere(counter).update(Update.compareAndSet(9, 1)))
+        .isEqualTo(new Change.Refused(10));
+    assertThat(elsewhere(counter).update(Update.compareAndSet(10, 1)))
+        .isEqualTo(new Change.Applied(1));
     assertThat(counter.add(-1)).isEqualTo(new Change.Applied(0));
     assertThat(elsewhere(counter).get()).isZero();
     assertConserved(counter);
@@ -51,35 +54,37 @@ abstract class CountingCases extends CounterCases {
   void asynchronousFormsDoTheSame() throws Exception {
     Counter counter = counter("async");
 
-    assertThat(counter.addAsync(5).get(20, TimeUnit.SECONDS)).isEqualTo(new Change.Applied(5));
-    assertThat(counter.tryTakeAsync(2).get(20, TimeUnit.SECONDS)).isEqualTo(new Take.Taken(3));
-    assertThat(counter.tryTakeAsync(4).get(20, TimeUnit.SECONDS)).isEqualTo(new Take.Refused(3));
-    assertThat(counter.getAsync().get(20, TimeUnit.SECONDS)).isEqualTo(3);
+    assertThat(counter.async().add(5).get(20, TimeUnit.SECONDS)).isEqualTo(new Change.Applied(5));
+    assertThat(counter.async().tryTake(2).get(20, TimeUnit.SECONDS))
+        .isEqualTo(new Change.Applied(3));
+    assertThat(counter.async().tryTake(4).get(20, TimeUnit.SECONDS))
+        .isEqualTo(new Change.Refused(3));
+    assertThat(counter.async().get().get(20, TimeUnit.SECONDS)).isEqualTo(3);
   }
 
   @Test
   void p7_conservation_aCounterNeverPassesItsFloor() {
     Counter counter = counter("floor", 3);
 
-    assertThat(counter.tryTake(4)).isEqualTo(new Take.Refused(3));
+    assertThat(counter.tryTake(4)).isEqualTo(new Change.Refused(3));
     assertThat(counter.add(-4)).isEqualTo(new Change.Refused(3));
-    assertThat(counter.set(-1)).isEqualTo(new Change.Refused(3));
-    assertThat(counter.compareAndSet(3, -1)).isEqualTo(new Change.Refused(3));
-    assertThat(counter.tryTake(3)).isEqualTo(new Take.Taken(0));
-    assertThat(counter.tryTake(1)).isEqualTo(new Take.Refused(0));
+    assertThat(counter.update(Update.set(-1))).isEqualTo(new Change.Refused(3));
+    assertThat(counter.update(Update.compareAndSet(3, -1))).isEqualTo(new Change.Refused(3));
+    assertThat(counter.tryTake(3)).isEqualTo(new Change.Applied(0));
+    assertThat(counter.tryTake(1)).isEqualTo(new Change.Refused(0));
     assertConserved(counter);
   }
 
   @Test
   void p7_conservation_aCounterNeverPassesItsCeiling() {
     Counter counter = counter("ceiling", 3);
-    assertThat(counter.bounds(-2, 5)).isEqualTo(new Change.Applied(3));
+    assertThat(counter.update(Update.bounds(-2, 5))).isEqualTo(new Change.Applied(3));
 
-    assertThat(counter.giveBack(3)).isEqualTo(new Change.Refused(3));
-    assertThat(elsewhere(counter).set(6)).isEqualTo(new Change.Refused(3));
-    assertThat(elsewhere(counter).giveBack(2)).isEqualTo(new Change.Applied(5));
-    assertThat(elsewhere(counter).tryTake(7)).isEqualTo(new Take.Taken(-2));
-    assertThat(counter.tryTake(1)).isEqualTo(new Take.Refused(-2));
+    assertThat(counter.add(3)).isEqualTo(new Change.Refused(3));
+    assertThat(elsewhere(counter).update(Update.set(6))).isEqualTo(new Change.Refused(3));
+    assertThat(elsewhere(counter).add(2)).isEqualTo(new Change.Applied(5));
+    assertThat(elsewhere(counter).tryTake(7)).isEqualTo(new Change.Applied(-2));
+    assertThat(counter.tryTake(1)).isEqualTo(new Change.Refused(-2));
     assertConserved(counter);
   }
 
@@ -87,9 +92,9 @@ abstract class CountingCases extends CounterCases {
   void boundsThatExcludeTheValueAreRefused() {
     Counter counter = counter("bounds", 3);
 
-    assertThat(counter.bounds(4, 9)).isEqualTo(new Change.Refused(3));
-    assertThat(counter.bounds(0, 2)).isEqualTo(new Change.Refused(3));
-    assertThat(counter.bounds(3, 3)).isEqualTo(new Change.Applied(3));
+    assertThat(counter.update(Update.bounds(4, 9))).isEqualTo(new Change.Refused(3));
+    assertThat(counter.update(Update.bounds(0, 2))).isEqualTo(new Change.Refused(3));
+    assertThat(counter.update(Update.bounds(3, 3))).isEqualTo(new Change.Applied(3));
     assertThat(counter.read().floor()).isEqualTo(3);
     assertThat(counter.read().ceiling()).isEqualTo(3);
   }
@@ -98,13 +103,14 @@ abstract class CountingCases extends CounterCases {
   void numbersArriveExact() {
     Counter counter = counter("exact", Amounts.MAX);
 
-    assertThat(counter.giveBack(1)).isEqualTo(new Change.Refused(Amounts.MAX));
-    assertThat(counter.tryTake(1)).isEqualTo(new Take.Taken(Amounts.MAX - 1));
+    assertThat(counter.add(1)).isEqualTo(new Change.Refused(Amounts.MAX));
+    assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(Amounts.MAX - 1));
     assertThat(elsewhere(counter).get()).isEqualTo(Amounts.MAX - 1);
-    assertThat(counter.tryTake(Amounts.MAX)).isEqualTo(new Take.Refused(Amounts.MAX - 1));
-    assertThat(counter.bounds(-Amounts.MAX, Amounts.MAX).isApplied()).isTrue();
-    assertThat(counter.set(-Amounts.MAX)).isEqualTo(new Change.Applied(-Amounts.MAX));
-    assertThat(counter.tryTake(1)).isEqualTo(new Take.Refused(-Amounts.MAX));
+    assertThat(counter.tryTake(Amounts.MAX)).isEqualTo(new Change.Refused(Amounts.MAX - 1));
+    assertThat(counter.update(Update.bounds(-Amounts.MAX, Amounts.MAX)).isApplied()).isTrue();
+    assertThat(counter.update(Update.set(-Amounts.MAX)))
+        .isEqualTo(new Change.Applied(-Amounts.MAX));
+    assertThat(counter.tryTake(1)).isEqualTo(new Change.Refused(-Amounts.MAX));
     assertConserved(counter);
   }
 
@@ -115,20 +121,19 @@ abstract class CountingCases extends CounterCases {
 
     for (long amount : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE, Amounts.MAX + 1}) {
       assertRefused(() -> counter.tryTake(amount), amount);
-      assertRefused(() -> counter.giveBack(amount), amount);
-      assertRefused(() -> counter.reserve(amount, LONG, "id"), amount);
-      assertRefused(() -> counter.tryTakeAsync(amount), amount);
+      assertRefused(() -> counter.reserve(amount, LONG, OperationId.of("id")), amount);
+      assertRefused(() -> counter.async().tryTake(amount), amount);
     }
     for (long amount : new long[] {0, Long.MIN_VALUE, -Amounts.MAX - 1, Amounts.MAX + 1}) {
       assertRefused(() -> counter.add(amount), amount);
     }
     for (long value : new long[] {Long.MIN_VALUE, -Amounts.MAX - 1, Amounts.MAX + 1}) {
-      assertRefused(() -> counter.set(value), value);
-      assertRefused(() -> counter.compareAndSet(value, 1), value);
-      assertRefused(() -> counter.compareAndSet(1, value), value);
-      assertRefused(() -> counter.bounds(value, value), value);
+      assertRefused(() -> counter.update(Update.set(value)), value);
+      assertRefused(() -> counter.update(Update.compareAndSet(value, 1)), value);
+      assertRefused(() -> counter.update(Update.compareAndSet(1, value)), value);
+      assertRefused(() -> counter.update(Update.bounds(value, value)), value);
     }
-    assertRefused(() -> counter.bounds(2, 1), 2);
+    assertRefused(() -> counter.update(Update.bounds(2, 1)), 2);
 
     assertThat(network.calls(Verb.APPLY)).isEqualTo(before);
     assertThat(counter.get()).isEqualTo(3);
@@ -191,16 +196,16 @@ abstract class CountingCases extends CounterCases {
   @Test
   void theLedgerTellsTheLastOperationsNewestFirst() {
     Counter counter = counter("history", 10);
-    counter.tryTake(3, "a");
-    counter.tryTake(30, "b");
-    counter.giveBack(1, "c");
+    counter.tryTake(3, OperationId.of("a"));
+    counter.tryTake(30, OperationId.of("b"));
+    counter.add(1, OperationId.of("c"));
 
-    List<Outcome> last = counter.history(3);
+    List<Outcome> last = counter.ledger().history(3);
     assertThat(last).extracting(Outcome::id).containsExactly("c", "b", "a");
     assertThat(last).extracting(Outcome::operation).containsExactly("add 1", "add -30", "add -3");
     assertThat(last).extracting(Outcome::change).containsExactly(1L, 0L, -3L);
     assertThat(last).extracting(Outcome::value).containsExactly(8L, 7L, 7L);
-    assertThat(counter("unheard").history(3)).isEmpty();
+    assertThat(counter("unheard").ledger().history(3)).isEmpty();
     assertConserved(counter);
   }
 }

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;
 import io.pawl.counter.OutcomeUnknownException;
-import io.pawl.counter.Take;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
@@ -43,7 +43,7 @@ abstract class LostChangeCases extends CounterCases {
     Counter counter = counter("replies", 10);
     network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.LOSE_REQUEST, Fault.LOSE_REPLY);
 
-    assertThat(counter.tryTake(3)).isEqualTo(new Take.Taken(7));
+    assertThat(counter.tryTake(3)).isEqualTo(new Change.Applied(7));
 
     assertThat(network.lostReplies()).hasSize(2);
     assertThat(network.lostReplies().get(0)).isEqualTo(network.lostReplies().get(1));
@@ -57,12 +57,12 @@ abstract class LostChangeCases extends CounterCases {
     Counter impatient = impatient(counter);
     for (int i = 0; i < 10; i++) {
       network.next(Verb.APPLY, Fault.LOSE_REPLY);
-      assertThatThrownBy(() -> impatient.tryTake(3, "order"))
+      assertThatThrownBy(() -> impatient.tryTake(3, OperationId.of("order")))
           .isInstanceOf(OutcomeUnknownException.class);
     }
     assertThat(network.lostReplies()).hasSize(10);
     assertThat(network.lostReplies()).containsOnly(network.lostReplies().get(0));
-    assertThat(impatient.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
+    assertThat(impatient.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
     assertThat(counter.get()).isEqualTo(7);
     assertConserved(counter);
   }
@@ -92,10 +92,10 @@ abstract class LostChangeCases extends CounterCases {
     Counter counter = counter("forgotten", 10);
     Instant now = Instant.now();
     network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.HOLD_REQUEST);
-    CompletableFuture<Take> take =
-        counter.tryTakeAsync(3, OperationId.of("order", now.minus(Duration.ofDays(2))));
+    CompletableFuture<Change> take =
+        counter.async().tryTake(3, OperationId.of("order", now.minus(Duration.ofDays(2))));
     eventually(() -> network.calls(Verb.APPLY) == 3);
-    assertThat(elsewhere(counter).prune(now.minus(Duration.ofDays(1)))).isEqualTo(1);
+    assertThat(elsewhere(counter).ledger().prune(now.minus(Duration.ofDays(1)))).isEqualTo(1);
 
     network.resume();
 
@@ -109,12 +109,13 @@ abstract class LostChangeCases extends CounterCases {
   @Test
   void anUnknownOutcomeIsKnownEvenAfterOldOperationsWereForgotten() {
     Counter counter = counter("pruned", 10);
-    counter.prune(Instant.now().minus(Duration.ofDays(1)));
+    counter.ledger().prune(Instant.now().minus(Duration.ofDays(1)));
     network.next(Verb.APPLY, Fault.LOSE_REQUEST);
     Counter impatient = impatient(counter);
 
     OutcomeUnknownException lost =
-        catchThrowableOfType(OutcomeUnknownException.class, () -> impatient.tryTake(3, "order"));
+        catchThrowableOfType(
+            OutcomeUnknownException.class, () -> impatient.tryTake(3, OperationId.of("order")));
 
     assertThat(counter.outcome(lost.id()).status()).isEqualTo(Status.NEVER);
   }
@@ -123,9 +124,10 @@ abstract class LostChangeCases extends CounterCases {
   void p7_conservation_aChangeThatArrivesAfterItsOutcomeWasToldIsRefused() throws Exception {
     Counter counter = counter("late", 10);
     network.next(Verb.APPLY, Fault.HOLD_REQUEST);
-    CompletableFuture<Take> late = counter.tryTakeAsync(3, OperationId.of("order"));
+    CompletableFuture<Change> late = counter.async().tryTake(3, OperationId.of("order"));
     eventually(() -> network.calls(Verb.APPLY) == 2);
-    assertThat(elsewhere(counter).outcome("order").status()).isEqualTo(Status.NEVER);
+    assertThat(elsewhere(counter).outcome(OperationId.of("order")).status())
+        .isEqualTo(Status.NEVER);
 
     network.resume();
 
@@ -138,16 +140,17 @@ abstract class LostChangeCases extends CounterCases {
   @Test
   void p7_conservation_aRefusalAfterALostRequestStands() throws Exception {
     Counter counter = counter("delayed", 1);
-    CompletableFuture<Take> first;
+    CompletableFuture<Change> first;
     network.next(Verb.APPLY, Fault.HOLD_REQUEST);
-    first = counter.tryTakeAsync(2, OperationId.of("order"));
+    first = counter.async().tryTake(2, OperationId.of("order"));
     eventually(() -> network.calls(Verb.APPLY) == 2);
-    assertThat(elsewhere(counter).tryTake(2, "order")).isEqualTo(new Take.Refused(1));
-    counter.giveBack(5);
+    assertThat(elsewhere(counter).tryTake(2, OperationId.of("order")))
+        .isEqualTo(new Change.Refused(1));
+    counter.add(5);
 
     network.resume();
 
-    assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(new Take.Refused(1));
+    assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(new Change.Refused(1));
     assertThat(counter.get()).isEqualTo(6);
   }
 
@@ -155,13 +158,13 @@ abstract class LostChangeCases extends CounterCases {
   void aReservationWhoseReplyWasLostIsMadeOnceAndConfirmedOnce() {
     Counter counter = counter("reserve", 10);
     network.next(Verb.APPLY, Fault.LOSE_REPLY);
-    assertThat(counter.reserve(3, LONG, "a").left()).isEqualTo(7);
+    assertThat(counter.reserve(3, LONG, OperationId.of("a")).value()).isEqualTo(7);
     network.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.LOSE_REPLY);
-    assertThat(counter.confirm("a")).isTrue();
+    assertThat(counter.confirm(OperationId.of("a"))).isTrue();
     network.next(Verb.APPLY, Fault.LOSE_REPLY);
-    assertThat(counter.reserve(3, LONG, "b").left()).isEqualTo(4);
+    assertThat(counter.reserve(3, LONG, OperationId.of("b")).value()).isEqualTo(4);
     network.next(Verb.APPLY, Fault.LOSE_REPLY);
-    assertThat(counter.cancel("b")).isTrue();
+    assertThat(counter.cancel(OperationId.of("b"))).isTrue();
 
     assertThat(counter.get()).isEqualTo(7);
     assertConserved(counter);
@@ -173,7 +176,8 @@ abstract class LostChangeCases extends CounterCases {
     Counter b = counter("b", 5);
     network.next(Verb.APPLY, Fault.LOSE_REPLY);
 
-    assertThat(here.tryTakeAll(Map.of(a.name(), 1L, b.name(), 1L), OperationId.random()).isTaken())
+    assertThat(
+            here.tryTakeAll(Map.of(a.name(), 1L, b.name(), 1L), OperationId.random()).isApplied())
         .isTrue();
 
     assertThat(a.get()).isEqualTo(4);
@@ -219,7 +223,7 @@ abstract class LostChangeCases extends CounterCases {
         bench.start(
             () -> {
               Thread.currentThread().interrupt();
-              return counter.tryTake(1).isTaken() && Thread.currentThread().isInterrupted();
+              return counter.tryTake(1).isApplied() && Thread.currentThread().isInterrupted();
             });
     assertThat(taking.result()).isTrue();
   }
@@ -230,8 +234,8 @@ abstract class LostChangeCases extends CounterCases {
     Pawl closing = bench.over(network);
     network.on(Verb.APPLY, Fault.LOSE_REPLY);
     int before = network.calls(Verb.APPLY);
-    CompletableFuture<Take> take =
-        closing.counter(counter.name()).tryTakeAsync(1, OperationId.of("order"));
+    CompletableFuture<Change> take =
+        closing.counter(counter.name()).async().tryTake(1, OperationId.of("order"));
     eventually(() -> network.calls(Verb.APPLY) > before);
 
     closing.close();
@@ -243,6 +247,6 @@ abstract class LostChangeCases extends CounterCases {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("closed");
     network.heal();
-    assertThat(counter.outcome("order").status()).isEqualTo(Status.APPLIED);
+    assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
   }
 }

@@ -11,7 +11,7 @@ import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.Outcome;
 import io.pawl.counter.Outcome.Status;
 import io.pawl.counter.Reservation;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -39,9 +39,10 @@ abstract class OperationIdCases extends CounterCases {
   void p7_conservation_anIdIsAppliedOnceAndAnsweredAlike() {
     Counter counter = counter("once", 10);
     for (int i = 0; i < 10; i++) {
-      assertThat(counter.tryTake(3, "order")).isEqualTo(new Take.Taken(7));
-      assertThat(elsewhere(counter).tryTake(3, "order")).isEqualTo(new Take.Taken(7));
-      counter.giveBack(2, "back");
+      assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
+      assertThat(elsewhere(counter).tryTake(3, OperationId.of("order")))
+          .isEqualTo(new Change.Applied(7));
+      counter.add(2, OperationId.of("back"));
     }
     assertThat(counter.get()).isEqualTo(9);
     assertConserved(counter);
@@ -50,10 +51,11 @@ abstract class OperationIdCases extends CounterCases {
   @Test
   void p7_conservation_whatWasRefusedStaysRefused() {
     Counter counter = counter("refused", 1);
-    assertThat(counter.tryTake(2, "order")).isEqualTo(new Take.Refused(1));
-    counter.giveBack(5);
+    assertThat(counter.tryTake(2, OperationId.of("order"))).isEqualTo(new Change.Refused(1));
+    counter.add(5);
 
-    assertThat(elsewhere(counter).tryTake(2, "order")).isEqualTo(new Take.Refused(1));
+    assertThat(elsewhere(counter).tryTake(2, OperationId.of("order")))
+        .isEqualTo(new Change.Refused(1));
     assertThat(counter.get()).isEqualTo(6);
   }
 
@@ -64,16 +66,16 @@ abstract class OperationIdCases extends CounterCases {
     OperationId cas = OperationId.of("cas");
     OperationId bounds = OperationId.of("bounds");
     OperationId add = OperationId.of("add");
-    assertThat(counter.set(5, set)).isEqualTo(new Change.Applied(5));
-    assertThat(counter.compareAndSet(5, 6, cas)).isEqualTo(new Change.Applied(6));
-    assertThat(counter.bounds(1, 100, bounds)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.update(Update.set(5), set)).isEqualTo(new Change.Applied(5));
+    assertThat(counter.update(Update.compareAndSet(5, 6), cas)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.update(Update.bounds(1, 100), bounds)).isEqualTo(new Change.Applied(6));
     assertThat(counter.add(1, add)).isEqualTo(new Change.Applied(7));
-    counter.bounds(0, 50);
-    counter.set(20);
+    counter.update(Update.bounds(0, 50));
+    counter.update(Update.set(20));
 
-    assertThat(counter.set(5, set)).isEqualTo(new Change.Applied(5));
-    assertThat(counter.compareAndSet(5, 6, cas)).isEqualTo(new Change.Applied(6));
-    assertThat(counter.bounds(1, 100, bounds)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.update(Update.set(5), set)).isEqualTo(new Change.Applied(5));
+    assertThat(counter.update(Update.compareAndSet(5, 6), cas)).isEqualTo(new Change.Applied(6));
+    assertThat(counter.update(Update.bounds(1, 100), bounds)).isEqualTo(new Change.Applied(6));
     assertThat(counter.add(1, add)).isEqualTo(new Change.Applied(7));
     assertThat(counter.get()).isEqualTo(20);
     assertThat(counter.read().ceiling()).isEqualTo(50);
@@ -83,21 +85,21 @@ abstract class OperationIdCases extends CounterCases {
   @Test
   void theSameIdForSomethingElseIsAConflictThatChangesNothing() {
     Counter counter = counter("conflict", 10);
-    counter.tryTake(3, "order");
+    counter.tryTake(3, OperationId.of("order"));
 
-    assertThatThrownBy(() -> counter.tryTake(2, "order"))
+    assertThatThrownBy(() -> counter.tryTake(2, OperationId.of("order")))
         .isInstanceOf(OperationConflictException.class)
         .hasMessageContaining(counter.name())
         .hasMessageContaining("'order'")
         .hasMessageContaining("add -2")
         .hasMessageContaining("add -3");
-    assertThatThrownBy(() -> elsewhere(counter).giveBack(3, "order"))
+    assertThatThrownBy(() -> elsewhere(counter).add(3, OperationId.of("order")))
         .isInstanceOf(OperationConflictException.class);
-    assertThatThrownBy(() -> counter.set(3, OperationId.of("order")))
+    assertThatThrownBy(() -> counter.update(Update.set(3), OperationId.of("order")))
         .isInstanceOf(OperationConflictException.class);
-    assertThatThrownBy(() -> counter.reserve(3, LONG, "order"))
+    assertThatThrownBy(() -> counter.reserve(3, LONG, OperationId.of("order")))
         .isInstanceOf(OperationConflictException.class);
-    assertThatThrownBy(() -> counter.confirm("order"))
+    assertThatThrownBy(() -> counter.confirm(OperationId.of("order")))
         .isInstanceOf(OperationConflictException.class);
     assertThat(counter.get()).isEqualTo(7);
     assertConserved(counter);
@@ -108,8 +110,8 @@ abstract class OperationIdCases extends CounterCases {
     Counter one = counter("one", 5);
     Counter two = counter("two", 5);
 
-    assertThat(one.tryTake(1, "order")).isEqualTo(new Take.Taken(4));
-    assertThat(two.tryTake(2, "order")).isEqualTo(new Take.Taken(3));
+    assertThat(one.tryTake(1, OperationId.of("order"))).isEqualTo(new Change.Applied(4));
+    assertThat(two.tryTake(2, OperationId.of("order"))).isEqualTo(new Change.Applied(3));
   }
 
   @Test
@@ -118,16 +120,17 @@ abstract class OperationIdCases extends CounterCases {
     int ids = 0;
     for (List<String> texts : List.of(NameCases.ALIKE, NameCases.HOSTILE)) {
       for (String text : texts) {
-        assertThat(counter.tryTake(1, text).isTaken()).as(text).isTrue();
+        assertThat(counter.tryTake(1, OperationId.of(text)).isApplied()).as(text).isTrue();
         ids++;
       }
     }
     assertThat(counter.get()).isEqualTo(1_000 - ids);
     String longest = "x".repeat(OperationId.MAX_BYTES);
-    assertThat(counter.tryTake(1, longest).isTaken()).isTrue();
-    assertThatThrownBy(() -> counter.tryTake(1, longest + "x"))
+    assertThat(counter.tryTake(1, OperationId.of(longest)).isApplied()).isTrue();
+    assertThatThrownBy(() -> counter.tryTake(1, OperationId.of(longest + "x")))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThat(counter.tryTake(1, longest.substring(1) + "y").left()).isEqualTo(1_000 - ids - 2);
+    assertThat(counter.tryTake(1, OperationId.of(longest.substring(1) + "y")).value())
+        .isEqualTo(1_000 - ids - 2);
   }
 
   @Test
@@ -135,10 +138,11 @@ abstract class OperationIdCases extends CounterCases {
     Counter counter = counter("ids", 3);
     int before = network.calls(Verb.APPLY);
     for (String id : List.of("", "a\r\nb", "x".repeat(65_536), "\u0000", "\uDFFF")) {
-      assertThatThrownBy(() -> counter.tryTake(1, id))
+      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of(id)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("operation id");
-      assertThatThrownBy(() -> counter.outcome(id)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> counter.outcome(OperationId.of(id)))
+          .isInstanceOf(IllegalArgumentException.class);
     }
     assertThat(network.calls(Verb.APPLY)).isEqualTo(before);
   }
@@ -146,15 +150,15 @@ abstract class OperationIdCases extends CounterCases {
   @Test
   void theOutcomeOfAnIdIsWhatWasAnswered() throws Exception {
     Counter counter = counter("outcome", 10);
-    counter.tryTake(3, "yes");
-    counter.tryTake(30, "no");
+    counter.tryTake(3, OperationId.of("yes"));
+    counter.tryTake(30, OperationId.of("no"));
 
-    Outcome yes = elsewhere(counter).outcome("yes");
+    Outcome yes = elsewhere(counter).outcome(OperationId.of("yes"));
     assertThat(yes.status()).isEqualTo(Status.APPLIED);
     assertThat(yes.change()).isEqualTo(-3);
     assertThat(yes.value()).isEqualTo(7);
     assertThat(yes.operation()).isEqualTo("add -3");
-    Outcome no = counter.outcomeAsync(OperationId.of("no")).get(20, TimeUnit.SECONDS);
+    Outcome no = counter.async().outcome(OperationId.of("no")).get(20, TimeUnit.SECONDS);
     assertThat(no.status()).isEqualTo(Status.REFUSED);
     assertThat(no.change()).isZero();
     assertThat(no.value()).isEqualTo(7);
@@ -164,12 +168,12 @@ abstract class OperationIdCases extends CounterCases {
   void anOutcomeThatIsNeverStaysSo() {
     Counter counter = counter("never", 10);
 
-    assertThat(counter.outcome("lost").status()).isEqualTo(Status.NEVER);
+    assertThat(counter.outcome(OperationId.of("lost")).status()).isEqualTo(Status.NEVER);
 
-    assertThatThrownBy(() -> elsewhere(counter).tryTake(3, "lost"))
+    assertThatThrownBy(() -> elsewhere(counter).tryTake(3, OperationId.of("lost")))
         .isInstanceOf(OperationConflictException.class)
         .hasMessageContaining("outcome");
-    assertThat(elsewhere(counter).outcome("lost").status()).isEqualTo(Status.NEVER);
+    assertThat(elsewhere(counter).outcome(OperationId.of("lost")).status()).isEqualTo(Status.NEVER);
     assertThat(counter.get()).isEqualTo(10);
     assertConserved(counter);
   }
@@ -179,21 +183,21 @@ abstract class OperationIdCases extends CounterCases {
   void p7_conservation_anOutcomeThatIsNeverOutlastsWhatIsOlderThanTheQuestion() {
     Counter counter = counter("asked", 10);
     Instant yesterday = Instant.now().minus(Duration.ofDays(1));
-    assertThat(counter.outcome("undated").status()).isEqualTo(Status.NEVER);
-    assertThat(counter.cancel("cart")).isTrue();
+    assertThat(counter.outcome(OperationId.of("undated")).status()).isEqualTo(Status.NEVER);
+    assertThat(counter.cancel(OperationId.of("cart"))).isTrue();
     OperationId dated = OperationId.of("dated", EARLY);
     assertThat(counter.outcome(dated).status()).isEqualTo(Status.NEVER);
 
-    assertThat(elsewhere(counter).prune(yesterday)).isZero();
+    assertThat(elsewhere(counter).ledger().prune(yesterday)).isZero();
 
     for (String id : List.of("undated", "dated")) {
-      assertThatThrownBy(() -> elsewhere(counter).tryTake(1, id))
+      assertThatThrownBy(() -> elsewhere(counter).tryTake(1, OperationId.of(id)))
           .isInstanceOf(OperationConflictException.class);
-      assertThat(counter.outcome(id).status()).isEqualTo(Status.NEVER);
+      assertThat(counter.outcome(OperationId.of(id)).status()).isEqualTo(Status.NEVER);
     }
     assertThatThrownBy(() -> counter.tryTake(1, dated))
         .isInstanceOf(OperationConflictException.class);
-    assertThatThrownBy(() -> counter.reserve(1, LONG, "cart"))
+    assertThatThrownBy(() -> counter.reserve(1, LONG, OperationId.of("cart")))
         .isInstanceOf(OperationConflictException.class);
     assertThat(counter.get()).isEqualTo(10);
     assertConserved(counter);
@@ -202,12 +206,12 @@ abstract class OperationIdCases extends CounterCases {
   @Test
   void nothingIsForgottenOfATimeThatIsStillToCome() {
     Counter counter = counter("future", 10);
-    counter.tryTake(1, "order");
+    counter.tryTake(1, OperationId.of("order"));
     Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
     int before = network.calls(Verb.READ);
 
     for (Instant wrong : List.of(tomorrow, Instant.MAX, Instant.MIN)) {
-      assertThatThrownBy(() -> counter.prune(wrong))
+      assertThatThrownBy(() -> counter.ledger().prune(wrong))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(wrong.toString());
     }
@@ -223,9 +227,9 @@ abstract class OperationIdCases extends CounterCases {
         .isInstanceOf(StoreException.class)
         .hasMessageContaining(counter.name());
 
-    assertThat(counter.tryTake(1, "order")).isEqualTo(new Take.Taken(9));
-    assertThat(counter.tryTake(1, "next")).isEqualTo(new Take.Taken(8));
-    assertThat(counter.outcome("another").status()).isEqualTo(Status.NEVER);
+    assertThat(counter.tryTake(1, OperationId.of("order"))).isEqualTo(new Change.Applied(9));
+    assertThat(counter.tryTake(1, OperationId.of("next"))).isEqualTo(new Change.Applied(8));
+    assertThat(counter.outcome(OperationId.of("another")).status()).isEqualTo(Status.NEVER);
     assertConserved(counter);
   }
 
@@ -239,7 +243,7 @@ abstract class OperationIdCases extends CounterCases {
     OperationId held = OperationId.of("held", EARLY);
     Reservation reserved = counter.reserve(3, LONG, held);
 
-    assertThat(counter.prune(LATER)).isEqualTo(1);
+    assertThat(counter.ledger().prune(LATER)).isEqualTo(1);
 
     assertThat(elsewhere(counter).reserve(3, LONG, held)).isEqualTo(reserved);
 
@@ -249,12 +253,13 @@ abstract class OperationIdCases extends CounterCases {
         .hasMessageContaining("'old'");
     assertThatThrownBy(() -> elsewhere(counter).outcome(old))
         .isInstanceOf(OperationTooOldException.class);
-    assertThatThrownBy(() -> counter.outcome("old")).isInstanceOf(OperationTooOldException.class);
-    assertThat(counter.tryTake(2, kept)).isEqualTo(new Take.Taken(7));
+    assertThatThrownBy(() -> counter.outcome(OperationId.of("old")))
+        .isInstanceOf(OperationTooOldException.class);
+    assertThat(counter.tryTake(2, kept)).isEqualTo(new Change.Applied(7));
     assertThat(counter.get()).isEqualTo(4);
     assertThat(counter.confirm(held)).isTrue();
-    assertThat(counter.tryTake(1, "new")).isEqualTo(new Take.Taken(3));
-    assertThat(counter.outcome("new").status()).isEqualTo(Status.APPLIED);
+    assertThat(counter.tryTake(1, OperationId.of("new"))).isEqualTo(new Change.Applied(3));
+    assertThat(counter.outcome(OperationId.of("new")).status()).isEqualTo(Status.APPLIED);
     assertConserved(counter);
   }
 

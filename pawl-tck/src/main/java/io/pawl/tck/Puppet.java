@@ -4,6 +4,7 @@ import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.counter.OperationId;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -163,7 +164,7 @@ final class Puppet {
   }
 
   private String give(String name, long amount, String id) {
-    return pawl.counter(name).giveBack(amount, id).isApplied() ? "given" : "refused";
+    return pawl.counter(name).add(amount, OperationId.of(id)).isApplied() ? "given" : "refused";
   }
 
   private void apart(String[] order) {
@@ -191,7 +192,7 @@ final class Puppet {
     for (int i = 0; ; i++) {
       String id = prefix + i;
       reply("asks " + id);
-      reply((counter.tryTake(1, id).isTaken() ? "taken " : "refused ") + id);
+      reply((counter.tryTake(1, OperationId.of(id)).isApplied() ? "taken " : "refused ") + id);
     }
   }
 

@@ -10,7 +10,7 @@ import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;
 import io.pawl.counter.Reservation;
-import io.pawl.counter.Take;
+import io.pawl.counter.Update;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -26,50 +26,51 @@ abstract class ReservationCases extends CounterCases {
 
   private static void assertReserved(Reservation reservation, long left) {
     assertThat(reservation.isReserved()).as("%s", reservation).isTrue();
-    assertThat(reservation.left()).isEqualTo(left);
+    assertThat(reservation.value()).isEqualTo(left);
   }
 
   @Test
   void whatIsReservedCannotBeTaken() {
     Counter counter = counter("reserved", 10);
 
-    assertReserved(counter.reserve(7, LONG, "a"), 3);
+    assertReserved(counter.reserve(7, LONG, OperationId.of("a")), 3);
 
-    assertThat(elsewhere(counter).tryTake(4)).isEqualTo(new Take.Refused(3));
-    assertThat(elsewhere(counter).reserve(4, LONG, "b")).isEqualTo(new Reservation.Refused(3));
+    assertThat(elsewhere(counter).tryTake(4)).isEqualTo(new Change.Refused(3));
+    assertThat(elsewhere(counter).reserve(4, LONG, OperationId.of("b")))
+        .isEqualTo(new Reservation.Refused(3));
     assertThat(counter.read().reserved()).isEqualTo(7);
-    assertThat(counter.outcome("a").status()).isEqualTo(Status.RESERVED);
+    assertThat(counter.outcome(OperationId.of("a")).status()).isEqualTo(Status.RESERVED);
     assertConserved(counter);
   }
 
   @Test
   void aConfirmedReservationIsTakenForGood() {
     Counter counter = counter("confirmed", 10);
-    counter.reserve(7, bench.shortLease(), "a");
+    counter.reserve(7, bench.shortLease(), OperationId.of("a"));
 
-    assertThat(elsewhere(counter).confirm("a")).isTrue();
-    assertThat(counter.confirm("a")).isTrue();
-    assertThat(counter.cancel("a")).isFalse();
+    assertThat(elsewhere(counter).confirm(OperationId.of("a"))).isTrue();
+    assertThat(counter.confirm(OperationId.of("a"))).isTrue();
+    assertThat(counter.cancel(OperationId.of("a"))).isFalse();
 
     long start = System.nanoTime();
     Bench.passed(start, bench.shortLease().multipliedBy(2));
     assertThat(counter.get()).isEqualTo(3);
     assertThat(counter.read().reserved()).isZero();
-    assertThat(counter.outcome("a").status()).isEqualTo(Status.CONFIRMED);
+    assertThat(counter.outcome(OperationId.of("a")).status()).isEqualTo(Status.CONFIRMED);
     assertConserved(counter);
   }
 
   @Test
   void aCancelledReservationReturnsOnce() throws Exception {
     Counter counter = counter("cancelled", 10);
-    counter.reserve(7, LONG, "a");
+    counter.reserve(7, LONG, OperationId.of("a"));
 
-    assertThat(elsewhere(counter).cancel("a")).isTrue();
-    assertThat(counter.cancelAsync(OperationId.of("a")).get(20, TimeUnit.SECONDS)).isTrue();
-    assertThat(counter.confirm("a")).isFalse();
+    assertThat(elsewhere(counter).cancel(OperationId.of("a"))).isTrue();
+    assertThat(counter.async().cancel(OperationId.of("a")).get(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(counter.confirm(OperationId.of("a"))).isFalse();
 
     assertThat(counter.get()).isEqualTo(10);
-    assertThat(counter.outcome("a").status()).isEqualTo(Status.CANCELLED);
+    assertThat(counter.outcome(OperationId.of("a")).status()).isEqualTo(Status.CANCELLED);
     assertConserved(counter);
   }
 
@@ -77,19 +78,19 @@ abstract class ReservationCases extends CounterCases {
   void p7_conservation_anUnconfirmedReservationReturnsAtItsDeadlineOnce() {
     Counter counter = counter("expired", 10);
     long start = System.nanoTime();
-    Reservation reservation = counter.reserve(7, bench.shortLease(), "a");
+    Reservation reservation = counter.reserve(7, bench.shortLease(), OperationId.of("a"));
     assertReserved(reservation, 3);
 
     eventually(() -> elsewhere(counter).get() == 10);
 
     Bench.assertKeptFor(bench.shortLease(), start);
-    assertThat(counter.confirm("a")).isFalse();
-    assertThat(counter.cancel("a")).isTrue();
+    assertThat(counter.confirm(OperationId.of("a"))).isFalse();
+    assertThat(counter.cancel(OperationId.of("a"))).isTrue();
     assertThat(counter.get()).isEqualTo(10);
-    assertThat(counter.reserve(7, bench.shortLease(), "a")).isEqualTo(reservation);
+    assertThat(counter.reserve(7, bench.shortLease(), OperationId.of("a"))).isEqualTo(reservation);
     assertThat(counter.get()).isEqualTo(10);
-    assertThat(elsewhere(counter).tryTake(10)).isEqualTo(new Take.Taken(0));
-    assertThat(counter.outcome("a").status()).isEqualTo(Status.EXPIRED);
+    assertThat(elsewhere(counter).tryTake(10)).isEqualTo(new Change.Applied(0));
+    assertThat(counter.outcome(OperationId.of("a")).status()).isEqualTo(Status.EXPIRED);
     assertConserved(counter);
   }
 
@@ -97,11 +98,11 @@ abstract class ReservationCases extends CounterCases {
   void aTakeFindsWhatHasReturned() {
     Counter counter = counter("taken", 10);
     for (int i = 0; i < 5; i++) {
-      counter.reserve(2, bench.shortLease(), "r" + i);
+      counter.reserve(2, bench.shortLease(), OperationId.of("r" + i));
     }
-    assertThat(counter.tryTake(1, "early")).isEqualTo(new Take.Refused(0));
+    assertThat(counter.tryTake(1, OperationId.of("early"))).isEqualTo(new Change.Refused(0));
 
-    eventually(() -> elsewhere(counter).tryTake(10).isTaken());
+    eventually(() -> elsewhere(counter).tryTake(10).isApplied());
 
     assertThat(counter.get()).isZero();
     assertConserved(counter);
@@ -110,13 +111,13 @@ abstract class ReservationCases extends CounterCases {
   @Test
   void p7_conservation_thereIsAlwaysRoomForWhatReturns() {
     Counter counter = counter("room", 10);
-    counter.bounds(0, 10);
-    counter.reserve(4, LONG, "a");
+    counter.update(Update.bounds(0, 10));
+    counter.reserve(4, LONG, OperationId.of("a"));
 
-    assertThat(counter.giveBack(1)).isEqualTo(new Change.Refused(6));
-    assertThat(counter.set(7)).isEqualTo(new Change.Refused(6));
-    assertThat(counter.bounds(0, 9)).isEqualTo(new Change.Refused(6));
-    assertThat(counter.cancel("a")).isTrue();
+    assertThat(counter.add(1)).isEqualTo(new Change.Refused(6));
+    assertThat(counter.update(Update.set(7))).isEqualTo(new Change.Refused(6));
+    assertThat(counter.update(Update.bounds(0, 9))).isEqualTo(new Change.Refused(6));
+    assertThat(counter.cancel(OperationId.of("a"))).isTrue();
     assertThat(counter.get()).isEqualTo(10);
     assertConserved(counter);
   }
@@ -124,14 +125,14 @@ abstract class ReservationCases extends CounterCases {
   @Test
   void aReservationRepeatedIsTheSame() {
     Counter counter = counter("repeated", 10);
-    Reservation first = counter.reserve(4, LONG, "a");
+    Reservation first = counter.reserve(4, LONG, OperationId.of("a"));
 
-    assertThat(elsewhere(counter).reserve(4, LONG, "a")).isEqualTo(first);
+    assertThat(elsewhere(counter).reserve(4, LONG, OperationId.of("a"))).isEqualTo(first);
     assertThat(((Reservation.Reserved) first).until()).isAfter(Instant.EPOCH);
-    assertThatThrownBy(() -> counter.reserve(4, LONG.plusSeconds(1), "a"))
+    assertThatThrownBy(() -> counter.reserve(4, LONG.plusSeconds(1), OperationId.of("a")))
         .isInstanceOf(OperationConflictException.class);
-    counter.confirm("a");
-    assertThat(counter.reserve(4, LONG, "a")).isEqualTo(first);
+    counter.confirm(OperationId.of("a"));
+    assertThat(counter.reserve(4, LONG, OperationId.of("a"))).isEqualTo(first);
     assertThat(counter.get()).isEqualTo(6);
   }
 
@@ -139,24 +140,24 @@ abstract class ReservationCases extends CounterCases {
   void aReservationThatIsCancelledBeforeItArrivesNeverArrives() {
     Counter counter = counter("unknown", 10);
 
-    assertThat(counter.confirm("a")).isFalse();
-    assertThat(counter.cancel("b")).isTrue();
+    assertThat(counter.confirm(OperationId.of("a"))).isFalse();
+    assertThat(counter.cancel(OperationId.of("b"))).isTrue();
 
-    assertThatThrownBy(() -> elsewhere(counter).reserve(1, LONG, "b"))
+    assertThatThrownBy(() -> elsewhere(counter).reserve(1, LONG, OperationId.of("b")))
         .isInstanceOf(OperationConflictException.class);
-    assertReserved(counter.reserve(1, LONG, "a"), 9);
-    assertThat(counter.confirm("b")).isFalse();
+    assertReserved(counter.reserve(1, LONG, OperationId.of("a")), 9);
+    assertThat(counter.confirm(OperationId.of("b"))).isFalse();
   }
 
   @Test
   void impossibleTimesAreRefused() {
     Counter counter = counter("times", 10);
     for (Duration ttl : List.of(Duration.ZERO, Duration.ofMillis(-1), Duration.ofNanos(999_999))) {
-      assertThatThrownBy(() -> counter.reserve(1, ttl, "a"))
+      assertThatThrownBy(() -> counter.reserve(1, ttl, OperationId.of("a")))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("ttl");
     }
-    assertReserved(counter.reserve(1, Duration.ofSeconds(Long.MAX_VALUE), "a"), 9);
+    assertReserved(counter.reserve(1, Duration.ofSeconds(Long.MAX_VALUE), OperationId.of("a")), 9);
     assertThat(counter.read().reserved()).isEqualTo(1);
   }
 
@@ -164,7 +165,8 @@ abstract class ReservationCases extends CounterCases {
   void manyReservationsThatAreDueTogetherAllReturn() {
     Counter counter = counter("many", 1_500);
     bench.parallel(
-        1_500, i -> assertReservedAny(counter.reserve(1, Duration.ofMillis(1), "r" + i)));
+        1_500,
+        i -> assertReservedAny(counter.reserve(1, Duration.ofMillis(1), OperationId.of("r" + i))));
 
     eventually(() -> elsewhere(counter).get() == 1_500);
 

@@ -6,8 +6,8 @@ import io.pawl.bench.BenchException;
 import io.pawl.bench.soak.SoakNotes.Note;
 import io.pawl.composite.GateOptions;
 import io.pawl.composite.GateStore;
+import io.pawl.counter.Change;
 import io.pawl.counter.OutcomeUnknownException;
-import io.pawl.counter.Take;
 import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
@@ -173,13 +173,14 @@ final class SoakFork {
 
   private interface Hearing {
     /** Either of them. */
-    void told(@Nullable Take answer, @Nullable Throwable error);
+    void told(@Nullable Change answer, @Nullable Throwable error);
   }
 
   private void ask(SoakTake take, Hearing hearing) {
     counters
         .get(SoakTake.COUNTERS.indexOf(take.counter()))
-        .tryTakeAsync(take.amount(), take.id())
+        .async()
+        .tryTake(take.amount(), take.id())
         .whenComplete(
             (answer, error) -> {
               try {
@@ -191,12 +192,12 @@ final class SoakFork {
             });
   }
 
-  private void first(SoakTake take, @Nullable Take answer, @Nullable Throwable error) {
+  private void first(SoakTake take, @Nullable Change answer, @Nullable Throwable error) {
     if (answer != null) {
       note(take, answer);
       if (isRepeated(take)) {
         ask(take, (again, failed) -> repeated(take, answer, again, failed));
-      } else if (pausesWhenRefused && !answer.isTaken()) {
+      } else if (pausesWhenRefused && !answer.isApplied()) {
         later(this::buyNext);
       } else {
         buyNext();
@@ -223,11 +224,11 @@ final class SoakFork {
 
   /** After an answer: it must be the same again, or fail. */
   private void repeated(
-      SoakTake take, Take before, @Nullable Take answer, @Nullable Throwable error) {
+      SoakTake take, Change before, @Nullable Change answer, @Nullable Throwable error) {
     boolean same =
         answer == null
             ? error instanceof StoreException || error instanceof OutcomeUnknownException
-            : answer.isTaken() ? answer.equals(before) : !before.isTaken();
+            : answer.isApplied() ? answer.equals(before) : !before.isApplied();
     if (!same) {
       contradicted(take, before + ", then " + answer + " " + error);
     }
@@ -235,7 +236,7 @@ final class SoakFork {
   }
 
   /** After no answer: what is told now counts. */
-  private void second(SoakTake take, @Nullable Take answer, @Nullable Throwable error) {
+  private void second(SoakTake take, @Nullable Change answer, @Nullable Throwable error) {
     if (answer != null) {
       note(take, answer);
     } else if (!(error instanceof StoreException || error instanceof OutcomeUnknownException)) {
@@ -245,11 +246,11 @@ final class SoakFork {
     later(this::buyNext);
   }
 
-  private void note(SoakTake take, Take answer) {
-    if (answer.left() < 0 || (!answer.isTaken() && answer.left() >= take.amount())) {
+  private void note(SoakTake take, Change answer) {
+    if (answer.value() < 0 || (!answer.isApplied() && answer.value() >= take.amount())) {
       contradicted(take, answer.toString());
     } else {
-      notes.put(take, answer.isTaken() ? Note.TAKEN : Note.REFUSED);
+      notes.put(take, answer.isApplied() ? Note.TAKEN : Note.REFUSED);
     }
     notes.countTold();
   }

@@ -11,6 +11,7 @@ import io.pawl.bench.soak.SoakPlan.Kind;
 import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
+import io.pawl.counter.Update;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
@@ -138,7 +139,9 @@ final class SoakRun {
       for (int counter = 0; counter < SoakTake.COUNTERS.size(); counter++) {
         Change change =
             pawl.counter(SoakTake.COUNTERS.get(counter))
-                .set(SoakTake.stock(counter, plan.takes()), OperationId.of(SoakCheck.ID_OF_STOCK));
+                .update(
+                    Update.set(SoakTake.stock(counter, plan.takes())),
+                    OperationId.of(SoakCheck.ID_OF_STOCK));
         if (!change.isApplied()) {
           throw new BenchException("the stock was refused: " + change);
         }
@@ -266,7 +269,8 @@ final class SoakRun {
             atOnce.acquireUninterruptibly();
             counters
                 .get(SoakTake.COUNTERS.indexOf(take.counter()))
-                .outcomeAsync(take.id())
+                .async()
+                .outcome(take.id())
                 .whenComplete(
                     (outcome, error) -> {
                       if (error == null) {

@@ -15,6 +15,7 @@ import io.pawl.bench.rival.RedissonLocks;
 import io.pawl.bench.rival.Rival;
 import io.pawl.bench.rival.TakingRival;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.util.List;
@@ -76,11 +77,11 @@ final class CountersRedisSuite implements ContestSuite {
   private static TakingRival.Taker pawl(String address) {
     Pawl pawl = Pawl.connect(address);
     Counter counter = pawl.counter(COUNTER);
-    counter.set(STOCK, OperationId.of(ID_OF_STOCK));
+    counter.update(Update.set(STOCK), OperationId.of(ID_OF_STOCK));
     return new TakingRival.Taker() {
       @Override
       public boolean takeOne(String id) {
-        return counter.tryTake(1, id).isTaken();
+        return counter.tryTake(1, OperationId.of(id)).isApplied();
       }
 
       @Override

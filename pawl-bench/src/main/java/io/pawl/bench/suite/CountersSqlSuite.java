@@ -14,6 +14,7 @@ import io.pawl.bench.rival.SqlFlavour;
 import io.pawl.bench.rival.SqlPool;
 import io.pawl.bench.rival.TakingRival;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -84,11 +85,11 @@ final class CountersSqlSuite implements ContestSuite {
   private static TakingRival.Taker pawl(String address) {
     Pawl pawl = Pawl.connect(address);
     Counter counter = pawl.counter(COUNTER);
-    counter.set(STOCK, OperationId.of(ID_OF_STOCK));
+    counter.update(Update.set(STOCK), OperationId.of(ID_OF_STOCK));
     return new TakingRival.Taker() {
       @Override
       public boolean takeOne(String id) {
-        return counter.tryTake(1, id).isTaken();
+        return counter.tryTake(1, OperationId.of(id)).isApplied();
       }
 
       @Override

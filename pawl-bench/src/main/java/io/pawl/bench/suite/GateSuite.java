@@ -17,6 +17,7 @@ import io.pawl.bench.rival.Rival;
 import io.pawl.bench.rival.SqlFlavour;
 import io.pawl.bench.rival.TakingRival;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,12 +90,12 @@ final class GateSuite implements ContestSuite {
   private static TakingRival.Taker soldOut(String address) {
     Pawl pawl = Pawl.connect(address);
     Counter counter = pawl.counter("sold-out");
-    counter.set(1, OperationId.of("stock"));
-    counter.tryTake(1, "last");
+    counter.update(Update.set(1), OperationId.of("stock"));
+    counter.tryTake(1, OperationId.of("last"));
     return new TakingRival.Taker() {
       @Override
       public boolean takeOne(String id) {
-        if (counter.tryTake(1).isTaken()) {
+        if (counter.tryTake(1).isApplied()) {
           throw new ExclusionViolation("sold what was sold out");
         }
         return true;

@@ -11,6 +11,7 @@ import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
 import io.pawl.bench.report.Target;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.Update;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -92,8 +93,8 @@ final class SaleContest {
     String address = ground.fresh();
     String truth = GateSuite.truthOf(address);
     try (Pawl pawl = Pawl.connect(throughGate ? address : truth)) {
-      pawl.counter(SaleFork.COUNTER).set(items, OperationId.of(ID_OF_STOCK));
-      pawl.counter(SaleFork.WARM_UP).set(ENOUGH_TO_WARM_UP);
+      pawl.counter(SaleFork.COUNTER).update(Update.set(items), OperationId.of(ID_OF_STOCK));
+      pawl.counter(SaleFork.WARM_UP).update(Update.set(ENOUGH_TO_WARM_UP));
     }
     List<String> arguments = new ArrayList<>();
     arguments.add(truth);

@@ -117,7 +117,7 @@ final class SaleFork {
     long sold = 0;
     long last = System.nanoTime();
     for (int i = 0; i < tries; i++) {
-      if (counter.tryTake(1).isTaken()) {
+      if (counter.tryTake(1).isApplied()) {
         sold++;
         last = System.nanoTime();
       }

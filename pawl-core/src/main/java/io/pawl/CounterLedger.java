@@ -1,0 +1,55 @@
+package io.pawl;
+
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.Outcome;
+import io.pawl.error.StoreException;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What a counter remembers of its changes, for people and tools. Obtained from {@link
+ * Counter#ledger}; thread-safe. Its methods block, and throw as {@link Counter}'s.
+ */
+public final class CounterLedger {
+
+  private final Counters counters;
+  private final String name;
+
+  CounterLedger(Counters counters, String name) {
+    this.counters = counters;
+    this.name = name;
+  }
+
+  /**
+   * The last operations, newest first. One round trip.
+   *
+   * @param limit at most so many, at least 1
+   */
+  public List<Outcome> history(int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit: " + limit + " is not positive");
+    }
+    return counters
+        .look(
+            name,
+            store -> store.history(name, limit),
+            entries -> entries.stream().map(Counters::outcome).toList())
+        .now();
+  }
+
+  /**
+   * Forgets the operations whose ids were first used before {@code before}, except open
+   * reservations. From then on an operation that is that old is refused ({@link
+   * OperationTooOldException}). Takes a while where there are many.
+   *
+   * @param before from 1970 to now, by this client's clock and by the store's
+   * @return how many it forgot
+   * @throws IllegalArgumentException where {@code before} is earlier or later, before anything is
+   *     sent
+   * @throws StoreException where it is later than the store's clock; nothing was changed
+   */
+  public long prune(Instant before) {
+    counters.checkPast(name, before);
+    return counters.look(name, store -> store.prune(name, before), count -> count).now();
+  }
+}
