@@ -181,7 +181,7 @@ public final class Lease implements AutoCloseable {
   @Override
   public void close() {
     CompletableFuture<Void> confirmed =
-        loan.end() ? loan.giveBack(Runnable::run, loan.engine().observer()) : loan.ended();
+        loan.end() ? loan.giveBack(true, loan.engine().observer()) : loan.ended();
     loan.engine().awaitConfirmation(confirmed, () -> "lock '" + lock() + "'");
   }
 
@@ -192,8 +192,7 @@ public final class Lease implements AutoCloseable {
   public CompletableFuture<Void> closeAsync() {
     Engine engine = loan.engine();
     try {
-      return engine.forUser(
-          loan.end() ? loan.giveBack(engine::run, engine.observer()) : loan.ended());
+      return engine.forUser(loan.end() ? loan.giveBack(false, engine.observer()) : loan.ended());
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -37,6 +37,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -89,6 +90,31 @@ class GroupTest {
     store.attempt(2).answer().complete(WAITING);
     client.pass(Duration.ZERO);
     return group;
+  }
+
+  /**
+   * Else it would hold {@code b} while it waits for {@code a}, and whoever has {@code a} may wait
+   * for {@code b}.
+   */
+  @Test
+  void aGroupWhoseGrantCameTooLateDoesNotWaitForItBesideWhatItHolds() {
+    start("a", "b");
+    new Requests(client.engine(), new LineKey("a", OPTIONS, Mode.EXCLUSIVE))
+        .tryAcquireAsync(Duration.ofDays(1), Function.identity());
+    client.freeze(LEASE.multipliedBy(2));
+    store.attempt(0).answer().complete(held(1));
+    client.pass(Duration.ofSeconds(1));
+    store.attempt(1).answer().complete(held(1));
+    client.pass(Duration.ofSeconds(1));
+    assertThat(store.attempts)
+        .extracting(asked -> asked.claim().lock())
+        .containsExactly("a", "b", "a", "b");
+    assertThat(store.attempt(2).claim().queues()).isTrue();
+    store.withdrawals.clear();
+    store.attempt(3).answer().complete(held(2));
+    store.attempt(2).answer().complete(WAITING);
+    client.pass(Duration.ofMillis(100));
+    assertThat(store.withdrawals).extracting(Claim::lock).containsExactly("b");
   }
 
   /** The client's end may come between the end of the lease and its being told to the store. */

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -187,25 +186,31 @@ public final class Engine {
   }
 
   /**
-   * Runs calls to the store, in one trip where it can.
+   * Runs calls to the store.
    *
    * @param mayBlock whether the calling thread would wait for the store anyway
    */
-  void runTogether(List<Runnable> calls, boolean mayBlock) {
-    Runnable all = () -> store.together(() -> calls.forEach(Runnable::run));
-    if (mayBlock) {
-      all.run();
-    } else {
-      run(all);
+  void call(List<Runnable> calls, boolean mayBlock) {
+    for (Runnable call : calls) {
+      if (mayBlock) {
+        call.run();
+      } else {
+        run(call);
+      }
     }
+  }
+
+  /** As {@link #call}, in one trip where the store can. */
+  void callTogether(List<Runnable> calls, boolean mayBlock) {
+    call(List.of(() -> store.together(() -> calls.forEach(Runnable::run))), mayBlock);
   }
 
   /**
    * Puts {@code waiter} into the line for its lock, a private one where order is strict.
    *
-   * @param asks runs what asks the store, if that has to be asked
+   * @return the calls to the store that this takes, if any
    */
-  void enter(LineKey key, Waiter waiter, Executor asks) {
+  List<Runnable> enter(LineKey key, Waiter<?> waiter) {
     while (true) {
       if (closed) {
         throw closedException(key.name());
@@ -214,11 +219,12 @@ public final class Engine {
         hasReaders = true;
       }
       Line line = lineFor(key);
-      if (line.enter(waiter, asks)) {
+      Effects effects = new Effects();
+      if (line.enter(waiter, effects)) {
         if (closed) {
           line.close();
         }
-        return;
+        return effects.performLocally(this);
       }
     }
   }
@@ -260,7 +266,7 @@ public final class Engine {
   /** The line that asked for {@code id}, while it has not ended. */
   @Nullable Line lineOf(ClaimId id) {
     LiveClaim claim = live.get(id);
-    return claim != null && claim.owner() instanceof Line line ? line : null;
+    return claim == null ? null : claim.line();
   }
 
   /**
@@ -284,7 +290,7 @@ public final class Engine {
     lines.remove(key, line);
   }
 
-  LiveClaim claim(LineKey key, LiveClaim.Owner owner, boolean queues, int tokens, String thread) {
+  LiveClaim claim(LineKey key, Line line, boolean queues, int tokens, String thread) {
     LockOptions lock = key.options();
     ClaimId id = new ClaimId(clientId, claims.getAndIncrement());
     Holder holder =
@@ -301,7 +307,7 @@ public final class Engine {
             0,
             false,
             holder);
-    LiveClaim alive = new LiveClaim(this, owner, claim, lock.renewal());
+    LiveClaim alive = new LiveClaim(this, line, claim, lock.renewal());
     live.put(id, alive);
     return alive;
   }

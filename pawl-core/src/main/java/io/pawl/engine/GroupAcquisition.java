@@ -153,9 +153,9 @@ public final class GroupAcquisition {
     Throwable refusal = null;
     try {
       for (Requests lock : wanted) {
-        Made<Optional<Loan>> request =
-            lock.make(wait, thread, Function.identity(), asks::add, Runnable::run);
+        Made<Optional<Loan>> request = lock.make(wait, thread, Function.identity(), Runnable::run);
         requests.add(request);
+        asks.addAll(request.calls());
         if (request.future().isDone()) {
           break; // busy in this client already: what comes after it would only be in others' way
         }
@@ -169,7 +169,7 @@ public final class GroupAcquisition {
     } else if (!wantedStill) {
       requests.forEach(Made::undo);
     }
-    engine.runTogether(asks, mayBlock); // in any case: other waiters may have joined these claims
+    engine.callTogether(asks, mayBlock); // in any case: other waiters may have joined these claims
     CompletableFuture.allOf(requests.stream().map(Made::future).toArray(CompletableFuture[]::new))
         .whenComplete((nothing, error) -> proceed(() -> next.accept(requests)));
   }

@@ -168,14 +168,13 @@ public final class GroupLoan {
     List<CompletableFuture<Void>> confirmed = new ArrayList<>();
     List<Runnable> ends = new ArrayList<>();
     for (Loan loan : ending.subList(0, ending.size() - 1)) {
-      confirmed.add(loan.giveBack(ends::add, engine.observerLater()));
+      confirmed.add(loan.giveBackWith(ends, engine.observerLater()));
     }
     Loan last = ending.get(ending.size() - 1);
     CompletableFuture<Void> lastConfirmed = new CompletableFuture<>();
     confirmed.add(lastConfirmed);
-    ends.add(
-        () -> Futures.follow(lastConfirmed, last.giveBack(Runnable::run, engine.observerLater())));
-    engine.runTogether(ends, mayBlock);
+    ends.add(() -> Futures.follow(lastConfirmed, last.giveBack(true, engine.observerLater())));
+    engine.callTogether(ends, mayBlock);
     return CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new));
   }
 

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Locking: {@code mutex} guards state; the store, the waiters and users' code are called after
  * it is released.
  */
-public final class Line implements LiveClaim.Owner {
+public final class Line {
 
   public static final long SLICE_NANOS = 500_000;
 
@@ -117,13 +116,12 @@ public final class Line implements LiveClaim.Owner {
   }
 
   /**
-   * Takes {@code waiter} in: granted or refused at once, or in line with a claim under way. Answers
-   * false where this line is no longer used.
+   * Takes {@code waiter} in: granted or refused at once, or in line with a claim under way.
    *
-   * @param asks runs what asks the store, if that has to be asked
+   * @param effects what is to be done then
+   * @return false where this line is no longer used
    */
-  boolean enter(Waiter<?> waiter, Executor asks) {
-    Steps steps = new Steps();
+  boolean enter(Waiter<?> waiter, Effects effects) {
     mutex.lock();
     try {
       if (retired || aside) {
@@ -132,23 +130,22 @@ public final class Line implements LiveClaim.Owner {
       waiter.standsIn(this);
       Hold open = claims.open(engine.time().nanos());
       if (open != null) {
-        lend(open, waiter, steps);
+        lend(open, waiter, effects);
       } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
-        refuse(waiter, steps);
+        refuse(waiter, effects);
       } else {
         waiters.add(waiter, this);
         if (claims.wanted(waiters.size()) > 0) {
-          steps.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
+          effects.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
         } else {
-          noteWaiting(steps);
+          noteWaiting(effects);
           lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
         }
       }
+      return true;
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, asks);
-    return true;
   }
 
   private void lookLater(long nanos) {
@@ -164,7 +161,7 @@ public final class Line implements LiveClaim.Owner {
    */
   private void lookBeyond() {
     decide(
-        steps -> {
+        effects -> {
           looking = false;
           Waiter<?> first = waiters.firstThat(true);
           if (first == null) {
@@ -175,21 +172,21 @@ public final class Line implements LiveClaim.Owner {
             lookLater(left);
           } else {
             claims.lookBeyond();
-            askForMore(steps, 0);
+            askForMore(effects, 0);
           }
         },
-        engine::run);
+        false);
   }
 
   /** The semaphore has {@code capacity} permits from now on. */
   void capacityIs(int capacity) {
     decide(
-        steps -> {
+        effects -> {
           if (adopt(capacity)) {
-            askForMore(steps, 0);
+            askForMore(effects, 0);
           }
         },
-        engine::run);
+        false);
     if (engine.isClosed()) {
       close();
     }
@@ -213,7 +210,7 @@ public final class Line implements LiveClaim.Owner {
   /** A waiter that was nudged looks whether a hold still lies free. */
   void takeFreeHold(Waiter<?> waiter) {
     decide(
-        steps -> {
+        effects -> {
           Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
           if (free == null) {
             return;
@@ -222,12 +219,12 @@ public final class Line implements LiveClaim.Owner {
           if (claims.mayPass(free, now)) {
             waiters.remove(waiter);
             free.beginSlice(now);
-            lend(free, waiter, steps);
+            lend(free, waiter, effects);
           } else {
-            end(free, steps);
+            end(free, effects);
           }
         },
-        waiter.calls());
+        waiter.mayBlock());
   }
 
   /** A waiter's time is over while the store is silent: it wants to hear of the answer. */
@@ -235,21 +232,30 @@ public final class Line implements LiveClaim.Owner {
     hasOverdue = true;
   }
 
-  @Override
-  public void inLine(LiveClaim claim) {
+  void inLine(LiveClaim claim) {
     decide(
-        steps -> {
+        effects -> {
           stands = true;
-          noteWaiting(steps);
-          hurryOverdue(steps);
+          refuseImpatient(effects);
+          noteWaiting(effects);
+          hurryOverdue(effects);
         },
-        engine::run);
+        false);
   }
 
-  private void hurryOverdue(Steps steps) {
+  /** Others are in the way of those that do not wait, unless a claim that does not either asks. */
+  private void refuseImpatient(Effects effects) {
+    for (Waiter<?> impatient : waiters.impatientBehind(claims.askingImpatiently())) {
+      waiters.remove(impatient);
+      impatient.refuse();
+      effects.wake(impatient);
+    }
+  }
+
+  private void hurryOverdue(Effects effects) {
     if (hasOverdue) {
       hasOverdue = false;
-      waiters.overdue(steps);
+      waiters.overdue(effects);
     }
   }
 
@@ -258,114 +264,113 @@ public final class Line implements LiveClaim.Owner {
    * completes when the store knows, at once where nothing has to be told.
    */
   @Nullable CompletableFuture<Void> leave(Waiter<?> waiter) {
-    Steps steps = new Steps();
+    Effects effects = new Effects();
     mutex.lock();
     try {
       if (!waiters.remove(waiter)) {
         return null;
       }
-      endNeedless(waiter.waits(), steps);
-      endNeedlessHolds(steps);
-      waiters.nudge(claims.free(), steps);
+      endNeedless(waiter.waits(), effects);
+      endNeedlessHolds(effects);
+      waiters.nudge(claims.free(), effects);
       retireIfDone();
     } finally {
       mutex.unlock();
     }
-    return steps.take(engine, engine::run);
+    return effects.perform(engine, false);
   }
 
-  private void endNeedless(boolean queueing, Steps steps) {
+  private void endNeedless(boolean queueing, Effects effects) {
     LiveClaim needless = claims.removeNeedless(waiters.size(), queueing);
     while (needless != null) {
-      steps.end(needless);
+      effects.end(needless);
       needless = claims.removeNeedless(waiters.size(), queueing);
     }
   }
 
   /**
-   * A loan is given back; the stage completes when the store knows, at once if it was passed on.
+   * A loan is given back: its hold is passed on, or ends.
    *
-   * @param ends runs what tells the store, if that has to be told
+   * @return what is to be done then
    */
-  CompletableFuture<Void> release(Loan returned, Hold hold, Executor ends) {
-    Steps steps = new Steps();
+  Effects release(Loan returned, Hold hold) {
+    Effects effects = new Effects();
     mutex.lock();
     try {
       if (!hold.takeBack(returned) || !hold.isFree()) {
-        return CompletableFuture.completedFuture(null);
+        return effects;
       }
       long now = engine.time().nanos();
       if (hold.isShared() || waiters.isEmpty() || !claims.mayPass(hold, now)) {
-        end(hold, steps);
+        end(hold, effects);
       } else if (hold.isInSlice(now)) {
-        waiters.nudge(claims.free(), steps);
+        waiters.nudge(claims.free(), effects);
       } else {
         hold.beginSlice(now);
-        lend(hold, waiters.removeFirst(), steps);
+        lend(hold, waiters.removeFirst(), effects);
       }
     } finally {
       mutex.unlock();
     }
-    return steps.take(engine, ends);
+    return effects;
   }
 
   /** The hold of {@code lease} will be a reader's, so that it is not for this line any more. */
   void drain(Hold hold) {
     decide(
-        steps -> {
+        effects -> {
           hold.drain();
-          scatter(steps);
-          askForMore(steps, 0);
+          scatter(effects);
+          askForMore(effects, 0);
         },
-        engine::run);
+        false);
   }
 
-  @Override
-  public void granted(LiveClaim granted) {
-    Steps steps = new Steps();
+  void granted(LiveClaim granted) {
+    Effects effects = new Effects();
     Standing.Held tokens = granted.held();
     if (tokens != null) {
-      gather(granted, tokens.followers(), steps);
+      gather(granted, tokens.followers(), effects);
     }
     mutex.lock();
     try {
       if (tokens != null && claims.removeAsking(granted)) {
         stands = false;
-        lendToLine(claims.hold(granted, tokens, engine.time().nanos()), steps);
-        noteWaiting(steps);
-        askForMore(steps, 0);
-        hurryOverdue(steps);
+        lendToLine(claims.hold(granted, tokens, engine.time().nanos()), effects);
+        noteWaiting(effects);
+        askForMore(effects, 0);
+        hurryOverdue(effects);
       } else {
-        steps.end(granted);
+        effects.end(granted);
       }
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, engine::run);
+    effects.perform(engine, false);
   }
 
   /** Tells the observer of those in line that have somebody in their way. */
-  private void noteWaiting(Steps steps) {
+  private void noteWaiting(Effects effects) {
     if (engine.observer().isSilent() || waiters.isEmpty()) {
       return;
     }
     boolean lent = claims.isLent();
     if (lent || stands) {
-      steps.waiting(waiters.beginWaiting(), lent);
+      effects.waiting(waiters.beginWaiting(), lent);
     }
   }
 
-  private void lendToLine(Hold hold, Steps steps) {
+  private void lendToLine(Hold hold, Effects effects) {
     Waiter<?> first = hold.claim().claim().queues() ? null : waiters.firstThat(false);
     if (first != null) {
       waiters.remove(first);
-      lend(hold, first, steps);
+      lend(hold, first, effects);
     }
     while (hold.hasRoom() && !hold.isUsedUp() && !waiters.isEmpty()) {
-      lend(hold, waiters.removeFirst(), steps);
+      lend(hold, waiters.removeFirst(), effects);
     }
     if (hold.isFree()) {
-      end(hold, steps);
+      end(hold, effects);
     } else {
       claims.noteIfUsedUp(hold);
     }
@@ -375,12 +380,12 @@ public final class Line implements LiveClaim.Owner {
    * Takes over the waiters of {@code followers}, whose claims are ended, up to one that cannot be:
    * nobody overtakes it.
    */
-  private void gather(LiveClaim leader, List<ClaimId> followers, Steps steps) {
+  private void gather(LiveClaim leader, List<ClaimId> followers, Effects effects) {
     for (ClaimId follower : followers) {
       Line line = engine.lineOf(follower);
       LiveClaim left = line == null ? null : line.moveTo(this, leader, follower);
       if (left != null) {
-        steps.end(left);
+        effects.end(left);
       } else if (line != null) {
         break;
       }
@@ -421,31 +426,30 @@ public final class Line implements LiveClaim.Owner {
    * The hold under which several strict waiters were to be served ends early: all but the first get
    * lines of their own again.
    */
-  private void scatter(Steps steps) {
+  private void scatter(Effects effects) {
     if (claims.strict() && waiters.size() > 1) {
       Waiter<?> stays = waiters.removeFirst();
       while (!waiters.isEmpty()) {
-        engine.lineFor(key).startWith(waiters.removeFirst(), steps);
+        engine.lineFor(key).startWith(waiters.removeFirst(), effects);
       }
       waiters.add(stays, this);
     }
   }
 
   /** A new line that nobody else knows yet gets its waiter. */
-  private void startWith(Waiter<?> waiter, Steps steps) {
+  private void startWith(Waiter<?> waiter, Effects effects) {
     mutex.lock();
     try {
       waiters.add(waiter, this);
-      askForMore(steps, 0);
+      askForMore(effects, 0);
     } finally {
       mutex.unlock();
     }
   }
 
-  @Override
-  public void refused(LiveClaim refused) {
+  void refused(LiveClaim refused) {
     decide(
-        steps -> {
+        effects -> {
           if (!claims.removeAsking(refused)) {
             return;
           }
@@ -453,36 +457,34 @@ public final class Line implements LiveClaim.Owner {
           if (impatient != null) {
             waiters.remove(impatient);
             impatient.refuse();
-            steps.wake(impatient);
-            endNeedlessHolds(steps);
+            effects.wake(impatient);
+            endNeedlessHolds(effects);
           }
-          askForMore(steps, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
+          askForMore(effects, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
           retireIfDone();
         },
-        engine::run);
+        false);
   }
 
-  @Override
-  public CompletableFuture<Void> lost(LiveClaim lost, String why) {
+  CompletableFuture<Void> lost(LiveClaim lost, String why) {
     return decide(
-            steps -> {
+            effects -> {
               Hold hold = claims.holdOf(lost);
               if (hold != null) {
                 claims.lost(hold);
-                steps.lose(hold.takeAll(), why);
+                effects.lose(hold.takeAll(), why);
               } else if (!claims.removeAsking(lost)) {
                 return;
               }
-              scatter(steps);
-              askForMore(steps, 0);
+              scatter(effects);
+              askForMore(effects, 0);
               retireIfDone();
             },
-            engine::run)
+            false)
         .told();
   }
 
-  @Override
-  public boolean isForgotten(LiveClaim held) {
+  boolean isForgotten(LiveClaim held) {
     mutex.lock();
     try {
       Hold hold = claims.holdOf(held);
@@ -493,23 +495,22 @@ public final class Line implements LiveClaim.Owner {
   }
 
   /** Asked for once more, where that was not done already. */
-  @Override
-  public void late(LiveClaim late) {
+  void late(LiveClaim late) {
     decide(
-        steps -> {
+        effects -> {
           if (!claims.removeAsking(late)) {
             return;
           }
           Waiter<?> impatient = waiters.firstThat(false);
           if (impatient != null && !impatient.asksAnew()) {
             waiters.remove(impatient);
-            turnAway(List.of(impatient), lateException(late), steps);
-            endNeedlessHolds(steps);
+            turnAway(List.of(impatient), lateException(late), effects);
+            endNeedlessHolds(effects);
           }
-          askForMore(steps, 0);
+          askForMore(effects, 0);
           retireIfDone();
         },
-        engine::run);
+        false);
   }
 
   private StoreUnavailableException lateException(LiveClaim late) {
@@ -526,16 +527,15 @@ public final class Line implements LiveClaim.Owner {
    * Waiters that another claim stands for may still get it, and so may those who came later than
    * the failures began: their patience is not over.
    */
-  @Override
-  public void failed(LiveClaim failed, RuntimeException cause) {
+  void failed(LiveClaim failed, RuntimeException cause) {
     decide(
-        steps -> {
+        effects -> {
           boolean fresh = claims.isFresh(failed);
           if (!claims.removeAsking(failed)) {
             return;
           }
           if (!fresh && cause instanceof LockKindException other && adopt(other.capacity())) {
-            askForMore(steps, 0);
+            askForMore(effects, 0);
             return;
           }
           List<Waiter<?>> unserved = waiters.behind(claims.asking());
@@ -547,22 +547,22 @@ public final class Line implements LiveClaim.Owner {
                     .toList();
           }
           unserved.forEach(waiters::remove);
-          turnAway(unserved, cause, steps);
-          endNeedlessHolds(steps);
+          turnAway(unserved, cause, effects);
+          endNeedlessHolds(effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
           if (!patient.isEmpty()) {
-            askAfterFailures(patient.get(0).enteredAt(), steps);
+            askAfterFailures(patient.get(0).enteredAt(), effects);
           }
           retireIfDone();
         },
-        engine::run);
+        false);
   }
 
-  private void askAfterFailures(long patientSince, Steps steps) {
+  private void askAfterFailures(long patientSince, Effects effects) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
       LiveClaim next = make();
       next.isPatientSince(patientSince);
-      steps.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
+      effects.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
     }
   }
 
@@ -570,14 +570,14 @@ public final class Line implements LiveClaim.Owner {
   void close() {
     List<Loan> lent = new ArrayList<>();
     decide(
-        steps -> {
-          turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), steps);
-          claims.removeAllAsking().forEach(steps::end);
-          endNeedlessHolds(steps);
+        effects -> {
+          turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), effects);
+          claims.removeAllAsking().forEach(effects::end);
+          endNeedlessHolds(effects);
           claims.holds().forEach(hold -> lent.addAll(hold.loans()));
           retireIfDone();
         },
-        engine::run);
+        false);
     lent.forEach(Loan::tellClosing);
   }
 
@@ -587,41 +587,41 @@ public final class Line implements LiveClaim.Owner {
    */
   CompletableFuture<Void> leaveToRunOut(String why) {
     List<LiveClaim> held = new ArrayList<>();
-    decide(steps -> claims.holds().forEach(hold -> held.add(hold.claim())), engine::run);
+    decide(effects -> claims.holds().forEach(hold -> held.add(hold.claim())), false);
     return CompletableFuture.allOf(
         held.stream().map(claim -> claim.leaveToRunOut(why)).toArray(CompletableFuture[]::new));
   }
 
-  private Steps decide(Consumer<Steps> decision, Executor calls) {
-    Steps steps = new Steps();
+  private Effects decide(Consumer<Effects> decision, boolean mayBlock) {
+    Effects effects = new Effects();
     mutex.lock();
     try {
-      decision.accept(steps);
+      decision.accept(effects);
     } finally {
       mutex.unlock();
     }
-    steps.take(engine, calls);
-    return steps;
+    effects.perform(engine, mayBlock);
+    return effects;
   }
 
-  private void lend(Hold hold, Waiter<?> waiter, Steps steps) {
+  private void lend(Hold hold, Waiter<?> waiter, Effects effects) {
     waiter.grant(hold.lend(engine, this));
-    steps.wake(waiter);
+    effects.wake(waiter);
     if (waiters.isEmpty()) {
-      endNeedless(true, steps);
+      endNeedless(true, effects);
     }
-    endNeedlessHolds(steps);
+    endNeedlessHolds(effects);
   }
 
   /** A hold that lies free is for a waiter, who may have got another one meanwhile. */
-  private void endNeedlessHolds(Steps steps) {
+  private void endNeedlessHolds(Effects effects) {
     while (claims.free() > waiters.size()) {
-      end(Objects.requireNonNull(claims.firstFree()), steps);
+      end(Objects.requireNonNull(claims.firstFree()), effects);
     }
   }
 
   /** Busy, unless the claim that stands in the way is struggling with the store itself. */
-  private void refuse(Waiter<?> waiter, Steps steps) {
+  private void refuse(Waiter<?> waiter, Effects effects) {
     LiveClaim inTheWay = claims.oldestAsking();
     StoreException trouble = inTheWay == null ? null : inTheWay.lastFailure();
     if (trouble == null) {
@@ -629,28 +629,28 @@ public final class Line implements LiveClaim.Owner {
     } else {
       waiter.fail(Waiter.stillFailing(trouble));
     }
-    steps.wake(waiter);
+    effects.wake(waiter);
   }
 
-  private static void turnAway(List<Waiter<?>> away, RuntimeException cause, Steps steps) {
+  private static void turnAway(List<Waiter<?>> away, RuntimeException cause, Effects effects) {
     for (Waiter<?> waiter : away) {
       waiter.fail(cause);
-      steps.wake(waiter);
+      effects.wake(waiter);
     }
   }
 
   /** Gives {@code hold} back, and asks for those in line. */
-  private void end(Hold hold, Steps steps) {
+  private void end(Hold hold, Effects effects) {
     claims.end(hold, !waiters.isEmpty());
-    steps.end(hold.claim());
-    scatter(steps);
-    askForMore(steps, 0);
+    effects.end(hold.claim());
+    scatter(effects);
+    askForMore(effects, 0);
     retireIfDone();
   }
 
-  private void askForMore(Steps steps, long delayNanos) {
+  private void askForMore(Effects effects, long delayNanos) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      steps.ask(make(), delayNanos);
+      effects.ask(make(), delayNanos);
     }
   }
 

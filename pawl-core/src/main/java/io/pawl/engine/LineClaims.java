@@ -78,6 +78,15 @@ final class LineClaims {
     return asking.size();
   }
 
+  /** How many of them do not queue. */
+  int askingImpatiently() {
+    int count = 0;
+    for (int i = 0; i < asking.size(); i++) {
+      count += asking.get(i).claim().queues() ? 0 : 1;
+    }
+    return count;
+  }
+
   @Nullable LiveClaim oldestAsking() {
     return asking.isEmpty() ? null : asking.get(0);
   }

@@ -11,8 +11,8 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * last: a claim that is not renewed gets its whole lease by asking, and one with a shortest hold is
  * a holder to the store once it was heard of after its grant.
  *
- * <p>Locking: {@code mutex} is held for state only, never while the store or the owner is called.
- * The owner may hear of a loss before it hears of the grant, and ignores claims that it has let go.
+ * <p>Locking: {@code mutex} is held for state only, never while the store or the line is called.
+ * The line may hear of a loss before it hears of the grant, and ignores claims that it has let go.
  */
 final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
@@ -44,40 +44,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
 
   private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
-
-  /**
-   * Whom a claim reports to; called without any lock held. All but a grant and a place in line end
-   * the claim.
-   */
-  interface Owner {
-
-    /** The store has answered: it waits there. */
-    void inLine(LiveClaim claim);
-
-    /** It is held now. */
-    void granted(LiveClaim claim);
-
-    /** It is neither held nor in line, without fault: busy, or its place was dropped. */
-    void refused(LiveClaim claim);
-
-    /**
-     * It does not queue and was granted, but the answer took longer than its lease: it is given
-     * back, and does not stand in the way of another one.
-     */
-    void late(LiveClaim claim);
-
-    /** It was held and can no longer be trusted; the stage completes when the holders know. */
-    CompletableFuture<Void> lost(LiveClaim claim, String why);
-
-    /** Whether nobody can reach a lease of the hold any more. */
-    boolean isForgotten(LiveClaim claim);
-
-    /**
-     * The store failed for good, or for longer than the client's patience; or the lock is of
-     * another kind.
-     */
-    void failed(LiveClaim claim, RuntimeException cause);
-  }
 
   /** What the {@link Renewer} is to do with a claim whose time has come. */
   enum Duty {
@@ -95,7 +61,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private final Engine engine;
-  private final Owner owner;
+  private final Line line;
   private volatile Claim claim;
   private final boolean renewal;
   private final long periodNanos;
@@ -128,9 +94,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
 
-  LiveClaim(Engine engine, Owner owner, Claim claim, boolean renewal) {
+  LiveClaim(Engine engine, Line line, Claim claim, boolean renewal) {
     this.engine = engine;
-    this.owner = owner;
+    this.line = line;
     this.claim = claim;
     this.renewal = renewal;
     this.periodNanos = claim.lease().toNanos() / 3;
@@ -143,8 +109,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return claim;
   }
 
-  Owner owner() {
-    return owner;
+  Line line() {
+    return line;
   }
 
   long periodNanos() {
@@ -298,7 +264,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     if (standing instanceof Standing.Waiting waiting) {
       boolean news = first || status != Status.WAITING;
-      Runnable report = news ? () -> owner.inLine(this) : () -> {};
+      Runnable report = news ? () -> line.inLine(this) : () -> {};
       status = Status.WAITING;
       validity.cover(sentAt);
       if (hinted) {
@@ -321,9 +287,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       engine.run(finish);
       if (standing instanceof Standing.OtherKind other) {
         int asked = claim.mode().capacity();
-        owner.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
+        line.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
       } else {
-        owner.refused(this);
+        line.refused(this);
       }
     };
   }
@@ -352,9 +318,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return () -> {
         engine.run(finish);
         if (claim.queues()) {
-          owner.refused(this);
+          line.refused(this);
         } else {
-          withdrawal.confirmed().whenComplete((nothing, error) -> owner.late(this));
+          withdrawal.confirmed().whenComplete((nothing, error) -> line.late(this));
         }
       };
     }
@@ -363,7 +329,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     grantedAt = now;
     held = tokens;
     watchHeld();
-    return () -> owner.granted(this);
+    return () -> line.granted(this);
   }
 
   private void watchHeld() {
@@ -380,7 +346,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       Runnable finish = withdrawing();
       return () -> {
         engine.observerLater().storeFailed(claim.lock(), cause);
-        owner.failed(this, cause);
+        line.failed(this, cause);
         engine.run(finish);
       };
     }
@@ -436,7 +402,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
    * any other claim.
    */
   boolean endsForgotten() {
-    if (held == null || !owner.isForgotten(this)) {
+    if (held == null || !line.isForgotten(this)) {
       return false;
     }
     log.warn(
@@ -547,7 +513,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     lossReason = why;
     long runsOutAt = validity.coveredFrom() + claim.lease().toNanos();
     Runnable finish = withdrawing();
-    return () -> withdrawAfter(owner.lost(this, why), runsOutAt, finish);
+    return () -> withdrawAfter(line.lost(this, why), runsOutAt, finish);
   }
 
   /** The holders hear first. One who does not return delays nobody for longer than the lease. */
@@ -573,23 +539,24 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   /**
-   * Gives the hold or the place in line back. Idempotent. The stage completes when the store has
-   * confirmed it, or exceptionally when it could not be told before the claim ran out there anyway.
+   * Gives the hold or the place in line back.
    *
-   * @param thread runs what tells the store
+   * @return what tells the store; empty where it has ended before
    */
-  CompletableFuture<Void> end(Executor thread) {
-    Runnable finish;
+  Optional<Runnable> end() {
     mutex.lock();
     try {
-      if (status == Status.ENDED) {
-        return withdrawal.confirmed();
-      }
-      finish = withdrawing();
+      return status == Status.ENDED ? Optional.empty() : Optional.of(withdrawing());
     } finally {
       mutex.unlock();
     }
-    thread.execute(finish);
+  }
+
+  /**
+   * Of its end. Completes when the store has confirmed it, or exceptionally when it could not be
+   * told before the claim ran out there anyway.
+   */
+  CompletableFuture<Void> confirmed() {
     return withdrawal.confirmed();
   }
 
@@ -636,7 +603,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       mutex.unlock();
     }
     withdrawal.confirm();
-    return owner.lost(this, why);
+    return line.lost(this, why);
   }
 
   private void markEnded() {

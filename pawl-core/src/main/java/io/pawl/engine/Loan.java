@@ -9,9 +9,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,8 +121,8 @@ public final class Loan {
       return true;
     }
     String why = claim.whyLost();
-    lose(why);
-    claim.lose(why);
+    STATE.compareAndSet(this, HELD, new Lost(why));
+    claim.lose(why); // which tells all loans of the hold, this one too
     return false;
   }
 
@@ -214,15 +214,33 @@ public final class Loan {
   /**
    * Gives the hold back, or passes it on; the stage completes when the store knows.
    *
-   * @param ends runs what tells the store, if that has to be told
+   * @param mayBlock whether the calling thread would wait for the store anyway
    * @param observer told of the release
    */
-  public CompletableFuture<Void> giveBack(Executor ends, GuardedObserver observer) {
-    Duration held = Duration.ofNanos(engine.time().nanos() - grantedAt);
-    CompletableFuture<Void> confirmed = line.release(this, hold, ends);
+  public CompletableFuture<Void> giveBack(boolean mayBlock, GuardedObserver observer) {
+    long heldNanos = heldNanos();
+    CompletableFuture<Void> confirmed = line.release(this, hold).perform(engine, mayBlock);
+    return released(confirmed, heldNanos, observer);
+  }
+
+  /** As {@link #giveBack}, where the caller runs what calls the store, added to {@code calls}. */
+  CompletableFuture<Void> giveBackWith(List<Runnable> calls, GuardedObserver observer) {
+    long heldNanos = heldNanos();
+    Effects effects = line.release(this, hold);
+    calls.addAll(effects.performLocally(engine));
+    return released(effects.ended(), heldNanos, observer);
+  }
+
+  private long heldNanos() {
+    return engine.time().nanos() - grantedAt;
+  }
+
+  private CompletableFuture<Void> released(
+      CompletableFuture<Void> confirmed, long heldNanos, GuardedObserver observer) {
     if (!ENDED.compareAndSet(this, null, confirmed)) {
       Futures.follow(ended(), confirmed);
     }
+    Duration held = Duration.ofNanos(heldNanos);
     observer.released(lock(), token, held); // it may block: nobody waits for the lock meanwhile
     return confirmed;
   }
@@ -243,7 +261,7 @@ public final class Loan {
   public CompletableFuture<Void> drop() {
     unused();
     try {
-      return end() ? giveBack(engine::run, engine.observerLater()) : ended();
+      return end() ? giveBack(false, engine.observerLater()) : ended();
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has worked under was lost", e);
       return CompletableFuture.completedFuture(null);

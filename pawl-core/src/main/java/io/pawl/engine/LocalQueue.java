@@ -65,6 +65,11 @@ final class LocalQueue {
     return List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
   }
 
+  /** Those that do not wait, behind the first {@code kept} of them. */
+  List<Waiter<?>> impatientBehind(int kept) {
+    return waiters.stream().filter(waiter -> !waiter.waits()).skip(kept).toList();
+  }
+
   /** Removes all but the first {@code kept}. */
   List<Waiter<?>> removeBehind(int kept) {
     List<Waiter<?>> behind = behind(kept);
@@ -73,10 +78,10 @@ final class LocalQueue {
   }
 
   /** Those whose time is over look whether it still is. */
-  void overdue(Steps steps) {
+  void overdue(Effects effects) {
     for (Waiter<?> waiter : waiters) {
       if (waiter.isOverdue()) {
-        steps.hurry(waiter);
+        effects.hurry(waiter);
       }
     }
   }
@@ -87,10 +92,10 @@ final class LocalQueue {
   }
 
   /** Calls the first {@code count}. */
-  void nudge(int count, Steps steps) {
+  void nudge(int count, Effects effects) {
     Iterator<Waiter<?>> line = waiters.iterator();
     for (int i = 0; i < count && line.hasNext(); i++) {
-      steps.nudge(line.next());
+      effects.nudge(line.next());
     }
   }
 }

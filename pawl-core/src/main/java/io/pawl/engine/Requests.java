@@ -3,6 +3,7 @@ package io.pawl.engine;
 import io.pawl.concurrent.Durations;
 import io.pawl.spi.Mode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -35,13 +36,13 @@ public record Requests(Engine engine, LineKey key) {
 
   /** Waits for as long as it takes; an interrupt is kept for later. */
   public Loan acquireUninterruptibly() {
-    Waiter<?> waiter = enter(true, Runnable::run);
+    Waiter<?> waiter = enter(true, true);
     return waiter.awaitUninterruptibly(after(Durations.LONGEST.toNanos())).orElseThrow();
   }
 
   /** Asks once; empty where it is busy. */
   public Optional<Loan> tryAcquire() {
-    return enter(false, engine::run).awaitUninterruptibly(engine.time().nanos());
+    return enter(false, false).awaitUninterruptibly(engine.time().nanos());
   }
 
   /** Waits for at most {@code wait}; empty where it stayed busy. */
@@ -54,12 +55,12 @@ public record Requests(Engine engine, LineKey key) {
       return tryAcquire();
     }
     long deadline = after(waitNanos);
-    return enter(true, isBounded(waitNanos) ? engine::run : Runnable::run).await(deadline);
+    return enter(true, !isBounded(waitNanos)).await(deadline);
   }
 
-  private Waiter<?> enter(boolean waits, Executor calls) {
-    Waiter<?> waiter = Waiter.blocking(engine, key.name(), waits, calls);
-    engine.enter(key, waiter, calls);
+  private Waiter<Optional<Loan>> enter(boolean waits, boolean mayBlock) {
+    Waiter<Optional<Loan>> waiter = Waiter.blocking(engine, key.name(), waits, mayBlock);
+    engine.call(engine.enter(key, waiter), mayBlock);
     return waiter;
   }
 
@@ -77,11 +78,12 @@ public record Requests(Engine engine, LineKey key) {
   }
 
   /**
-   * One that was made, and when it has left nothing behind at the store.
+   * One that was made.
    *
    * @param <T> what the future is completed with
+   * @param calls to the store, which its maker runs
    */
-  record Made<T>(Waiter<T> waiter, CompletableFuture<T> future) {
+  record Made<T>(Waiter<T> waiter, CompletableFuture<T> future, List<Runnable> calls) {
 
     /** Gives up the request, or what it was granted; the stage completes when the store knows. */
     CompletableFuture<Void> undo() {
@@ -100,7 +102,8 @@ public record Requests(Engine engine, LineKey key) {
       Duration wait, Function<Optional<Loan>, T> result) {
     String thread = Thread.currentThread().getName();
     long deadline = engine.time().nanos();
-    Made<T> made = make(wait, thread, result, engine::run, engine.workers().users());
+    Made<T> made = make(wait, thread, result, engine.workers().users());
+    engine.call(made.calls, false);
     if (wait.isZero() && !made.future.isDone()) {
       made.waiter.watch(deadline);
     }
@@ -108,28 +111,24 @@ public record Requests(Engine engine, LineKey key) {
   }
 
   /**
-   * As {@link #tryAcquireAsync}, where whoever asks without a wait bounds it himself.
+   * As {@link #tryAcquireAsync}, where the caller runs the calls to the store, and bounds a request
+   * without a wait himself.
    *
    * @param thread the name of the thread that asks, for people
-   * @param asks runs what asks the store
    * @param completions where the future is completed
    */
   <T> Made<T> make(
-      Duration wait,
-      String thread,
-      Function<Optional<Loan>, T> result,
-      Executor asks,
-      Executor completions) {
+      Duration wait, String thread, Function<Optional<Loan>, T> result, Executor completions) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<T> future = new CompletableFuture<>();
     Waiter<T> waiter =
         Waiter.async(engine, key.name(), waitNanos > 0, thread, future, result, completions);
     long deadline = after(waitNanos);
-    engine.enter(key, waiter, asks);
+    List<Runnable> calls = engine.enter(key, waiter);
     if (waitNanos > 0 && isBounded(waitNanos)) {
       waiter.watch(deadline);
     }
     future.whenComplete((value, error) -> waiter.abandonUnlessFor(value));
-    return new Made<>(waiter, future);
+    return new Made<>(waiter, future, calls);
   }
 }

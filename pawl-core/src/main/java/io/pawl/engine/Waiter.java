@@ -37,7 +37,7 @@ final class Waiter<T> {
   private final @Nullable CompletableFuture<T> future;
   private final Function<Optional<Loan>, T> result;
   private final Executor completions;
-  private final Executor calls;
+  private final boolean mayBlock;
   private final long enteredAt;
 
   /** Set once its time is over, while the store has yet to answer: told when that has. */
@@ -76,14 +76,14 @@ final class Waiter<T> {
       @Nullable CompletableFuture<T> future,
       Function<Optional<Loan>, T> result,
       Executor completions,
-      Executor calls) {
+      boolean mayBlock) {
     this.engine = engine;
     this.lock = lock;
     this.waits = waits;
     this.future = future;
     this.result = result;
     this.completions = completions;
-    this.calls = calls;
+    this.mayBlock = mayBlock;
     this.thread = future == null ? Thread.currentThread() : null;
     this.threadName = threadName;
     this.enteredAt = engine.time().nanos();
@@ -92,13 +92,13 @@ final class Waiter<T> {
   /**
    * The current thread is going to {@link #await}.
    *
-   * @param calls runs what calls the store on its behalf
+   * @param mayBlock whether it may call the store itself, however long that takes
    */
   static Waiter<Optional<Loan>> blocking(
-      Engine engine, String lock, boolean waits, Executor calls) {
+      Engine engine, String lock, boolean waits, boolean mayBlock) {
     String thread = Thread.currentThread().getName();
     return new Waiter<>(
-        engine, lock, waits, thread, null, Function.identity(), Runnable::run, calls);
+        engine, lock, waits, thread, null, Function.identity(), Runnable::run, mayBlock);
   }
 
   /**
@@ -115,7 +115,7 @@ final class Waiter<T> {
       CompletableFuture<T> future,
       Function<Optional<Loan>, T> result,
       Executor completions) {
-    return new Waiter<>(engine, lock, waits, threadName, future, result, completions, engine::run);
+    return new Waiter<>(engine, lock, waits, threadName, future, result, completions, false);
   }
 
   void standsIn(Line place) {
@@ -165,9 +165,9 @@ final class Waiter<T> {
     }
   }
 
-  /** Runs what calls the store on its behalf. */
-  Executor calls() {
-    return calls;
+  /** Whether its thread may call the store itself. */
+  boolean mayBlock() {
+    return mayBlock;
   }
 
   long enteredAt() {

@@ -3,14 +3,13 @@ package io.pawl.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Line} has decided under its mutex and does after it: waiters to wake or to nudge,
- * claims to end, and claims to ask for, in this order.
+ * What a {@link Line} has decided under its mutex and has done after it: waiters to wake or to
+ * nudge, losses to tell, claims to end, and claims to ask for, in this order.
  */
-final class Steps {
+final class Effects {
 
   private @Nullable Waiter<?> wake;
   private List<Waiter<?>> moreWakes = List.of();
@@ -22,6 +21,7 @@ final class Steps {
   private List<Ask> asks = List.of();
   private List<Loan> losses = List.of();
   private String whyLost = "";
+  private CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
   private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
@@ -70,12 +70,22 @@ final class Steps {
   }
 
   /**
-   * Does it all.
+   * Does all of it.
    *
-   * @param calls runs what calls the store, if that has to be called
-   * @return the end of the first claim to end, completed where there is none
+   * @param mayBlock whether the calling thread would wait for the store anyway
+   * @return {@link #ended}
    */
-  CompletableFuture<Void> take(Engine engine, Executor calls) {
+  CompletableFuture<Void> perform(Engine engine, boolean mayBlock) {
+    engine.call(performLocally(engine), mayBlock);
+    return ended;
+  }
+
+  /**
+   * Does all but calls to the store that somebody waits for.
+   *
+   * @return those calls, in order
+   */
+  List<Runnable> performLocally(Engine engine) {
     if (wake != null) {
       wake.wake();
     }
@@ -89,30 +99,41 @@ final class Steps {
           CompletableFuture.allOf(
               losses.stream().map(loan -> loan.lose(whyLost)).toArray(CompletableFuture[]::new));
     }
-    CompletableFuture<Void> ended = null;
-    for (LiveClaim claim : ends) {
-      CompletableFuture<Void> end = claim.end(calls);
-      ended = ended == null ? end : ended;
+    hurries.forEach(Waiter::lookAtTheTime);
+    return ends.isEmpty() && asks.isEmpty() ? List.of() : calls(engine);
+  }
+
+  private List<Runnable> calls(Engine engine) {
+    List<Runnable> calls = new ArrayList<>(ends.size() + asks.size());
+    if (!ends.isEmpty()) {
+      ended = ends.get(0).confirmed();
+      for (LiveClaim claim : ends) {
+        claim.end().ifPresent(calls::add);
+      }
     }
     for (Ask ask : asks) {
-      if (engine.isClosed() && ask.claim.owner() instanceof Line line) {
-        line.close(); // it may be one that the closing client has not seen: nothing is asked
+      if (engine.isClosed()) {
+        ask.claim.line().close(); // the closing client may not have seen it: nothing is asked
       }
       if (ask.delayNanos > 0) {
         ask.claim.askAfter(ask.delayNanos);
       } else if (ask.here) {
-        calls.execute(ask.claim::ask);
+        calls.add(ask.claim::ask);
       } else if (!ends.isEmpty()) {
-        calls.execute(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
+        calls.add(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
         engine.run(ask.claim::ask);
       }
     }
-    hurries.forEach(Waiter::lookAtTheTime);
-    return ended == null ? CompletableFuture.completedFuture(null) : ended;
+    return calls;
   }
 
-  /** Once taken: completes when the holders have been told of their losses. */
+  /** Once performed: the end of the first claim to end; completed where there is none. */
+  CompletableFuture<Void> ended() {
+    return ended;
+  }
+
+  /** Once performed: completes when the holders have been told of their losses. */
   CompletableFuture<Void> told() {
     return told;
   }
