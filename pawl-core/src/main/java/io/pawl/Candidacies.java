@@ -1,6 +1,6 @@
 package io.pawl;
 
-import io.pawl.engine.Engine;
+import io.pawl.engine.Lifecycle;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,7 +18,7 @@ final class Candidacies {
     standing.add(candidacy);
     if (closed) {
       standing.remove(candidacy);
-      throw Engine.closedException(candidacy.name());
+      throw Lifecycle.closedException(candidacy.name());
     }
     try {
       candidacy.start();

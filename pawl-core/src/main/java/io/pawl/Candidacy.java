@@ -132,7 +132,7 @@ public final class Candidacy implements AutoCloseable {
   private void stand() {
     try {
       long pause = FIRST_PAUSE_MILLIS;
-      while (stands() && !engine.isClosed()) {
+      while (stands() && !engine.lifecycle().isClosed()) {
         try {
           if (leadOnce()) {
             return;
@@ -141,7 +141,7 @@ public final class Candidacy implements AutoCloseable {
         } catch (InterruptedException e) {
           continue; // it is over, or somebody else's idea: ask again
         } catch (Exception | Error e) {
-          if (stands() && !engine.isClosed()) {
+          if (stands() && !engine.lifecycle().isClosed()) {
             log.error("leading '{}' failed, standing again in {} ms", lock.name(), pause, e);
             pause(pause);
             pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);

@@ -3,6 +3,7 @@ package io.pawl;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.engine.Engine;
+import io.pawl.engine.Lifecycle;
 import io.pawl.engine.StoreCalls;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <A> what the store answers
  */
-final class CounterCall<A> implements Engine.OpenCall {
+final class CounterCall<A> implements Lifecycle.OpenCall {
 
   /** Sends the question. */
   interface Question<A> {
@@ -67,7 +68,7 @@ final class CounterCall<A> implements Engine.OpenCall {
 
   /** Asks on this thread, which waits for the answer; an interrupt is kept for later. */
   <T> T now(Function<A, T> reading) {
-    engine.begin(this);
+    engine.lifecycle().begin(this);
     ask();
     try {
       return reading.apply(answer.join());
@@ -85,7 +86,7 @@ final class CounterCall<A> implements Engine.OpenCall {
               engine.workers().users().execute(() -> complete(future, reading, value, error));
               return null;
             });
-    engine.begin(this);
+    engine.lifecycle().begin(this);
     engine.run(this::ask);
     return future;
   }
@@ -124,7 +125,7 @@ final class CounterCall<A> implements Engine.OpenCall {
 
   private void answered(@Nullable A value, @Nullable Throwable error) {
     if (value != null) {
-      engine.ended(this);
+      engine.lifecycle().ended(this);
       answer.complete(value);
       return;
     }
@@ -202,7 +203,7 @@ final class CounterCall<A> implements Engine.OpenCall {
   /** Says what is known, unless it was answered. */
   @Override
   public void giveUp() {
-    engine.ended(this);
+    engine.lifecycle().ended(this);
     RuntimeException known;
     mutex.lock();
     try {

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.engine.Engine;
+import io.pawl.engine.Lifecycle;
 import io.pawl.engine.Retry;
 import io.pawl.error.LockKindException;
 import io.pawl.spi.Inspectable;
@@ -41,8 +42,8 @@ record Inspection(Engine engine) {
   }
 
   private <T> T ask(String lock, Function<Inspectable, CompletionStage<T>> question) {
-    if (engine.isClosed()) {
-      throw Engine.closedException(lock);
+    if (engine.lifecycle().isClosed()) {
+      throw Lifecycle.closedException(lock);
     }
     if (!(engine.store() instanceof Inspectable store)) {
       throw new UnsupportedOperationException(

@@ -43,7 +43,7 @@ public final class LeaderWatch implements AutoCloseable {
   }
 
   private void ask() {
-    if (closed || engine.isClosed()) {
+    if (closed || engine.lifecycle().isClosed()) {
       return;
     }
     StoreCalls.call(question)

@@ -324,9 +324,9 @@ public final class Pawl implements AutoCloseable {
   private void endAll(Duration holders) {
     long over = System.nanoTime() + holders.toNanos();
     candidacies.stop();
-    engine.beginClosing();
+    engine.lifecycle().beginClosing();
     candidacies.awaitEnd(over - System.nanoTime());
-    engine.endClosing(over - System.nanoTime());
+    engine.lifecycle().endClosing(over - System.nanoTime());
   }
 
   private void removeHook() {

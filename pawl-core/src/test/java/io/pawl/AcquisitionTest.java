@@ -83,11 +83,11 @@ class AcquisitionTest {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
     store.failingWithdrawals = Integer.MAX_VALUE;
     var closed = lease.closeAsync();
-    engine.beginClosing();
-    engine.endHolds("the grace is over");
+    engine.lifecycle().beginClosing();
+    engine.lifecycle().endHolds("the grace is over");
     assertThat(closed).isNotDone();
 
-    engine.abandon();
+    engine.lifecycle().abandon();
     pass(Duration.ZERO);
 
     assertThat(closed).isCompletedExceptionally();
@@ -98,11 +98,11 @@ class AcquisitionTest {
   void anExtensionThatIsNotAnsweredFailsWhenTheClientEnds() {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
     var extended = lease.extendAsync(LEASE);
-    engine.beginClosing();
-    engine.endHolds("the grace is over");
+    engine.lifecycle().beginClosing();
+    engine.lifecycle().endHolds("the grace is over");
     assertThat(extended).isNotDone();
 
-    engine.abandon();
+    engine.lifecycle().abandon();
     pass(Duration.ZERO);
 
     assertThat(extended).isCompletedExceptionally();

@@ -182,18 +182,18 @@ final class SimulatedClient {
   }
 
   private void endAll() {
-    CompletableFuture<Void> returned = engine.beginClosing();
+    CompletableFuture<Void> returned = engine.lifecycle().beginClosing();
     Runnable endHolds = once(this::endHolds);
     returned.whenComplete((nothing, error) -> process.run(0, Context.USER, endHolds));
     process.run(between(0, 2 * world.leaseNanos()), Context.TIMER, endHolds);
   }
 
   private void endHolds() {
-    engine.endHolds("the grace is over");
-    CompletableFuture<Void> ended = engine.answered();
+    engine.lifecycle().endHolds("the grace is over");
+    CompletableFuture<Void> ended = engine.lifecycle().answered();
     Runnable finish =
         () -> {
-          engine.abandon();
+          engine.lifecycle().abandon();
           closed = true;
         };
     ended.whenComplete((nothing, error) -> process.run(0, Context.USER, finish));

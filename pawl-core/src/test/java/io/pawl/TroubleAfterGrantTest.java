@@ -98,6 +98,6 @@ class TroubleAfterGrantTest {
     await().until(() -> other.lock("lock").tryAcquire().isPresent());
     assertThat(candidacy.leadership()).isEmpty();
     candidacies.stop();
-    engine.endClosing(0);
+    engine.lifecycle().endClosing(0);
   }
 }

@@ -112,7 +112,7 @@ final class Effects {
       }
     }
     for (Ask ask : asks) {
-      if (engine.isClosed()) {
+      if (engine.lifecycle().isClosed()) {
         ask.claim.line().close(); // the closing client may not have seen it: nothing is asked
       }
       if (ask.delayNanos > 0) {

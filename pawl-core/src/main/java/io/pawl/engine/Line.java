@@ -3,7 +3,6 @@ package io.pawl.engine;
 import io.pawl.error.LockKindException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
-import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
@@ -32,10 +31,7 @@ import org.jspecify.annotations.Nullable;
  * hold that readers may no longer join is given back by the last.
  *
  * <p><b>Strict order</b> is a line of one waiter, with a claim and so a place at the store of its
- * own. When it is granted, the store may name claims of this client that stood directly behind it:
- * their waiters move over, in that order, and are served under the same hold without a trip each;
- * their own claims are withdrawn. Nobody is overtaken, and clients whose threads take turns soon
- * stand in line as blocks.
+ * own, or of a {@link StrictBlock}.
  *
  * <p>Locking: {@code mutex} guards state; the store, the waiters and users' code are called after
  * it is released.
@@ -57,9 +53,9 @@ public final class Line {
   /** Written under the mutex. */
   private volatile LineKey key;
 
-  private final ReentrantLock mutex = new ReentrantLock();
-  private final LocalQueue waiters = new LocalQueue();
-  private final LineClaims claims;
+  final ReentrantLock mutex = new ReentrantLock();
+  final LocalQueue waiters = new LocalQueue();
+  final LineClaims claims;
   private boolean retired;
 
   /** For a semaphore whose capacity was changed: newcomers ask the store themselves. */
@@ -187,7 +183,7 @@ public final class Line {
           }
         },
         false);
-    if (engine.isClosed()) {
+    if (engine.lifecycle().isClosed()) {
       close();
     }
   }
@@ -200,7 +196,8 @@ public final class Line {
         || known.wanted() > capacity) {
       return false;
     }
-    LineKey changed = engine.setAside(key, new Mode.Permits(known.wanted(), capacity), this);
+    LineKey changed =
+        engine.registry().setAside(key, new Mode.Permits(known.wanted(), capacity), this);
     aside = true;
     key = changed;
     claims.adopt(changed);
@@ -320,7 +317,7 @@ public final class Line {
     decide(
         effects -> {
           hold.drain();
-          scatter(effects);
+          StrictBlock.scatter(engine.registry(), this, effects);
           askForMore(effects, 0);
         },
         false);
@@ -330,7 +327,7 @@ public final class Line {
     Effects effects = new Effects();
     Standing.Held tokens = granted.held();
     if (tokens != null) {
-      gather(granted, tokens.followers(), effects);
+      StrictBlock.gather(engine.registry(), this, granted, tokens.followers(), effects);
     }
     mutex.lock();
     try {
@@ -376,68 +373,8 @@ public final class Line {
     }
   }
 
-  /**
-   * Takes over the waiters of {@code followers}, whose claims are ended, up to one that cannot be:
-   * nobody overtakes it.
-   */
-  private void gather(LiveClaim leader, List<ClaimId> followers, Effects effects) {
-    for (ClaimId follower : followers) {
-      Line line = engine.lineOf(follower);
-      LiveClaim left = line == null ? null : line.moveTo(this, leader, follower);
-      if (left != null) {
-        effects.end(left);
-      } else if (line != null) {
-        break;
-      }
-    }
-  }
-
-  /** The waiter of a strict line moves, unless either side has changed; answers its old claim. */
-  private @Nullable LiveClaim moveTo(Line target, LiveClaim leader, ClaimId own) {
-    mutex.lock();
-    try {
-      LiveClaim left = claims.oldestAsking();
-      if (left == null || !left.claim().id().equals(own) || waiters.size() != 1) {
-        return null;
-      }
-      if (!target.mutex.tryLock()) {
-        return null; // two lines that gather each other's would wait for each other
-      }
-      try {
-        if (target.claims.oldestAsking() != leader
-            || !target.key.isLike(key)
-            || !claims.gathers()) {
-          return null;
-        }
-        Waiter<?> moved = waiters.removeFirst();
-        target.waiters.add(moved, target);
-      } finally {
-        target.mutex.unlock();
-      }
-      claims.removeAsking(left);
-      retireIfDone();
-      return left;
-    } finally {
-      mutex.unlock();
-    }
-  }
-
-  /**
-   * The hold under which several strict waiters were to be served ends early: all but the first get
-   * lines of their own again.
-   */
-  private void scatter(Effects effects) {
-    if (claims.strict() && waiters.size() > 1) {
-      Waiter<?> stays = waiters.removeFirst();
-      while (!waiters.isEmpty()) {
-        engine.lineFor(key).startWith(waiters.removeFirst(), effects);
-      }
-      waiters.add(stays, this);
-    }
-  }
-
-  /** A new line that nobody else knows yet gets its waiter. */
-  private void startWith(Waiter<?> waiter, Effects effects) {
+  /** Gets its waiter: a new line, that nobody else knows yet. */
+  void startWith(Waiter<?> waiter, Effects effects) {
     mutex.lock();
     try {
       waiters.add(waiter, this);
@@ -476,7 +413,7 @@ public final class Line {
               } else if (!claims.removeAsking(lost)) {
                 return;
               }
-              scatter(effects);
+              StrictBlock.scatter(engine.registry(), this, effects);
               askForMore(effects, 0);
               retireIfDone();
             },
@@ -571,7 +508,7 @@ public final class Line {
     List<Loan> lent = new ArrayList<>();
     decide(
         effects -> {
-          turnAway(waiters.removeBehind(0), Engine.closedException(key.name()), effects);
+          turnAway(waiters.removeBehind(0), Lifecycle.closedException(key.name()), effects);
           claims.removeAllAsking().forEach(effects::end);
           endNeedlessHolds(effects);
           claims.holds().forEach(hold -> lent.addAll(hold.loans()));
@@ -643,12 +580,12 @@ public final class Line {
   private void end(Hold hold, Effects effects) {
     claims.end(hold, !waiters.isEmpty());
     effects.end(hold.claim());
-    scatter(effects);
+    StrictBlock.scatter(engine.registry(), this, effects);
     askForMore(effects, 0);
     retireIfDone();
   }
 
-  private void askForMore(Effects effects, long delayNanos) {
+  void askForMore(Effects effects, long delayNanos) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
       effects.ask(make(), delayNanos);
     }
@@ -659,10 +596,10 @@ public final class Line {
     return claims.make(waiters.size(), queues, waiters.first().threadName());
   }
 
-  private void retireIfDone() {
+  void retireIfDone() {
     if (waiters.isEmpty() && claims.areNone()) {
       retired = true;
-      engine.retire(key, this);
+      engine.registry().retire(key, this);
     }
   }
 }

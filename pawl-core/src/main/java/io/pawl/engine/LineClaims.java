@@ -118,7 +118,7 @@ final class LineClaims {
   /** A new one, that the caller asks for. */
   LiveClaim make(int waiting, boolean queues, String thread) {
     int tokens = strict ? strictTokens(queues) : Math.min(mostTokens(), wish(waiting));
-    LiveClaim claim = engine.claim(key, line, queues, tokens, thread);
+    LiveClaim claim = engine.registry().claim(key, line, queues, tokens, thread);
     asking.add(claim);
     return claim;
   }
@@ -133,7 +133,10 @@ final class LineClaims {
 
   /** Enough for followers, where this client has anyone else who might be one. */
   private int strictTokens(boolean queues) {
-    return queues && gathers() && key.mode() instanceof Mode.Exclusive && engine.hasSeveralLines()
+    return queues
+            && gathers()
+            && key.mode() instanceof Mode.Exclusive
+            && engine.registry().hasSeveralLines()
         ? 1 + GrantRule.MAX_FOLLOWERS
         : 1;
   }
@@ -241,7 +244,7 @@ final class LineClaims {
       return false;
     }
     boolean theirTurn = shared || hold.isOlderThan(Line.SLICE_NANOS, now);
-    return !theirTurn || !engine.otherSideWaits(key);
+    return !theirTurn || !engine.registry().otherSideWaits(key);
   }
 
   /** Nobody joins readers whose tokens are used up; the next claim asks for more. */

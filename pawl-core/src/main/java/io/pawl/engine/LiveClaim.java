@@ -325,7 +325,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       };
     }
     status = Status.HELD;
-    engine.holdBegun();
+    engine.lifecycle().holdBegun();
     grantedAt = now;
     held = tokens;
     watchHeld();
@@ -612,7 +612,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     held = null;
     engine.renewer().forget(this);
     if (wasHeld) {
-      engine.holdEnded();
+      engine.lifecycle().holdEnded();
     }
   }
 

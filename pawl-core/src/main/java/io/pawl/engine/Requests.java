@@ -60,7 +60,7 @@ public record Requests(Engine engine, LineKey key) {
 
   private Waiter<Optional<Loan>> enter(boolean waits, boolean mayBlock) {
     Waiter<Optional<Loan>> waiter = Waiter.blocking(engine, key.name(), waits, mayBlock);
-    engine.call(engine.enter(key, waiter), mayBlock);
+    engine.call(engine.registry().enter(key, waiter), mayBlock);
     return waiter;
   }
 
@@ -124,7 +124,7 @@ public record Requests(Engine engine, LineKey key) {
     Waiter<T> waiter =
         Waiter.async(engine, key.name(), waitNanos > 0, thread, future, result, completions);
     long deadline = after(waitNanos);
-    List<Runnable> calls = engine.enter(key, waiter);
+    List<Runnable> calls = engine.registry().enter(key, waiter);
     if (waitNanos > 0 && isBounded(waitNanos)) {
       waiter.watch(deadline);
     }

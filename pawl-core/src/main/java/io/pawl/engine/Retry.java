@@ -35,8 +35,8 @@ public final class Retry<T> {
   public static <T> CompletableFuture<T> start(
       Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
     Retry<T> retry = new Retry<>(engine, lock, verb);
-    retry.answer.whenComplete((value, error) -> engine.ended(retry));
-    engine.begin(retry);
+    retry.answer.whenComplete((value, error) -> engine.lifecycle().ended(retry));
+    engine.lifecycle().begin(retry);
     if (retry.answer.isDone()) {
       return retry.answer;
     }
@@ -63,7 +63,7 @@ public final class Retry<T> {
 
   private void failed(StoreException cause, int tries) {
     engine.observerLater().storeFailed(lock, cause);
-    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.isAbandoned();
+    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.lifecycle().isAbandoned();
     if (patient && cause instanceof StoreUnavailableException) {
       Runnable again = () -> engine.run(() -> send(tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), again);
@@ -74,7 +74,7 @@ public final class Retry<T> {
 
   /** The client has ended for good: nothing is repeated, and what is on its way is not awaited. */
   void giveUp() {
-    answer.completeExceptionally(Engine.closedException(lock));
+    answer.completeExceptionally(Lifecycle.closedException(lock));
   }
 
   /** Waits for {@code answer}; interrupts are kept for later. */
@@ -83,8 +83,8 @@ public final class Retry<T> {
       try {
         return Uninterruptibly.get(answer, LOOK_EVERY_NANOS);
       } catch (TimeoutException e) {
-        if (engine.isAbandoned()) {
-          throw Engine.closedException(lock);
+        if (engine.lifecycle().isAbandoned()) {
+          throw Lifecycle.closedException(lock);
         }
       } catch (ExecutionException e) {
         throw e.getCause() instanceof RuntimeException known

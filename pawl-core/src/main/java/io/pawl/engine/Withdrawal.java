@@ -31,7 +31,7 @@ final class Withdrawal {
 
   /** There is nothing to give back any more. */
   void confirm() {
-    engine.ended(claim);
+    engine.registry().ended(claim);
     confirmed.complete(null);
   }
 
@@ -61,7 +61,7 @@ final class Withdrawal {
 
   private void failed(Claim gone, long runsOutAt, int tries, StoreException cause) {
     engine.observerLater().storeFailed(gone.lock(), cause);
-    boolean useful = engine.time().nanos() < runsOutAt && !engine.isAbandoned();
+    boolean useful = engine.time().nanos() < runsOutAt && !engine.lifecycle().isAbandoned();
     if (useful && mayPass(cause)) {
       Runnable retry = () -> engine.run(() -> send(gone, runsOutAt, tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
@@ -78,7 +78,7 @@ final class Withdrawal {
 
   /** It is not tried again. */
   void giveUp(StoreException cause) {
-    engine.ended(claim);
+    engine.registry().ended(claim);
     confirmed.completeExceptionally(cause);
   }
 }
