@@ -3,7 +3,7 @@ package io.pawl;
 import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Futures;
 import io.pawl.engine.Engine;
-import io.pawl.engine.LineKey;
+import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.LockKindException;
@@ -45,7 +45,7 @@ public final class DistributedLock {
    */
   DistributedLock(
       Engine engine, String name, LockOptions options, Mode mode, ReentrantHolds threads) {
-    this.requests = new Requests(engine, new LineKey(name, options, mode));
+    this.requests = new Requests(engine, new QueueKey(name, options, mode));
     this.threads = threads;
   }
 

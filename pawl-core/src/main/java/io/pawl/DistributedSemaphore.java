@@ -2,7 +2,7 @@ package io.pawl;
 
 import io.pawl.concurrent.Durations;
 import io.pawl.engine.Engine;
-import io.pawl.engine.LineKey;
+import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.engine.Retry;
 import io.pawl.error.LockKindException;
@@ -175,7 +175,7 @@ public final class DistributedSemaphore {
               + capacity);
     }
     Mode mode = new Mode.Permits(permits, capacity);
-    return new Requests(engine, new LineKey(name, options, mode));
+    return new Requests(engine, new QueueKey(name, options, mode));
   }
 
   @Override

@@ -5,7 +5,7 @@ import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
-import io.pawl.engine.LineKey;
+import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -215,7 +215,7 @@ public final class LockGroup {
     String thread = Thread.currentThread().getName();
     List<Requests> locks =
         names.stream()
-            .map(name -> new Requests(engine, new LineKey(name, options, Mode.EXCLUSIVE)))
+            .map(name -> new Requests(engine, new QueueKey(name, options, Mode.EXCLUSIVE)))
             .toList();
     GroupAcquisition acquisition = new GroupAcquisition(engine, locks, thread, waitNanos);
     acquisition.start(mayBlock);

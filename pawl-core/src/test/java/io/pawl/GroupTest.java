@@ -11,9 +11,9 @@ import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
-import io.pawl.engine.LineKey;
 import io.pawl.engine.Loan;
 import io.pawl.engine.Losses;
+import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
@@ -64,7 +64,7 @@ class GroupTest {
   private GroupAcquisition start(Duration wait, String... names) {
     List<Requests> locks =
         Stream.of(names)
-            .map(name -> new LineKey(name, OPTIONS, Mode.EXCLUSIVE))
+            .map(name -> new QueueKey(name, OPTIONS, Mode.EXCLUSIVE))
             .map(key -> new Requests(client.engine(), key))
             .toList();
     GroupAcquisition group = new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
@@ -99,7 +99,7 @@ class GroupTest {
   @Test
   void aGroupWhoseGrantCameTooLateDoesNotWaitForItBesideWhatItHolds() {
     start("a", "b");
-    new Requests(client.engine(), new LineKey("a", OPTIONS, Mode.EXCLUSIVE))
+    new Requests(client.engine(), new QueueKey("a", OPTIONS, Mode.EXCLUSIVE))
         .tryAcquireAsync(Duration.ofDays(1), Function.identity());
     client.freeze(LEASE.multipliedBy(2));
     store.attempt(0).answer().complete(held(1));

@@ -5,7 +5,7 @@ import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.f
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
-import io.pawl.engine.Line;
+import io.pawl.engine.LocalQueue;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -114,7 +114,7 @@ public class KindsLincheckTest {
 
     @Override
     public long nanos() {
-      return nanos.addAndGet(Line.SLICE_NANOS / 5);
+      return nanos.addAndGet(LocalQueue.SLICE_NANOS / 5);
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.pawl;
 
 import io.pawl.SimulatedProcess.Context;
 import io.pawl.engine.Engine;
-import io.pawl.engine.LineKey;
+import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
@@ -120,7 +120,7 @@ final class SimulatedClient {
 
   private CompletableFuture<?> askFor(String lock, Duration longest) {
     CompletableFuture<Optional<Lease>> future =
-        new Requests(engine, new LineKey(lock, options, world.someMode(lock)))
+        new Requests(engine, new QueueKey(lock, options, world.someMode(lock)))
             .tryAcquireAsync(longest, loan -> loan.map(Lease::new));
     future.thenAccept(lease -> lease.ifPresent(this::hold));
     return future;

@@ -46,8 +46,8 @@ final class GateLocks {
   private final LockStore truth;
   private final Threads threads;
   private final LongSupplier nanos;
-  private final ConcurrentHashMap<ClaimId, Passage> passages = new ConcurrentHashMap<>();
-  private final Debts debts;
+  private final ConcurrentHashMap<ClaimId, ClaimProgress> progresses = new ConcurrentHashMap<>();
+  private final OwedWithdrawals owed;
 
   /** What this thread has asked together so far. */
   private final ThreadLocal<@Nullable Together> together = new ThreadLocal<>();
@@ -57,61 +57,62 @@ final class GateLocks {
     this.truth = truth;
     this.threads = threads;
     this.nanos = nanos;
-    this.debts = new Debts(gate, threads, nanos);
+    this.owed = new OwedWithdrawals(gate, threads, nanos);
   }
 
   CompletionStage<Standing> attempt(Claim claim, Bell bell) {
     long now = nanos.getAsLong();
-    Passage passage = passages.computeIfAbsent(claim.id(), id -> new Passage(claim, bell, now));
-    passage.heard(bell, now);
+    ClaimProgress progress =
+        progresses.computeIfAbsent(claim.id(), id -> new ClaimProgress(claim, bell, now));
+    progress.heard(bell, now);
     Together all = together.get();
-    if (passage.isSent()) {
+    if (progress.isSent()) {
       return all == null
-          ? threads.then(send(passage, claim), standing -> again(passage, claim, standing))
-          : all.atTruth(() -> send(passage, claim), standing -> again(passage, claim, standing));
+          ? threads.then(send(progress, claim), standing -> again(progress, claim, standing))
+          : all.atTruth(() -> send(progress, claim), standing -> again(progress, claim, standing));
     }
     if (all != null) {
-      return all.attempt(passage, claim);
+      return all.attempt(progress, claim);
     }
-    Standing atGate = askGate(passage);
-    return isAnsweredAtGate(passage, atGate)
+    Standing atGate = askGate(progress);
+    return isAnsweredAtGate(progress, atGate)
         ? CompletableFuture.completedFuture(atGate)
         : threads.then(
-            send(passage, claim),
-            standing -> conclude(passage, standing, atGate instanceof Standing.OtherKind));
+            send(progress, claim),
+            standing -> conclude(progress, standing, atGate instanceof Standing.OtherKind));
   }
 
   /** Whether what the gate said is the answer. */
-  boolean isAnsweredAtGate(Passage passage, @Nullable Standing atGate) {
+  boolean isAnsweredAtGate(ClaimProgress progress, @Nullable Standing atGate) {
     if (atGate instanceof Standing.Gone) {
-      forget(passage);
+      forget(progress);
     }
     return atGate instanceof Standing.Waiting || atGate instanceof Standing.Gone;
   }
 
   /** The truth first: of a downgrade the readers at the gate must not learn before it. */
-  private Standing again(Passage passage, Claim claim, Standing answer) {
-    Standing standing = conclude(passage, answer, false);
-    if (passage.mayBeAtGate() && standing instanceof Standing.Held) {
+  private Standing again(ClaimProgress progress, Claim claim, Standing answer) {
+    Standing standing = conclude(progress, answer, false);
+    if (progress.mayBeAtGate() && standing instanceof Standing.Held) {
       gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
     }
     return standing;
   }
 
   /** How it stands at the gate; null where the gate is away. */
-  @Nullable Standing askGate(Passage passage) {
-    return askGate(List.of(passage)).get(0);
+  @Nullable Standing askGate(ClaimProgress progress) {
+    return askGate(List.of(progress)).get(0);
   }
 
-  /** As {@link #askGate(Passage)}, of all of them in one trip. */
-  List<@Nullable Standing> askGate(List<Passage> asking) {
+  /** As {@link #askGate(ClaimProgress)}, of all of them in one trip. */
+  List<@Nullable Standing> askGate(List<ClaimProgress> asking) {
     List<Function<LockStore, CompletionStage<Standing>>> verbs = new ArrayList<>();
     if (gate.isAway()) {
       return new ArrayList<>(Collections.nCopies(asking.size(), null));
     }
-    for (Passage passage : asking) {
-      passage.toGate();
-      verbs.add(store -> store.attempt(forGate(passage.claim), rung -> gateRang(passage, rung)));
+    for (ClaimProgress progress : asking) {
+      progress.toGate();
+      verbs.add(store -> store.attempt(forGate(progress.claim), rung -> gateRang(progress, rung)));
     }
     List<@Nullable Standing> standings = gate.askTogether(verbs);
     for (int i = 0; i < standings.size(); i++) {
@@ -137,20 +138,20 @@ final class GateLocks {
         claim.holder());
   }
 
-  private void gateRang(Passage passage, Standing standing) {
+  private void gateRang(ClaimProgress progress, Standing standing) {
     if (standing instanceof Standing.Held held) {
-      passage.followedBy(held.followers());
-      threads.soon(() -> letThrough(passage));
+      progress.followedBy(held.followers());
+      threads.soon(() -> letThrough(progress));
     }
   }
 
-  private void letThrough(Passage passage) {
-    if (passage.startsForTruth(nanos.getAsLong())) {
-      askTruth(passage)
+  private void letThrough(ClaimProgress progress) {
+    if (progress.startsForTruth(nanos.getAsLong())) {
+      askTruth(progress)
           .whenComplete(
               (standing, error) -> {
                 if (standing instanceof Standing.Held held) {
-                  passage.ring(passage.leading(held));
+                  progress.ring(progress.leading(held));
                 }
               });
     }
@@ -160,51 +161,51 @@ final class GateLocks {
    * For a claim that stood in the gate's line: it keeps its place though the semaphore was given
    * other permits meanwhile.
    */
-  CompletionStage<Standing> askTruth(Passage passage) {
+  CompletionStage<Standing> askTruth(ClaimProgress progress) {
     CompletionStage<Standing> answer =
         threads
             .then(
-                send(passage, passage.claim),
+                send(progress, progress.claim),
                 standing -> {
-                  Claim fitted = passage.fitted(standing);
+                  Claim fitted = progress.fitted(standing);
                   return fitted == null
                       ? CompletableFuture.completedFuture(standing)
-                      : send(passage, fitted);
+                      : send(progress, fitted);
                 })
             .thenCompose(stage -> stage);
-    return threads.then(answer, standing -> conclude(passage, standing, false));
+    return threads.then(answer, standing -> conclude(progress, standing, false));
   }
 
-  CompletionStage<Standing> send(Passage passage, Claim claim) {
-    if (!passage.toTruth(nanos.getAsLong())) {
+  CompletionStage<Standing> send(ClaimProgress progress, Claim claim) {
+    if (!progress.toTruth(nanos.getAsLong())) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
     CompletionStage<Standing> answer;
     try {
-      answer = truth.attempt(claim, standing -> passage.ring(plain(standing)));
+      answer = truth.attempt(claim, standing -> progress.ring(plain(standing)));
     } catch (RuntimeException | Error e) {
       answer = CompletableFuture.failedFuture(e);
     }
     return answer.whenComplete(
         (standing, error) -> {
           if (standing != null) {
-            passage.truthAnswered();
+            progress.truthAnswered();
           } else {
-            passage.truthFailed();
+            progress.truthFailed();
           }
         });
   }
 
-  Standing conclude(Passage passage, Standing standing, boolean mendKind) {
-    Claim claim = passage.claim;
+  Standing conclude(ClaimProgress progress, Standing standing, boolean mendKind) {
+    Claim claim = progress.claim;
     if (standing instanceof Standing.OtherKind other) {
       mendKind(claim.lock(), other.kind());
     } else if (mendKind) {
       mendKind(claim.lock(), new Kind(claim.mode().capacity()));
     }
     if (standing instanceof Standing.Gone || standing instanceof Standing.OtherKind) {
-      forget(passage);
-      leaveGate(passage, claim);
+      forget(progress);
+      leaveGate(progress, claim);
     }
     return plain(standing);
   }
@@ -226,22 +227,22 @@ final class GateLocks {
    */
   int renewGroup(Claim claim) {
     int atTruth = 2 * truth.renewGroup(claim);
-    return isKnown(passages.get(claim.id())) ? atTruth : atTruth + 1;
+    return isKnown(progresses.get(claim.id())) ? atTruth : atTruth + 1;
   }
 
-  private static boolean isKnown(@Nullable Passage passage) {
-    return passage == null || passage.isKnown();
+  private static boolean isKnown(@Nullable ClaimProgress progress) {
+    return progress == null || progress.isKnown();
   }
 
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
     List<Claim> known = new ArrayList<>();
-    List<Passage> others = new ArrayList<>();
+    List<ClaimProgress> others = new ArrayList<>();
     for (Claim claim : claims) {
-      Passage passage = passages.get(claim.id());
-      if (passage == null || passage.isKnown()) {
+      ClaimProgress progress = progresses.get(claim.id());
+      if (progress == null || progress.isKnown()) {
         known.add(claim);
       } else {
-        others.add(passage);
+        others.add(progress);
       }
     }
     if (others.isEmpty()) {
@@ -257,10 +258,10 @@ final class GateLocks {
     long now = nanos.getAsLong();
     List<Claim> gateClaims = new ArrayList<>();
     for (Claim claim : known) {
-      Passage passage = passages.get(claim.id());
-      if (passage != null) {
-        passage.heard(null, now);
-        if (passage.mayBeAtGate()) {
+      ClaimProgress progress = progresses.get(claim.id());
+      if (progress != null) {
+        progress.heard(null, now);
+        if (progress.mayBeAtGate()) {
           gateClaims.add(forGate(claim));
         }
       }
@@ -275,9 +276,9 @@ final class GateLocks {
     Map<ClaimId, Standing> told = new HashMap<>();
     found.forEach(
         (id, standing) -> {
-          Passage passage = passages.get(id);
-          if (passage != null && standing instanceof Standing.Gone) {
-            goneAtTruth(passage);
+          ClaimProgress progress = progresses.get(id);
+          if (progress != null && standing instanceof Standing.Gone) {
+            goneAtTruth(progress);
           }
           told.put(id, plain(standing));
         });
@@ -312,17 +313,17 @@ final class GateLocks {
     }
   }
 
-  void goneAtTruth(Passage passage) {
-    forget(passage);
-    threads.soon(() -> leaveGate(passage, passage.claim));
+  void goneAtTruth(ClaimProgress progress) {
+    forget(progress);
+    threads.soon(() -> leaveGate(progress, progress.claim));
   }
 
-  @Nullable Passage passage(ClaimId id) {
-    return passages.get(id);
+  @Nullable ClaimProgress progress(ClaimId id) {
+    return progresses.get(id);
   }
 
-  void forget(Passage passage) {
-    passages.remove(passage.claim.id(), passage);
+  void forget(ClaimProgress progress) {
+    progresses.remove(progress.claim.id(), progress);
   }
 
   /** What {@code calls} asks on this thread is sent when all of it was asked. */
@@ -342,26 +343,26 @@ final class GateLocks {
   }
 
   CompletionStage<Void> withdraw(Claim claim) {
-    Passage passage = passages.get(claim.id());
+    ClaimProgress progress = progresses.get(claim.id());
     Together all = together.get();
-    if (passage == null) {
+    if (progress == null) {
       return withdraw(all, claim, nothing -> leaveGate(null, claim));
     }
-    passage.end();
-    if (!passage.isSent() && !claim.unsettled()) {
-      forget(passage);
+    progress.end();
+    if (!progress.isSent() && !claim.unsettled()) {
+      forget(progress);
       if (all != null) {
-        return CompletableFuture.supplyAsync(() -> leaveGate(passage, claim), threads.awaited());
+        return CompletableFuture.supplyAsync(() -> leaveGate(progress, claim), threads.awaited());
       }
-      leaveGate(passage, claim);
+      leaveGate(progress, claim);
       return CompletableFuture.completedFuture(null);
     }
     return withdraw(
         all,
-        passage.isUnsettled() ? claim.asUnsettled() : claim,
+        progress.isUnsettled() ? claim.asUnsettled() : claim,
         nothing -> {
-          forget(passage);
-          return leaveGate(passage, claim);
+          forget(progress);
+          return leaveGate(progress, claim);
         });
   }
 
@@ -374,21 +375,21 @@ final class GateLocks {
 
   /** Takes the claim out of the gate; one that the gate misses is told to it when it is back. */
   @SuppressWarnings("NullAway") // the Void of a stage
-  private Void leaveGate(@Nullable Passage passage, Claim claim) {
-    if (passage == null || passage.mayBeAtGate()) {
-      boolean doubtful = passage != null && passage.isDoubtfulAtGate();
-      debts.withdraw(forGate(doubtful ? claim.asUnsettled() : claim));
+  private Void leaveGate(@Nullable ClaimProgress progress, Claim claim) {
+    if (progress == null || progress.mayBeAtGate()) {
+      boolean doubtful = progress != null && progress.isDoubtfulAtGate();
+      owed.withdraw(forGate(doubtful ? claim.asUnsettled() : claim));
     }
     return null;
   }
 
   void gateIsBack() {
-    debts.pay();
+    owed.pay();
   }
 
   /** Forgets claims whose client has. */
   void sweep() {
     long now = nanos.getAsLong();
-    passages.values().removeIf(passage -> passage.isForgotten(now));
+    progresses.values().removeIf(progress -> progress.isForgotten(now));
   }
 }

@@ -29,34 +29,39 @@ final class Renewal {
   private final Gate gate;
   private final Threads threads;
   private final LongSupplier nanos;
-  private final List<Passage> passages;
-  private final Map<Passage, Boolean> waiting = new HashMap<>();
+  private final List<ClaimProgress> progresses;
+  private final Map<ClaimProgress, Boolean> waiting = new HashMap<>();
   private final List<Claim> sent = new ArrayList<>();
   private final List<Claim> gateClaims = new ArrayList<>();
-  private final List<Passage> asks = new ArrayList<>();
+  private final List<ClaimProgress> asks = new ArrayList<>();
   private final ConcurrentHashMap<ClaimId, Standing> told = new ConcurrentHashMap<>();
   private final List<CompletableFuture<?>> answers = new ArrayList<>();
   private final long patienceMillis;
   private volatile @Nullable Throwable failure;
 
-  Renewal(GateLocks locks, Gate gate, Threads threads, LongSupplier nanos, List<Passage> passages) {
+  Renewal(
+      GateLocks locks,
+      Gate gate,
+      Threads threads,
+      LongSupplier nanos,
+      List<ClaimProgress> progresses) {
     this.locks = locks;
     this.gate = gate;
     this.threads = threads;
     this.nanos = nanos;
-    this.passages = passages;
+    this.progresses = progresses;
     long shortest = LONGEST_AWAIT_MILLIS * 10;
     long now = nanos.getAsLong();
-    for (Passage passage : passages) {
-      shortest = Math.min(shortest, passage.claim.leaseMillis());
-      boolean inTime = passage.heard(null, now);
-      if (passage.mayBeAtGate()) {
-        gateClaims.add(GateLocks.forGate(passage.claim));
+    for (ClaimProgress progress : progresses) {
+      shortest = Math.min(shortest, progress.claim.leaseMillis());
+      boolean inTime = progress.heard(null, now);
+      if (progress.mayBeAtGate()) {
+        gateClaims.add(GateLocks.forGate(progress.claim));
       }
-      if (passage.isSent()) {
-        sent.add(passage.claim);
+      if (progress.isSent()) {
+        sent.add(progress.claim);
       } else {
-        waiting.put(passage, inTime);
+        waiting.put(progress, inTime);
       }
     }
     patienceMillis = shortest / 10;
@@ -84,9 +89,9 @@ final class Renewal {
   /** What waits at the gate, and is not sent to the truth before now, does so. */
   private Map<ClaimId, Standing> standings() {
     Map<ClaimId, Standing> standings = new HashMap<>(told);
-    for (Passage passage : passages) {
-      if (passage.isWaiting()) {
-        standings.putIfAbsent(passage.claim.id(), new Standing.Waiting(passage.claim.lease()));
+    for (ClaimProgress progress : progresses) {
+      if (progress.isWaiting()) {
+        standings.putIfAbsent(progress.claim.id(), new Standing.Waiting(progress.claim.lease()));
       }
     }
     Throwable cause = failure;
@@ -106,29 +111,29 @@ final class Renewal {
     Map<ClaimId, Standing> atGate =
         gateClaims.isEmpty() ? Map.of() : gate.ask(store -> store.renew(gateClaims));
     waiting.forEach(
-        (passage, inTime) -> {
-          ClaimId id = passage.claim.id();
+        (progress, inTime) -> {
+          ClaimId id = progress.claim.id();
           Standing standing = atGate == null ? null : atGate.get(id);
           if (standing instanceof Standing.Gone && inTime) {
-            standing = locks.askGate(passage); // it has forgotten: stand in line anew
+            standing = locks.askGate(progress); // it has forgotten: stand in line anew
           }
           if (standing instanceof Standing.Waiting) {
             told.put(id, standing);
           } else if (standing == null || standing instanceof Standing.Held) {
-            letThrough(passage);
+            letThrough(progress);
           } else {
-            locks.forget(passage);
+            locks.forget(progress);
             told.put(id, Standing.GONE);
           }
         });
   }
 
   /** Unless its bell has just done so. */
-  private void letThrough(Passage passage) {
-    if (passage.startsForTruth(nanos.getAsLong())) {
-      asks.add(passage);
+  private void letThrough(ClaimProgress progress) {
+    if (progress.startsForTruth(nanos.getAsLong())) {
+      asks.add(progress);
     } else {
-      answers.add(noting(afterAttempt(passage)));
+      answers.add(noting(afterAttempt(progress)));
     }
   }
 
@@ -136,16 +141,16 @@ final class Renewal {
    * The claim is on its way to the truth, whose answer is awaited for a moment; but what it tells
    * is only as old as the attempt, so that a renewal follows it.
    */
-  private CompletionStage<Void> afterAttempt(Passage passage) {
-    return passage
+  private CompletionStage<Void> afterAttempt(ClaimProgress progress) {
+    return progress
         .answered()
         .copy()
         .completeOnTimeout(null, patienceMillis, TimeUnit.MILLISECONDS)
         .thenComposeAsync(
             nothing -> {
-              boolean known = passage.isKnown();
+              boolean known = progress.isKnown();
               return locks
-                  .renewAtTruth(List.of(passage.claim))
+                  .renewAtTruth(List.of(progress.claim))
                   .thenAccept(found -> found.forEach((id, standing) -> tell(id, standing, known)));
             },
             threads.awaited());
@@ -157,21 +162,21 @@ final class Renewal {
       answers.add(ask(asks.get(0)));
       return;
     }
-    for (Passage passage : asks) {
+    for (ClaimProgress progress : asks) {
       answers.add(
-          CompletableFuture.supplyAsync(() -> ask(passage), threads.awaited())
+          CompletableFuture.supplyAsync(() -> ask(progress), threads.awaited())
               .thenCompose(answer -> answer));
     }
   }
 
-  private CompletableFuture<?> ask(Passage passage) {
+  private CompletableFuture<?> ask(ClaimProgress progress) {
     return noting(
         locks
-            .askTruth(passage)
+            .askTruth(progress)
             .thenAccept(
                 standing ->
                     told.put(
-                        passage.claim.id(),
+                        progress.claim.id(),
                         standing instanceof Standing.OtherKind ? Standing.GONE : standing)));
   }
 
@@ -180,9 +185,9 @@ final class Renewal {
     List<CompletableFuture<?>> awaited = new ArrayList<>();
     standings.forEach(
         (id, found) -> {
-          Passage passage = locks.passage(id);
-          if (passage != null && found instanceof Standing.Gone && passage.maySoonBeKnown(now)) {
-            awaited.add(noting(afterAttempt(passage)));
+          ClaimProgress progress = locks.progress(id);
+          if (progress != null && found instanceof Standing.Gone && progress.maySoonBeKnown(now)) {
+            awaited.add(noting(afterAttempt(progress)));
           } else {
             tell(id, found, false);
           }
@@ -198,17 +203,17 @@ final class Renewal {
    * @param known whether the truth had told how it stands before it was asked for this
    */
   private void tell(ClaimId id, Standing found, boolean known) {
-    Passage passage = locks.passage(id);
-    if (passage == null) {
+    ClaimProgress progress = locks.progress(id);
+    if (progress == null) {
       told.put(id, GateLocks.plain(found));
     } else if (!(found instanceof Standing.Gone)) {
-      passage.found();
+      progress.found();
       told.put(id, GateLocks.plain(found));
     } else if (known) {
       told.put(id, found);
-      locks.goneAtTruth(passage);
-    } else if (passage.isUnderWay(nanos.getAsLong())) {
-      told.put(id, new Standing.Waiting(passage.claim.lease()));
+      locks.goneAtTruth(progress);
+    } else if (progress.isUnderWay(nanos.getAsLong())) {
+      told.put(id, new Standing.Waiting(progress.claim.lease()));
     }
   }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Together {
 
-  private record Attempt(Passage passage, Claim claim, CompletableFuture<Standing> answer) {}
+  private record Attempt(ClaimProgress progress, Claim claim, CompletableFuture<Standing> answer) {}
 
   private final GateLocks locks;
   private final LockStore truth;
@@ -37,9 +37,9 @@ final class Together {
     this.threads = threads;
   }
 
-  CompletionStage<Standing> attempt(Passage passage, Claim claim) {
+  CompletionStage<Standing> attempt(ClaimProgress progress, Claim claim) {
     CompletableFuture<Standing> answer = new CompletableFuture<>();
-    atGate.add(new Attempt(passage, claim, answer));
+    atGate.add(new Attempt(progress, claim, answer));
     return answer;
   }
 
@@ -96,11 +96,11 @@ final class Together {
 
   private void askGate() {
     List<@Nullable Standing> standings =
-        locks.askGate(atGate.stream().map(Attempt::passage).toList());
+        locks.askGate(atGate.stream().map(Attempt::progress).toList());
     for (int i = 0; i < atGate.size(); i++) {
       Attempt attempt = atGate.get(i);
       Standing standing = standings.get(i);
-      if (locks.isAnsweredAtGate(attempt.passage, standing)) {
+      if (locks.isAnsweredAtGate(attempt.progress, standing)) {
         afterwards.add(() -> attempt.answer.complete(standing));
       } else {
         letThrough(attempt, standing instanceof Standing.OtherKind);
@@ -110,8 +110,8 @@ final class Together {
 
   private void letThrough(Attempt attempt, boolean mendKind) {
     addToTruth(
-        () -> locks.send(attempt.passage, attempt.claim),
-        standing -> locks.conclude(attempt.passage, standing, mendKind),
+        () -> locks.send(attempt.progress, attempt.claim),
+        standing -> locks.conclude(attempt.progress, standing, mendKind),
         attempt.answer);
   }
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Line} has decided under its mutex and has done after it: waiters to wake or to
- * nudge, losses to tell, claims to end, and claims to ask for, in this order.
+ * What a {@link LocalQueue} has decided under its mutex and has done after it: waiters to wake or
+ * to nudge, losses to tell, claims to end, and claims to ask for, in this order.
  */
 final class Effects {
 
@@ -113,7 +113,7 @@ final class Effects {
     }
     for (Ask ask : asks) {
       if (engine.lifecycle().isClosed()) {
-        ask.claim.line().close(); // the closing client may not have seen it: nothing is asked
+        ask.claim.queue().close(); // the closing client may not have seen it: nothing is asked
       }
       if (ask.delayNanos > 0) {
         ask.claim.askAfter(ask.delayNanos);

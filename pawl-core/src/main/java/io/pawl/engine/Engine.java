@@ -199,7 +199,7 @@ public final class Engine {
     registry.capacityIs(semaphore, capacity);
   }
 
-  /** Nobody stands in line, nothing is held, and nothing is on its way to the store. */
+  /** Nobody stands in the queue, nothing is held, and nothing is on its way to the store. */
   public boolean isIdle() {
     return registry.isEmpty() && lifecycle.isIdle() && renewer.isIdle();
   }

@@ -21,9 +21,9 @@ import java.util.function.Function;
  * One request for several locks, in the order of their names:
  *
  * <ol>
- *   <li>ask for all that are missing, at once, without standing in line;
+ *   <li>ask for all that are missing, at once, without standing in the queue;
  *   <li>keep what was granted before the first busy one, give back what was granted after it;
- *   <li>wait in line for that one, then begin again with what is missing after it.
+ *   <li>wait in the queue for that one, then begin again with what is missing after it.
  * </ol>
  *
  * Whoever waits holds only smaller names, so no circle of waiters can close. Each round leaves at
@@ -95,7 +95,7 @@ public final class GroupAcquisition {
     proceed(() -> ask(locks.subList(0, first), Duration.ZERO, mayBlock, this::answered));
   }
 
-  /** The caller no longer wants it: nothing stays held, nothing in line. */
+  /** The caller no longer wants it: nothing stays held, nothing in the queue. */
   public void abandon() {
     finish(() -> outcome.complete(Optional.empty()));
     outcome.thenAccept(raced -> raced.ifPresent(GroupLoan::drop));

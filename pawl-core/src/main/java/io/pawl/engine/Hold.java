@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A held claim of a {@link Line}, and the loans under which it is lent: one at a time, or any
+ * A held claim of a {@link LocalQueue}, and the loans under which it is lent: one at a time, or any
  * number where it is shared. Each has a token of its own out of the range that the store granted,
- * larger than that of the one before. Guarded by the line's mutex.
+ * larger than that of the one before. Guarded by the queue's mutex.
  */
 public final class Hold {
 
@@ -80,8 +80,8 @@ public final class Hold {
     sliceEndsAt = now + sliceNanos;
   }
 
-  Loan lend(Engine engine, Line line) {
-    Loan loan = new Loan(engine, line, this, nextToken, nextToken > firstToken);
+  Loan lend(Engine engine, LocalQueue queue) {
+    Loan loan = new Loan(engine, queue, this, nextToken, nextToken > firstToken);
     nextToken++;
     loans.add(loan);
     claim.use(true);

@@ -133,7 +133,7 @@ public final class Lifecycle {
    */
   public CompletableFuture<Void> beginClosing() {
     closed = true;
-    engine.registry().lines().forEach(Line::close);
+    engine.registry().queues().forEach(LocalQueue::close);
     openCalls.forEach(OpenCall::repeatNoMore);
     noteWhatIsLeft();
     return returned;
@@ -145,8 +145,8 @@ public final class Lifecycle {
    */
   public CompletableFuture<Void> endHolds(String why) {
     return CompletableFuture.allOf(
-        engine.registry().lines().stream()
-            .map(line -> line.leaveToRunOut(why))
+        engine.registry().queues().stream()
+            .map(queue -> queue.leaveToRunOut(why))
             .toArray(CompletableFuture[]::new));
   }
 
@@ -181,8 +181,8 @@ public final class Lifecycle {
       }
       engine
           .registry()
-          .lines()
-          .forEach(Line::close); // one may have changed its key under the first pass
+          .queues()
+          .forEach(LocalQueue::close); // one may have changed its key under the first pass
       if (!Uninterruptibly.await(returned, graceNanos)) {
         log.warn(
             "{} locks are held still at the end of the grace; they are left to run out. Close each"

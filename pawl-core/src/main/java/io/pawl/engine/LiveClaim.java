@@ -28,13 +28,13 @@ import org.slf4j.LoggerFactory;
  * <p><b>Unknown outcomes.</b> A failed attempt may have been applied, or may still be on its way.
  * It is repeated under the same id, which is harmless; and from then on the claim is
  * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
- * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in line that
- * has run out since, whose grant the last sign of life does not cover. So it is where a hold has to
- * last: a claim that is not renewed gets its whole lease by asking, and one with a shortest hold is
- * a holder to the store once it was heard of after its grant.
+ * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in the queue
+ * that has run out since, whose grant the last sign of life does not cover. So it is where a hold
+ * has to last: a claim that is not renewed gets its whole lease by asking, and one with a shortest
+ * hold is a holder to the store once it was heard of after its grant.
  *
- * <p>Locking: {@code mutex} is held for state only, never while the store or the line is called.
- * The line may hear of a loss before it hears of the grant, and ignores claims that it has let go.
+ * <p>Locking: {@code mutex} is held for state only, never while the store or the queue is called.
+ * The queue may hear of a loss before it hears of the grant, and ignores claims that it has let go.
  */
 final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
@@ -61,13 +61,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private final Engine engine;
-  private final Line line;
+  private final LocalQueue queue;
   private volatile Claim claim;
   private final boolean renewal;
   private final long periodNanos;
   private final Withdrawal withdrawal;
   private final Validity validity;
-  private final Troubles troubles;
+  private final StoreHealth health;
 
   /** The renewer's notes, guarded by its mutex. */
   long dueNanos;
@@ -94,23 +94,23 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
 
-  LiveClaim(Engine engine, Line line, Claim claim, boolean renewal) {
+  LiveClaim(Engine engine, LocalQueue queue, Claim claim, boolean renewal) {
     this.engine = engine;
-    this.line = line;
+    this.queue = queue;
     this.claim = claim;
     this.renewal = renewal;
     this.periodNanos = claim.lease().toNanos() / 3;
     this.withdrawal = new Withdrawal(engine, this);
     this.validity = new Validity(claim.lease().toNanos());
-    this.troubles = new Troubles(engine);
+    this.health = new StoreHealth(engine);
   }
 
   Claim claim() {
     return claim;
   }
 
-  Line line() {
-    return line;
+  LocalQueue queue() {
+    return queue;
   }
 
   long periodNanos() {
@@ -139,14 +139,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /** The failure that the claim is struggling with. */
   @Nullable StoreException lastFailure() {
-    return troubles.last();
+    return health.last();
   }
 
   /**
    * For how long it has been asked and never answered, so that nobody can say "busy"; 0 if it was.
    */
   long silentNanos() {
-    return troubles.silentNanos();
+    return health.silentNanos();
   }
 
   /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
@@ -174,7 +174,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   void isPatientSince(long since) {
     mutex.lock();
     try {
-      troubles.continueFrom(since);
+      health.continueFrom(since);
     } finally {
       mutex.unlock();
     }
@@ -252,7 +252,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable stands(Standing standing, long sentAt) {
-    boolean first = troubles.answered();
+    boolean first = health.answered();
     if (standing instanceof Standing.Held tokens) {
       return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
     }
@@ -264,7 +264,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     if (standing instanceof Standing.Waiting waiting) {
       boolean news = first || status != Status.WAITING;
-      Runnable report = news ? () -> line.inLine(this) : () -> {};
+      Runnable report = news ? () -> queue.isWaiting(this) : () -> {};
       status = Status.WAITING;
       validity.cover(sentAt);
       if (hinted) {
@@ -272,7 +272,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         return report;
       }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
-      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, silence);
+      long renewBy = validity.coveredFrom() + StoreHealth.jittered(engine, silence);
       long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
       long askAt = engine.time().nanos() + pause;
       if (askAt - renewBy < 0) {
@@ -287,9 +287,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       engine.run(finish);
       if (standing instanceof Standing.OtherKind other) {
         int asked = claim.mode().capacity();
-        line.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
+        queue.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
       } else {
-        line.refused(this);
+        queue.refused(this);
       }
     };
   }
@@ -318,9 +318,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       return () -> {
         engine.run(finish);
         if (claim.queues()) {
-          line.refused(this);
+          queue.refused(this);
         } else {
-          withdrawal.confirmed().whenComplete((nothing, error) -> line.late(this));
+          withdrawal.confirmed().whenComplete((nothing, error) -> queue.late(this));
         }
       };
     }
@@ -329,12 +329,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     grantedAt = now;
     held = tokens;
     watchHeld();
-    return () -> line.granted(this);
+    return () -> queue.granted(this);
   }
 
   private void watchHeld() {
     if (renewal || (extended && validity.isOver(extendedUntil))) {
-      long renewBy = validity.coveredFrom() + Troubles.jittered(engine, periodNanos);
+      long renewBy = validity.coveredFrom() + StoreHealth.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {
       engine.renewer().watch(this, validity.lossAt());
@@ -342,22 +342,22 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable failing(StoreException cause, long sentAt) {
-    if (!troubles.failed(cause, sentAt)) {
+    if (!health.failed(cause, sentAt)) {
       Runnable finish = withdrawing();
       return () -> {
         engine.observerLater().storeFailed(claim.lock(), cause);
-        line.failed(this, cause);
+        queue.failed(this, cause);
         engine.run(finish);
       };
     }
     status = Status.ASKING;
-    engine.renewer().watch(this, engine.time().nanos() + troubles.retryNanos());
+    engine.renewer().watch(this, engine.time().nanos() + health.retryNanos());
     return () -> engine.observerLater().storeFailed(claim.lock(), cause);
   }
 
   private Runnable renewalFailed(StoreException cause, long sentAt) {
-    troubles.failed(cause, sentAt);
-    long retry = Math.min(troubles.retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
+    health.failed(cause, sentAt);
+    long retry = Math.min(health.retryNanos(), Math.max(SHORTEST_PAUSE_NANOS, periodNanos / 4));
     engine.renewer().watch(this, Math.min(validity.lossAt(), engine.time().nanos() + retry));
     return () -> {
       log.debug("renewal of lock '{}' failed, trying again", claim.lock(), cause);
@@ -402,7 +402,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
    * any other claim.
    */
   boolean endsForgotten() {
-    if (held == null || !line.isForgotten(this)) {
+    if (held == null || !queue.isForgotten(this)) {
       return false;
     }
     log.warn(
@@ -504,7 +504,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (known != null) {
       return known;
     }
-    StoreException cause = troubles.last();
+    StoreException cause = health.last();
     String what = "its deadline passed before a renewal was answered";
     return cause == null ? what : what + "; the last one failed: " + cause.getMessage();
   }
@@ -513,7 +513,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     lossReason = why;
     long runsOutAt = validity.coveredFrom() + claim.lease().toNanos();
     Runnable finish = withdrawing();
-    return () -> withdrawAfter(line.lost(this, why), runsOutAt, finish);
+    return () -> withdrawAfter(queue.lost(this, why), runsOutAt, finish);
   }
 
   /** The holders hear first. One who does not return delays nobody for longer than the lease. */
@@ -539,7 +539,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   /**
-   * Gives the hold or the place in line back.
+   * Gives the hold or the place in the queue back.
    *
    * @return what tells the store; empty where it has ended before
    */
@@ -603,7 +603,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       mutex.unlock();
     }
     withdrawal.confirm();
-    return line.lost(this, why);
+    return queue.lost(this, why);
   }
 
   private void markEnded() {

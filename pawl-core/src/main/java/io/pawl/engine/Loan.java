@@ -39,7 +39,7 @@ public final class Loan {
   private record Lost(String why) {}
 
   private final Engine engine;
-  private final Line line;
+  private final LocalQueue queue;
   private final Hold hold;
   private final LiveClaim claim;
   private final long token;
@@ -58,9 +58,9 @@ public final class Loan {
   @SuppressWarnings("UnusedVariable") // by its handle
   private volatile boolean thrown;
 
-  Loan(Engine engine, Line line, Hold hold, long token, boolean passed) {
+  Loan(Engine engine, LocalQueue queue, Hold hold, long token, boolean passed) {
     this.engine = engine;
-    this.line = line;
+    this.queue = queue;
     this.hold = hold;
     this.claim = hold.claim();
     this.token = token;
@@ -93,7 +93,7 @@ public final class Loan {
   }
 
   public String lock() {
-    return line.key().name();
+    return queue.key().name();
   }
 
   public long token() {
@@ -219,14 +219,14 @@ public final class Loan {
    */
   public CompletableFuture<Void> giveBack(boolean mayBlock, GuardedObserver observer) {
     long heldNanos = heldNanos();
-    CompletableFuture<Void> confirmed = line.release(this, hold).perform(engine, mayBlock);
+    CompletableFuture<Void> confirmed = queue.release(this, hold).perform(engine, mayBlock);
     return released(confirmed, heldNanos, observer);
   }
 
   /** As {@link #giveBack}, where the caller runs what calls the store, added to {@code calls}. */
   CompletableFuture<Void> giveBackWith(List<Runnable> calls, GuardedObserver observer) {
     long heldNanos = heldNanos();
-    Effects effects = line.release(this, hold);
+    Effects effects = queue.release(this, hold);
     calls.addAll(effects.performLocally(engine));
     return released(effects.ended(), heldNanos, observer);
   }
@@ -285,7 +285,7 @@ public final class Loan {
           "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
     }
     ensureValid();
-    line.drain(hold);
+    queue.drain(hold);
     return Retry.start(engine, lock(), claim::downgrade, mayBlock)
         .thenAccept(
             held -> {

@@ -1,101 +1,606 @@
 package io.pawl.engine;
 
-import java.util.Iterator;
-import java.util.LinkedHashSet;
+import io.pawl.error.LockKindException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The waiters of one {@link Line}, the next first. Guarded by the line's mutex. */
-final class LocalQueue {
+/**
+ * The local queue of one client for one lock and mode: many requests, few claims at the store. The
+ * claims are the queue's; a {@link Hold} is lent to one waiter after another.
+ *
+ * <p><b>A run</b> begins when the store grants a claim and ends when the tokens are used up, the
+ * run's time is over, the hold is no longer fresh, or nobody is left. Then the claim is withdrawn,
+ * and those still in the queue ask for a new one, behind whoever waits elsewhere.
+ *
+ * <p><b>A slice</b> is a part of a run in which speed goes before order. Parking and unparking a
+ * thread costs far more than a pass, so a release inside a slice leaves the hold <em>free</em> and
+ * calls the head of the queue; whoever comes first takes it, often the thread that runs already.
+ * After {@link #SLICE_NANOS} a release hands over to the head directly. Nobody is overtaken for
+ * longer than a slice per waiter ahead.
+ *
+ * <p><b>Readers</b> join a hold while its run lasts, and all that are in the queue join at a grant.
+ * A hold that readers may no longer join is given back by the last.
+ *
+ * <p><b>Strict order</b> is a queue of one waiter, with a claim and so a place at the store of its
+ * own, or of a {@link StrictBlock}.
+ *
+ * <p>Locking: {@code mutex} guards state; the store, the waiters and users' code are called after
+ * it is released.
+ */
+public final class LocalQueue {
 
-  private final LinkedHashSet<Waiter<?>> waiters = new LinkedHashSet<>();
-  private volatile boolean wanted;
+  public static final long SLICE_NANOS = 500_000;
 
-  /** Whether somebody waits; asked from outside, without a lock. */
+  /** So that a store that keeps dropping our place is not asked in a tight loop. */
+  private static final long LOST_PLACE_PAUSE_NANOS = 10_000_000;
+
+  /**
+   * The pause after which those who still have patience ask anew is that after so many failures.
+   */
+  private static final int FAILURES_BEFORE = 4;
+
+  private final Engine engine;
+
+  /** Written under the mutex. */
+  private volatile QueueKey key;
+
+  final ReentrantLock mutex = new ReentrantLock();
+  final Waiters waiters = new Waiters();
+  final QueueClaims claims;
+  private boolean retired;
+
+  /** For a semaphore whose capacity was changed: newcomers ask the store themselves. */
+  private boolean aside;
+
+  /** Whether it is going to look whether a waiter has stood for long. */
+  private boolean looking;
+
+  /** Whether a waiter may be overdue, and was not told of an answer since. */
+  private volatile boolean hasOverdue;
+
+  /** Whether a claim of this queue stands in the store's: for the observer. */
+  private boolean stands;
+
+  LocalQueue(Engine engine, QueueKey key) {
+    this.engine = engine;
+    this.key = key;
+    this.claims = new QueueClaims(engine, this, key);
+  }
+
+  QueueKey key() {
+    return key;
+  }
+
+  /** Whether somebody stands in it; asked from outside, without a lock. */
   boolean isWanted() {
-    return wanted;
+    return waiters.isWanted();
   }
 
-  boolean isEmpty() {
-    return waiters.isEmpty();
-  }
-
-  int size() {
-    return waiters.size();
-  }
-
-  boolean contains(Waiter<?> waiter) {
-    return waiters.contains(waiter);
-  }
-
-  void add(Waiter<?> waiter, Line line) {
-    waiters.add(waiter);
-    wanted = true;
-    waiter.standsIn(line);
-  }
-
-  boolean remove(Waiter<?> waiter) {
-    boolean removed = waiters.remove(waiter);
-    wanted = !waiters.isEmpty();
-    return removed;
-  }
-
-  Waiter<?> first() {
-    return waiters.iterator().next();
-  }
-
-  Waiter<?> removeFirst() {
-    Waiter<?> head = first();
-    remove(head);
-    return head;
-  }
-
-  /** The first that waits, or that does not. */
-  @Nullable Waiter<?> firstThat(boolean waits) {
-    for (Waiter<?> waiter : waiters) {
-      if (waiter.waits() == waits) {
-        return waiter;
+  /** What is wrong with the store, as far as the claims under way know. */
+  @Nullable StoreException trouble() {
+    mutex.lock();
+    try {
+      LiveClaim oldest = claims.oldestAsking();
+      if (oldest == null) {
+        return null;
       }
-    }
-    return null;
-  }
-
-  /** Those behind the first {@code kept}. */
-  List<Waiter<?>> behind(int kept) {
-    return List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
-  }
-
-  /** Those that do not wait, behind the first {@code kept} of them. */
-  List<Waiter<?>> impatientBehind(int kept) {
-    return waiters.stream().filter(waiter -> !waiter.waits()).skip(kept).toList();
-  }
-
-  /** Removes all but the first {@code kept}. */
-  List<Waiter<?>> removeBehind(int kept) {
-    List<Waiter<?>> behind = behind(kept);
-    behind.forEach(this::remove);
-    return behind;
-  }
-
-  /** Those whose time is over look whether it still is. */
-  void overdue(Effects effects) {
-    for (Waiter<?> waiter : waiters) {
-      if (waiter.isOverdue()) {
-        effects.hurry(waiter);
-      }
+      StoreException failure = oldest.lastFailure();
+      return failure == null && oldest.silentNanos() > 0 ? engine.silentStore() : failure;
+    } finally {
+      mutex.unlock();
     }
   }
 
-  /** Those that have somebody in their way from now on. */
-  List<Waiter<?>> beginWaiting() {
-    return waiters.stream().filter(Waiter::beginWaiting).toList();
+  /** For how long the store has not answered the oldest claim under way; 0 if it has. */
+  long silentNanos() {
+    mutex.lock();
+    try {
+      LiveClaim oldest = claims.oldestAsking();
+      return oldest == null ? 0 : oldest.silentNanos();
+    } finally {
+      mutex.unlock();
+    }
   }
 
-  /** Calls the first {@code count}. */
-  void nudge(int count, Effects effects) {
-    Iterator<Waiter<?>> line = waiters.iterator();
-    for (int i = 0; i < count && line.hasNext(); i++) {
-      effects.nudge(line.next());
+  /**
+   * Takes {@code waiter} in: granted or refused at once, or in the queue with a claim under way.
+   *
+   * @param effects what is to be done then
+   * @return false where this queue is no longer used
+   */
+  boolean enter(Waiter<?> waiter, Effects effects) {
+    mutex.lock();
+    try {
+      if (retired || aside) {
+        return false;
+      }
+      waiter.isIn(this);
+      Hold open = claims.open(engine.time().nanos());
+      if (open != null) {
+        lend(open, waiter, effects);
+      } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
+        refuse(waiter, effects);
+      } else {
+        waiters.add(waiter, this);
+        if (claims.wanted(waiters.size()) > 0) {
+          effects.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
+        } else {
+          noteWaiting(effects);
+          lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
+        }
+      }
+      return true;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void lookLater(long nanos) {
+    if (!looking && key.mode() instanceof Mode.Permits) {
+      looking = true;
+      engine.time().after(nanos, this::lookBeyond);
+    }
+  }
+
+  /**
+   * Whoever waits for permits behind others of this client alone, with nobody in the queue at the
+   * store, would not be served should the capacity grow: after a while one stands there all the
+   * same.
+   */
+  private void lookBeyond() {
+    decide(
+        effects -> {
+          looking = false;
+          Waiter<?> first = waiters.firstThat(true);
+          if (first == null) {
+            return;
+          }
+          long left = first.enteredAt() + LiveClaim.LONGEST_SILENCE_NANOS - engine.time().nanos();
+          if (left > 0) {
+            lookLater(left);
+          } else {
+            claims.lookBeyond();
+            askForMore(effects, 0);
+          }
+        },
+        false);
+  }
+
+  /** The semaphore has {@code capacity} permits from now on. */
+  void capacityIs(int capacity) {
+    decide(
+        effects -> {
+          if (adopt(capacity)) {
+            askForMore(effects, 0);
+          }
+        },
+        false);
+    if (engine.lifecycle().isClosed()) {
+      close();
+    }
+  }
+
+  /** Those in the queue go on, for the capacity that there is; false where it does not fit them. */
+  private boolean adopt(int capacity) {
+    if (retired
+        || !(key.mode() instanceof Mode.Permits known)
+        || known.capacity() == capacity
+        || known.wanted() > capacity) {
+      return false;
+    }
+    QueueKey changed =
+        engine.registry().setAside(key, new Mode.Permits(known.wanted(), capacity), this);
+    aside = true;
+    key = changed;
+    claims.adopt(changed);
+    return true;
+  }
+
+  /** A waiter that was nudged looks whether a hold still lies free. */
+  void takeFreeHold(Waiter<?> waiter) {
+    decide(
+        effects -> {
+          Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
+          if (free == null) {
+            return;
+          }
+          long now = engine.time().nanos();
+          if (claims.mayPass(free, now)) {
+            waiters.remove(waiter);
+            free.beginSlice(now);
+            lend(free, waiter, effects);
+          } else {
+            end(free, effects);
+          }
+        },
+        waiter.mayBlock());
+  }
+
+  /** A waiter's time is over while the store is silent: it wants to hear of the answer. */
+  void noteOverdue() {
+    hasOverdue = true;
+  }
+
+  void isWaiting(LiveClaim claim) {
+    decide(
+        effects -> {
+          stands = true;
+          refuseImpatient(effects);
+          noteWaiting(effects);
+          hurryOverdue(effects);
+        },
+        false);
+  }
+
+  /** Others are in the way of those that do not wait, unless a claim that does not either asks. */
+  private void refuseImpatient(Effects effects) {
+    for (Waiter<?> impatient : waiters.impatientBehind(claims.askingImpatiently())) {
+      waiters.remove(impatient);
+      impatient.refuse();
+      effects.wake(impatient);
+    }
+  }
+
+  private void hurryOverdue(Effects effects) {
+    if (hasOverdue) {
+      hasOverdue = false;
+      waiters.overdue(effects);
+    }
+  }
+
+  /**
+   * Takes {@code waiter} out of the queue; null where its outcome has been decided already. The
+   * stage completes when the store knows, at once where nothing has to be told.
+   */
+  @Nullable CompletableFuture<Void> leave(Waiter<?> waiter) {
+    Effects effects = new Effects();
+    mutex.lock();
+    try {
+      if (!waiters.remove(waiter)) {
+        return null;
+      }
+      endNeedless(waiter.waits(), effects);
+      endNeedlessHolds(effects);
+      waiters.nudge(claims.free(), effects);
+      retireIfDone();
+    } finally {
+      mutex.unlock();
+    }
+    return effects.perform(engine, false);
+  }
+
+  private void endNeedless(boolean queueing, Effects effects) {
+    LiveClaim needless = claims.removeNeedless(waiters.size(), queueing);
+    while (needless != null) {
+      effects.end(needless);
+      needless = claims.removeNeedless(waiters.size(), queueing);
+    }
+  }
+
+  /**
+   * A loan is given back: its hold is passed on, or ends.
+   *
+   * @return what is to be done then
+   */
+  Effects release(Loan returned, Hold hold) {
+    Effects effects = new Effects();
+    mutex.lock();
+    try {
+      if (!hold.takeBack(returned) || !hold.isFree()) {
+        return effects;
+      }
+      long now = engine.time().nanos();
+      if (hold.isShared() || waiters.isEmpty() || !claims.mayPass(hold, now)) {
+        end(hold, effects);
+      } else if (hold.isInSlice(now)) {
+        waiters.nudge(claims.free(), effects);
+      } else {
+        hold.beginSlice(now);
+        lend(hold, waiters.removeFirst(), effects);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return effects;
+  }
+
+  /** The hold of {@code lease} will be a reader's, so that it is not for this queue any more. */
+  void drain(Hold hold) {
+    decide(
+        effects -> {
+          hold.drain();
+          StrictBlock.scatter(engine.registry(), this, effects);
+          askForMore(effects, 0);
+        },
+        false);
+  }
+
+  void granted(LiveClaim granted) {
+    Effects effects = new Effects();
+    Standing.Held tokens = granted.held();
+    if (tokens != null) {
+      StrictBlock.gather(engine.registry(), this, granted, tokens.followers(), effects);
+    }
+    mutex.lock();
+    try {
+      if (tokens != null && claims.removeAsking(granted)) {
+        stands = false;
+        lendToWaiters(claims.hold(granted, tokens, engine.time().nanos()), effects);
+        noteWaiting(effects);
+        askForMore(effects, 0);
+        hurryOverdue(effects);
+      } else {
+        effects.end(granted);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    effects.perform(engine, false);
+  }
+
+  /** Tells the observer of those in the queue that have somebody in their way. */
+  private void noteWaiting(Effects effects) {
+    if (engine.observer().isSilent() || waiters.isEmpty()) {
+      return;
+    }
+    boolean lent = claims.isLent();
+    if (lent || stands) {
+      effects.waiting(waiters.beginWaiting(), lent);
+    }
+  }
+
+  private void lendToWaiters(Hold hold, Effects effects) {
+    Waiter<?> first = hold.claim().claim().queues() ? null : waiters.firstThat(false);
+    if (first != null) {
+      waiters.remove(first);
+      lend(hold, first, effects);
+    }
+    while (hold.hasRoom() && !hold.isUsedUp() && !waiters.isEmpty()) {
+      lend(hold, waiters.removeFirst(), effects);
+    }
+    if (hold.isFree()) {
+      end(hold, effects);
+    } else {
+      claims.noteIfUsedUp(hold);
+    }
+  }
+
+  /** Gets its waiter: a new queue, that nobody else knows yet. */
+  void startWith(Waiter<?> waiter, Effects effects) {
+    mutex.lock();
+    try {
+      waiters.add(waiter, this);
+      askForMore(effects, 0);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  void refused(LiveClaim refused) {
+    decide(
+        effects -> {
+          if (!claims.removeAsking(refused)) {
+            return;
+          }
+          Waiter<?> impatient = refused.claim().queues() ? null : waiters.firstThat(false);
+          if (impatient != null) {
+            waiters.remove(impatient);
+            impatient.refuse();
+            effects.wake(impatient);
+            endNeedlessHolds(effects);
+          }
+          askForMore(effects, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
+          retireIfDone();
+        },
+        false);
+  }
+
+  CompletableFuture<Void> lost(LiveClaim lost, String why) {
+    return decide(
+            effects -> {
+              Hold hold = claims.holdOf(lost);
+              if (hold != null) {
+                claims.lost(hold);
+                effects.lose(hold.takeAll(), why);
+              } else if (!claims.removeAsking(lost)) {
+                return;
+              }
+              StrictBlock.scatter(engine.registry(), this, effects);
+              askForMore(effects, 0);
+              retireIfDone();
+            },
+            false)
+        .told();
+  }
+
+  boolean isForgotten(LiveClaim held) {
+    mutex.lock();
+    try {
+      Hold hold = claims.holdOf(held);
+      return hold != null && !hold.isFree() && hold.loans().stream().allMatch(Loan::isForgotten);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Asked for once more, where that was not done already. */
+  void late(LiveClaim late) {
+    decide(
+        effects -> {
+          if (!claims.removeAsking(late)) {
+            return;
+          }
+          Waiter<?> impatient = waiters.firstThat(false);
+          if (impatient != null && !impatient.asksAnew()) {
+            waiters.remove(impatient);
+            turnAway(List.of(impatient), lateException(late), effects);
+            endNeedlessHolds(effects);
+          }
+          askForMore(effects, 0);
+          retireIfDone();
+        },
+        false);
+  }
+
+  private StoreUnavailableException lateException(LiveClaim late) {
+    return new StoreUnavailableException(
+        "lock '"
+            + key.name()
+            + "': the answer of "
+            + engine.store().describe()
+            + " took longer than the lease of "
+            + late.claim().lease());
+  }
+
+  /**
+   * Waiters that another claim stands for may still get it, and so may those who came later than
+   * the failures began: their patience is not over.
+   */
+  void failed(LiveClaim failed, RuntimeException cause) {
+    decide(
+        effects -> {
+          boolean fresh = claims.isFresh(failed);
+          if (!claims.removeAsking(failed)) {
+            return;
+          }
+          if (!fresh && cause instanceof LockKindException other && adopt(other.capacity())) {
+            askForMore(effects, 0);
+            return;
+          }
+          List<Waiter<?>> unserved = waiters.behind(claims.asking());
+          if (cause instanceof StoreUnavailableException) {
+            long now = engine.time().nanos();
+            unserved =
+                unserved.stream()
+                    .filter(waiter -> now - waiter.enteredAt() >= engine.patienceNanos())
+                    .toList();
+          }
+          unserved.forEach(waiters::remove);
+          turnAway(unserved, cause, effects);
+          endNeedlessHolds(effects);
+          List<Waiter<?>> patient = waiters.behind(claims.asking());
+          if (!patient.isEmpty()) {
+            askAfterFailures(patient.get(0).enteredAt(), effects);
+          }
+          retireIfDone();
+        },
+        false);
+  }
+
+  private void askAfterFailures(long patientSince, Effects effects) {
+    for (int more = claims.wanted(waiters.size()); more > 0; more--) {
+      LiveClaim next = make();
+      next.isPatientSince(patientSince);
+      effects.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
+    }
+  }
+
+  /** The client is closing: waiters are turned away, and holders asked to come to an end. */
+  void close() {
+    List<Loan> lent = new ArrayList<>();
+    decide(
+        effects -> {
+          turnAway(waiters.removeBehind(0), Lifecycle.closedException(key.name()), effects);
+          claims.removeAllAsking().forEach(effects::end);
+          endNeedlessHolds(effects);
+          claims.holds().forEach(hold -> lent.addAll(hold.loans()));
+          retireIfDone();
+        },
+        false);
+    lent.forEach(Loan::tellClosing);
+  }
+
+  /**
+   * What is still held is lost, and left to run out at the store. The stage completes when the
+   * holders know.
+   */
+  CompletableFuture<Void> leaveToRunOut(String why) {
+    List<LiveClaim> held = new ArrayList<>();
+    decide(effects -> claims.holds().forEach(hold -> held.add(hold.claim())), false);
+    return CompletableFuture.allOf(
+        held.stream().map(claim -> claim.leaveToRunOut(why)).toArray(CompletableFuture[]::new));
+  }
+
+  private Effects decide(Consumer<Effects> decision, boolean mayBlock) {
+    Effects effects = new Effects();
+    mutex.lock();
+    try {
+      decision.accept(effects);
+    } finally {
+      mutex.unlock();
+    }
+    effects.perform(engine, mayBlock);
+    return effects;
+  }
+
+  private void lend(Hold hold, Waiter<?> waiter, Effects effects) {
+    waiter.grant(hold.lend(engine, this));
+    effects.wake(waiter);
+    if (waiters.isEmpty()) {
+      endNeedless(true, effects);
+    }
+    endNeedlessHolds(effects);
+  }
+
+  /** A hold that lies free is for a waiter, who may have got another one meanwhile. */
+  private void endNeedlessHolds(Effects effects) {
+    while (claims.free() > waiters.size()) {
+      end(Objects.requireNonNull(claims.firstFree()), effects);
+    }
+  }
+
+  /** Busy, unless the claim that stands in the way is struggling with the store itself. */
+  private void refuse(Waiter<?> waiter, Effects effects) {
+    LiveClaim inTheWay = claims.oldestAsking();
+    StoreException trouble = inTheWay == null ? null : inTheWay.lastFailure();
+    if (trouble == null) {
+      waiter.refuse();
+    } else {
+      waiter.fail(Waiter.stillFailing(trouble));
+    }
+    effects.wake(waiter);
+  }
+
+  private static void turnAway(List<Waiter<?>> away, RuntimeException cause, Effects effects) {
+    for (Waiter<?> waiter : away) {
+      waiter.fail(cause);
+      effects.wake(waiter);
+    }
+  }
+
+  /** Gives {@code hold} back, and asks for those in the queue. */
+  private void end(Hold hold, Effects effects) {
+    claims.end(hold, !waiters.isEmpty());
+    effects.end(hold.claim());
+    StrictBlock.scatter(engine.registry(), this, effects);
+    askForMore(effects, 0);
+    retireIfDone();
+  }
+
+  void askForMore(Effects effects, long delayNanos) {
+    for (int more = claims.wanted(waiters.size()); more > 0; more--) {
+      effects.ask(make(), delayNanos);
+    }
+  }
+
+  private LiveClaim make() {
+    boolean queues = waiters.firstThat(true) != null;
+    return claims.make(waiters.size(), queues, waiters.first().threadName());
+  }
+
+  void retireIfDone() {
+    if (waiters.isEmpty() && claims.areNone()) {
+      retired = true;
+      engine.registry().retire(key, this);
     }
   }
 }

@@ -13,15 +13,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is alive in one client: the lines in which its threads stand, one for each lock, mode and
+ * What is alive in one client: the queues in which its threads stand, one for each lock, mode and
  * options, and the claims that they have made. Thread-safe, without a lock of its own.
  */
 final class Registry {
 
   private final Engine engine;
   private final AtomicLong claims = new AtomicLong();
-  private final ConcurrentHashMap<LineKey, Line> lines = new ConcurrentHashMap<>();
-  private final AtomicLong strictLines = new AtomicLong();
+  private final ConcurrentHashMap<QueueKey, LocalQueue> queues = new ConcurrentHashMap<>();
+  private final AtomicLong strictQueues = new AtomicLong();
   private final ConcurrentHashMap<ClaimId, LiveClaim> live = new ConcurrentHashMap<>();
 
   /** Whether a shared claim was ever made: spares others from looking for one. */
@@ -32,11 +32,11 @@ final class Registry {
   }
 
   /**
-   * Puts {@code waiter} into the line for its lock, a private one where order is strict.
+   * Puts {@code waiter} into the queue for its lock, a private one where order is strict.
    *
    * @return the calls to the store that this takes, if any
    */
-  List<Runnable> enter(LineKey key, Waiter<?> waiter) {
+  List<Runnable> enter(QueueKey key, Waiter<?> waiter) {
     while (true) {
       if (engine.lifecycle().isClosed()) {
         throw Lifecycle.closedException(key.name());
@@ -44,75 +44,75 @@ final class Registry {
       if (key.mode() instanceof Mode.Shared) {
         hasReaders = true;
       }
-      Line line = lineFor(key);
+      LocalQueue queue = queueFor(key);
       Effects effects = new Effects();
-      if (line.enter(waiter, effects)) {
+      if (queue.enter(waiter, effects)) {
         if (engine.lifecycle().isClosed()) {
-          line.close();
+          queue.close();
         }
         return effects.performLocally(engine);
       }
     }
   }
 
-  /** The line for {@code key}, a new one where order is strict. */
-  Line lineFor(LineKey key) {
-    LineKey own =
+  /** The queue for {@code key}, a new one where order is strict. */
+  LocalQueue queueFor(QueueKey key) {
+    QueueKey own =
         key.options().passes()
             ? key
-            : new LineKey(key.name(), key.options(), key.mode(), strictLines.incrementAndGet());
-    return lines.computeIfAbsent(own, created -> new Line(engine, created));
+            : new QueueKey(key.name(), key.options(), key.mode(), strictQueues.incrementAndGet());
+    return queues.computeIfAbsent(own, created -> new LocalQueue(engine, created));
   }
 
   /**
-   * Gives {@code line} a key of its own, for {@code mode}; whoever asks as those in it did gets a
-   * new line.
+   * Gives {@code queue} a key of its own, for {@code mode}; whoever asks as those in it did gets a
+   * new queue.
    */
-  LineKey setAside(LineKey key, Mode mode, Line line) {
-    long number = key.number() == 0 ? strictLines.incrementAndGet() : key.number();
-    LineKey own = new LineKey(key.name(), key.options(), mode, number);
-    lines.put(own, line);
-    lines.remove(key, line);
+  QueueKey setAside(QueueKey key, Mode mode, LocalQueue queue) {
+    long number = key.number() == 0 ? strictQueues.incrementAndGet() : key.number();
+    QueueKey own = new QueueKey(key.name(), key.options(), mode, number);
+    queues.put(own, queue);
+    queues.remove(key, queue);
     return own;
   }
 
   /** This client has changed the capacity of a semaphore. */
   void capacityIs(String semaphore, int capacity) {
-    for (Line line : lines.values()) {
-      if (line.key().name().equals(semaphore)) {
-        line.capacityIs(capacity);
+    for (LocalQueue queue : queues.values()) {
+      if (queue.key().name().equals(semaphore)) {
+        queue.capacityIs(capacity);
       }
     }
   }
 
-  boolean hasSeveralLines() {
-    return lines.size() > 1;
+  boolean hasSeveralQueues() {
+    return queues.size() > 1;
   }
 
-  /** The line that asked for {@code id}, while it has not ended. */
-  @Nullable Line lineOf(ClaimId id) {
+  /** The queue that asked for {@code id}, while it has not ended. */
+  @Nullable LocalQueue queueOf(ClaimId id) {
     LiveClaim claim = live.get(id);
-    return claim == null ? null : claim.line();
+    return claim == null ? null : claim.queue();
   }
 
   /**
    * Whether a writer of this client waits for the lock that its readers have, or the other way
    * round; among those that ask with the same options.
    */
-  boolean otherSideWaits(LineKey key) {
+  boolean otherSideWaits(QueueKey key) {
     if (!hasReaders || key.mode() instanceof Mode.Permits) {
       return false;
     }
     Mode other = key.mode() instanceof Mode.Shared ? Mode.EXCLUSIVE : Mode.SHARED;
-    Line line = lines.get(new LineKey(key.name(), key.options(), other));
-    return line != null && line.isWanted();
+    LocalQueue queue = queues.get(new QueueKey(key.name(), key.options(), other));
+    return queue != null && queue.isWanted();
   }
 
-  void retire(LineKey key, Line line) {
-    lines.remove(key, line);
+  void retire(QueueKey key, LocalQueue queue) {
+    queues.remove(key, queue);
   }
 
-  LiveClaim claim(LineKey key, Line line, boolean queues, int tokens, String thread) {
+  LiveClaim claim(QueueKey key, LocalQueue queue, boolean queues, int tokens, String thread) {
     LockOptions lock = key.options();
     ClaimId id = new ClaimId(engine.clientId(), claims.getAndIncrement());
     Holder holder =
@@ -130,7 +130,7 @@ final class Registry {
             0,
             false,
             holder);
-    LiveClaim alive = new LiveClaim(engine, line, claim, lock.renewal());
+    LiveClaim alive = new LiveClaim(engine, queue, claim, lock.renewal());
     live.put(id, alive);
     return alive;
   }
@@ -145,14 +145,14 @@ final class Registry {
   }
 
   boolean isEmpty() {
-    return lines.isEmpty() && live.isEmpty();
+    return queues.isEmpty() && live.isEmpty();
   }
 
   void forEachClaim(Consumer<LiveClaim> action) {
     live.values().forEach(action);
   }
 
-  Collection<Line> lines() {
-    return lines.values();
+  Collection<LocalQueue> queues() {
+    return queues.values();
   }
 }

@@ -16,7 +16,7 @@ import java.util.function.Function;
  * switches. A wait with a bound must end whatever the driver does, and nobody can call a thread
  * back from it: there a worker asks, and the caller parks.
  */
-public record Requests(Engine engine, LineKey key) {
+public record Requests(Engine engine, QueueKey key) {
 
   /** The lock's name. */
   public String name() {
@@ -93,7 +93,7 @@ public record Requests(Engine engine, LineKey key) {
   }
 
   /**
-   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the line, and
+   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the queue, and
    * gives back what was granted at the same moment.
    *
    * @param result what the future is completed with, on the users' executor

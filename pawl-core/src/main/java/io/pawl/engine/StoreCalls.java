@@ -19,7 +19,7 @@ public final class StoreCalls {
 
   /**
    * What a store throws, it answers: an {@link Error} too, since a claim whose question was neither
-   * answered nor failed would stand in the way of all others of its line.
+   * answered nor failed would stand in the way of all others of its queue.
    */
   public static <T> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
     try {

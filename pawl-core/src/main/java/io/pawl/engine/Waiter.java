@@ -18,8 +18,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request for a lock, standing in a {@link Line} of this client: a thread that parks, or a
- * future. It ends exactly once: with a loan, refused, failed, or by leaving the line.
+ * One request for a lock, standing in a {@link LocalQueue} of this client: a thread that parks, or
+ * a future. It ends exactly once: with a loan, refused, failed, or by leaving the queue.
  *
  * @param <T> what its future is completed with
  */
@@ -47,13 +47,15 @@ final class Waiter<T> {
 
   private volatile Time.@Nullable Pending timer;
 
-  /** Once it has left the line: the end of the claim that nobody needs any more. */
+  /** Once it has left the queue: the end of the claim that nobody needs any more. */
   private volatile @Nullable CompletableFuture<Void> left;
 
-  /** Where it stands; set under the mutexes of the line that it leaves and the one it enters. */
-  private volatile @Nullable Line line;
+  /** Where it stands; set under the mutexes of the queue that it leaves and the one it enters. */
+  private volatile @Nullable LocalQueue queue;
 
-  /** A {@link Loan}, {@link #REFUSED} or a {@link RuntimeException}; set under the line's mutex. */
+  /**
+   * A {@link Loan}, {@link #REFUSED} or a {@link RuntimeException}; set under the queue's mutex.
+   */
   private volatile @Nullable Object outcome;
 
   /** What the future gets for the loan. */
@@ -62,7 +64,7 @@ final class Waiter<T> {
   /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
   private boolean askedAnew;
 
-  /** Whether the observer hears that it waits; set under the line's mutex before the outcome. */
+  /** Whether the observer hears that it waits; set under the queue's mutex before the outcome. */
   private boolean began;
 
   /** Set by {@link #nudge}, cleared by the waiter when it looks. */
@@ -118,27 +120,27 @@ final class Waiter<T> {
     return new Waiter<>(engine, lock, waits, threadName, future, result, completions, false);
   }
 
-  void standsIn(Line place) {
-    line = place;
+  void isIn(LocalQueue place) {
+    queue = place;
   }
 
-  private Line line() {
-    return Objects.requireNonNull(line);
+  private LocalQueue queue() {
+    return Objects.requireNonNull(queue);
   }
 
   /**
-   * Takes it out of line, wherever that is; null where its outcome has been decided already. The
-   * stage completes when the store knows of it, as far as it has to.
+   * Takes it out of the queue, wherever that is; null where its outcome has been decided already.
+   * The stage completes when the store knows of it, as far as it has to.
    */
   private @Nullable CompletableFuture<Void> leave() {
     while (true) {
-      Line place = line();
+      LocalQueue place = queue();
       CompletableFuture<Void> gone = place.leave(this);
       if (gone != null) {
         left = gone;
         return gone;
       }
-      if (place == line) {
+      if (place == queue) {
         return null;
       }
     }
@@ -249,7 +251,7 @@ final class Waiter<T> {
   }
 
   /**
-   * Calls the head of the line to take the hold that lies free, unless a running thread is faster.
+   * Calls the head of the queue to take the hold that lies free, unless a running thread is faster.
    * Answers whether it had not been called already.
    */
   boolean markNudged() {
@@ -268,16 +270,16 @@ final class Waiter<T> {
 
   private void lookAgain() {
     nudged = false;
-    line().takeFreeHold(this);
+    queue().takeFreeHold(this);
   }
 
   /**
-   * Waits for the outcome. Once the wait is over, the place in line is given back first: for as
-   * long as a store may be silent.
+   * Waits for the outcome. Once the wait is over, the place in the queue is given back first: for
+   * as long as a store may be silent.
    *
    * @param deadline on the engine's clock
    * @return the loan, or empty: refused, or timed out while the store was well
-   * @throws InterruptedException after leaving the line, and giving back a grant that raced
+   * @throws InterruptedException after leaving the queue, and giving back a grant that raced
    */
   Optional<Loan> await(long deadline) throws InterruptedException {
     this.deadline = deadline;
@@ -463,10 +465,10 @@ final class Waiter<T> {
       return left;
     }
     overdue = true; // before the question: whoever hears the answer after it looks at this
-    line().noteOverdue();
+    queue().noteOverdue();
     long grace = Math.max(0, left + engine.graceNanos());
     if (waits) {
-      long silent = line().silentNanos();
+      long silent = queue().silentNanos();
       if (silent == 0) {
         return 0;
       }
@@ -477,7 +479,7 @@ final class Waiter<T> {
 
   /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */
   private @Nullable StoreException trouble() {
-    StoreException known = line().trouble();
+    StoreException known = queue().trouble();
     return known == null && !waits ? engine.silentStore() : known;
   }
 

@@ -20,7 +20,7 @@ import io.pawl.sql.connection.OwnThread;
 import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.CounterTables;
 import io.pawl.sql.counter.LedgerLine;
-import io.pawl.sql.counter.Posting;
+import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.Combiner;
@@ -256,12 +256,12 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
-    return counters.submit(new Posting.Change(request));
+    return counters.submit(new PendingOperation.Change(request));
   }
 
   @Override
   public CompletionStage<Optional<CounterView>> read(String counter) {
-    return counters.submit(new Posting.Look(counter));
+    return counters.submit(new PendingOperation.Look(counter));
   }
 
   @Override
@@ -291,7 +291,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   private CompletionStage<Long> prune(String counter, long before, String afterId, long removed) {
     return counters
-        .submit(new Posting.Prune(counter, before, afterId))
+        .submit(new PendingOperation.Prune(counter, before, afterId))
         .thenCompose(
             step -> {
               long total = removed + step.removed();

@@ -16,7 +16,7 @@ import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.rule.CounterState;
 import io.pawl.sql.counter.CounterCombiner;
-import io.pawl.sql.counter.Posting;
+import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.dialect.SqliteDialect;
@@ -135,7 +135,7 @@ class DriverTroubleTest {
       CounterRequest request =
           CounterRequest.of(
               name, UUID.randomUUID().toString(), System.currentTimeMillis(), set, false);
-      assertThat(counters.submit(new Posting.Change(request)))
+      assertThat(counters.submit(new PendingOperation.Change(request)))
           .succeedsWithin(Duration.ofMinutes(1));
 
       assertThat(counters.submit(new Failing()))
@@ -143,11 +143,12 @@ class DriverTroubleTest {
           .withThrowableThat()
           .withCauseInstanceOf(StoreException.class);
 
-      assertThat(counters.submit(new Posting.Look(name))).succeedsWithin(Duration.ofMinutes(1));
+      assertThat(counters.submit(new PendingOperation.Look(name)))
+          .succeedsWithin(Duration.ofMinutes(1));
     }
   }
 
-  private final class Failing extends Posting<String> {
+  private final class Failing extends PendingOperation<String> {
 
     @Override
     public Set<String> names() {

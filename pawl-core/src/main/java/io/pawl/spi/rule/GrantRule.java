@@ -19,14 +19,14 @@ import java.util.Map;
  * restates it in Lua and a differential test holds the two together.
  *
  * <p>Each verb first <em>settles</em> the state: claims whose lease has run out are dropped, then
- * the line is served from its head. The line is first come, first served; the head is granted as
+ * the queue is served from its head. The queue is first come, first served; the head is granted as
  * soon as its mode fits beside the holders, and so is the one after it. Hence a release lets a
  * whole run of shared claims in at once, and nobody overtakes a writer that waits.
  *
  * <p>The {@link Kind} of a lock is part of its state. Claims already in it keep their place when it
  * is changed.
  *
- * <p>A claim granted from the line keeps the deadline of its last sign of life. A waiter that died
+ * <p>A claim granted from the queue keeps the deadline of its last sign of life. A waiter that died
  * therefore delays the others by its own lease at most, and a waiter that lives knows its deadline
  * without asking.
  *
@@ -39,8 +39,8 @@ import java.util.Map;
 public final class GrantRule {
 
   /**
-   * How many claims may stand in line for one lock, or fewer where the {@link LockState} says so;
-   * beyond it they are told to ask again.
+   * How many claims may stand in the queue for one lock, or fewer where the {@link LockState} says
+   * so; beyond it they are told to ask again.
    */
   public static final int MAX_WAITERS = 10_000;
 
@@ -53,8 +53,8 @@ public final class GrantRule {
   /** How late an attempt may arrive after its withdrawal and still be refused, at least. */
   public static final long WITHDRAWN_KEPT_MILLIS = 60_000;
 
-  /** How soon a claim asks again for which the line had no place. */
-  static final long LINE_FULL_ASK_AGAIN_MILLIS = 100;
+  /** How soon a claim asks again for which the queue had no place. */
+  static final long QUEUE_FULL_ASK_AGAIN_MILLIS = 100;
 
   /** More than there can be shared holders. */
   private static final long ALL_OF_A_LOCK = 1L << 31;
@@ -82,7 +82,7 @@ public final class GrantRule {
       return Standing.GONE;
     }
     if (state.waiters.size() >= state.maxWaiters) {
-      return new Standing.Waiting(Duration.ofMillis(LINE_FULL_ASK_AGAIN_MILLIS));
+      return new Standing.Waiting(Duration.ofMillis(QUEUE_FULL_ASK_AGAIN_MILLIS));
     }
     state.queue(entry);
     return waiting(state, now);
@@ -108,7 +108,7 @@ public final class GrantRule {
       state.remember(claim.id(), now + Math.max(claim.leaseMillis(), WITHDRAWN_KEPT_MILLIS));
       forgetOldestBeyondBound(state);
     }
-    serveLine(state, now);
+    serveQueue(state, now);
   }
 
   /** {@link Inspectable#evict}. */
@@ -116,7 +116,7 @@ public final class GrantRule {
     settle(state, now);
     boolean evicted =
         state.holders.values().removeIf(e -> e.token() <= token && token <= e.lastToken());
-    serveLine(state, now);
+    serveQueue(state, now);
     return evicted;
   }
 
@@ -131,7 +131,7 @@ public final class GrantRule {
     if (kind.isSemaphore()) {
       state.waiters.values().removeIf(entry -> units(entry.mode()) > kind.capacity());
     }
-    serveLine(state, now);
+    serveQueue(state, now);
     return true;
   }
 
@@ -167,26 +167,26 @@ public final class GrantRule {
         && !holder.lingers()
         && holder.mode() instanceof Mode.Exclusive) {
       state.holders.replace(claim.id(), holder.shared());
-      serveLine(state, now);
+      serveQueue(state, now);
     }
   }
 
   /** Drops what has run out by {@code now} and grants what can be granted. */
   public static void settle(LockState state, long now) {
     if (state.dropEnded(now)) {
-      serveLine(state, now);
+      serveQueue(state, now);
     }
   }
 
-  private static void serveLine(LockState state, long now) {
-    Iterator<Map.Entry<ClaimId, Entry>> line = state.waiters.entrySet().iterator();
-    while (line.hasNext()) {
-      Entry head = line.next().getValue();
+  private static void serveQueue(LockState state, long now) {
+    Iterator<Map.Entry<ClaimId, Entry>> queue = state.waiters.entrySet().iterator();
+    while (queue.hasNext()) {
+      Entry head = queue.next().getValue();
       if (!fits(state, head)) {
         return;
       }
       Entry granted = grant(state, head, now);
-      line.remove();
+      queue.remove();
       state.noteGrant(granted);
     }
   }

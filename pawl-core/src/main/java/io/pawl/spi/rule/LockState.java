@@ -27,7 +27,7 @@ public final class LockState {
   /**
    * A claim in the state.
    *
-   * @param since when it was granted, or stood in line
+   * @param since when it was granted, or stood in the queue
    * @param until when it is gone unless renewed
    * @param minHoldMillis how long its hold keeps the lock busy at least, from {@code since} on
    * @param lingers withdrawn by its owner, who no longer holds it; it stands in the way until its
@@ -164,7 +164,7 @@ public final class LockState {
   /**
    * A waiting claim that was granted.
    *
-   * @param held its tokens, and who followed it in line
+   * @param held its tokens, and who followed it in the queue
    */
   public record Grant(ClaimId id, Standing.Held held) {}
 
@@ -215,8 +215,8 @@ public final class LockState {
   /**
    * As above, with a bound of its own.
    *
-   * @param maxWaiters how many claims may stand in line: fewer than {@link GrantRule#MAX_WAITERS}
-   *     for a store that rewrites the whole line at every change
+   * @param maxWaiters how many claims may stand in the queue: fewer than {@link
+   *     GrantRule#MAX_WAITERS} for a store that rewrites the whole queue at every change
    */
   public LockState(
       String lock,
@@ -341,9 +341,9 @@ public final class LockState {
     List<ClaimId> followers = new ArrayList<>();
     if (holder.mode() instanceof Mode.Exclusive) {
       long most = Math.min(GrantRule.MAX_FOLLOWERS, holder.lastToken() - holder.token());
-      Iterator<Entry> line = waiters.values().iterator();
-      while (followers.size() < most && line.hasNext()) {
-        Entry next = line.next();
+      Iterator<Entry> queue = waiters.values().iterator();
+      while (followers.size() < most && queue.hasNext()) {
+        Entry next = queue.next();
         if (!next.id().client().equals(holder.id().client())
             || !(next.mode() instanceof Mode.Exclusive)) {
           break;

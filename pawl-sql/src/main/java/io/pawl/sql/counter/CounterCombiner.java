@@ -7,9 +7,9 @@ import io.pawl.sql.counter.CounterPage.Search;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.transaction.BlockedRows;
+import io.pawl.sql.transaction.DrainLoop;
 import io.pawl.sql.transaction.Session;
 import io.pawl.sql.transaction.Transactions;
-import io.pawl.sql.transaction.Turns;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Turns operations on counters that arrive together into one short transaction: it takes the
+ * DrainLoop operations on counters that arrive together into one short transaction: it takes the
  * counters' rows in the order of names, applies the rule to all in turn, writes a line for each,
- * commits once. {@link Turns} says who does it.
+ * commits once. {@link DrainLoop} says who does it.
  *
  * <p>An id that is known has a line, and its key refuses a second one: then the transaction is
  * repeated and the ids are looked up in the ledgers. Looking first costs a quarter of a batch, so
@@ -44,9 +44,9 @@ public final class CounterCombiner implements AutoCloseable {
   private final Database database;
   private final Transactions transactions;
   private final CounterTables tables;
-  private final ConcurrentLinkedQueue<Posting<?>> queue = new ConcurrentLinkedQueue<>();
-  private final BlockedRows<Posting<?>> blockedRows;
-  private final Turns turns;
+  private final ConcurrentLinkedQueue<PendingOperation<?>> queue = new ConcurrentLinkedQueue<>();
+  private final BlockedRows<PendingOperation<?>> blockedRows;
+  private final DrainLoop drain;
   private volatile boolean closed;
 
   // Of whoever is at work:
@@ -58,8 +58,8 @@ public final class CounterCombiner implements AutoCloseable {
     this.transactions = new Transactions(database);
     this.tables = new CounterTables(database.dialect());
     this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
-    this.turns =
-        new Turns(
+    this.drain =
+        new DrainLoop(
             this::hasWork,
             this::turn,
             this::pauseWhereOnlyBlockedRowsWait,
@@ -67,11 +67,11 @@ public final class CounterCombiner implements AutoCloseable {
             threadName);
   }
 
-  /** Does {@code posting}, on this thread if nobody is at work. */
-  public <T> CompletableFuture<T> submit(Posting<T> posting) {
-    queue.add(posting);
-    turns.take();
-    return posting.answer();
+  /** Does {@code operation}, on this thread if nobody is at work. */
+  public <T> CompletableFuture<T> submit(PendingOperation<T> operation) {
+    queue.add(operation);
+    drain.take();
+    return operation.answer();
   }
 
   private boolean hasWork() {
@@ -85,28 +85,28 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   private void turn() {
-    List<Posting<?>> batch = new ArrayList<>();
+    List<PendingOperation<?>> batch = new ArrayList<>();
     try {
       fill(batch);
       if (!batch.isEmpty()) {
         work(batch);
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
-      batch.forEach(posting -> guesses.forget(posting.names()));
+      batch.forEach(operation -> guesses.forget(operation.names()));
       StoreException failure =
           new StoreUnavailableException(
               database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
-      batch.forEach(posting -> posting.failed(failure));
+      batch.forEach(operation -> operation.failed(failure));
     }
     if (queue.isEmpty()) {
       transactions.rest();
     }
   }
 
-  private void fill(List<Posting<?>> batch) {
+  private void fill(List<PendingOperation<?>> batch) {
     batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
     int counters = 0;
-    for (Posting<?> next = queue.peek();
+    for (PendingOperation<?> next = queue.peek();
         next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
         next = queue.peek()) {
       batch.add(queue.remove());
@@ -117,27 +117,27 @@ public final class CounterCombiner implements AutoCloseable {
     }
   }
 
-  private void work(List<Posting<?>> batch) {
+  private void work(List<PendingOperation<?>> batch) {
     try {
       if (!tryGuess(batch)) {
         read(batch);
       }
     } catch (RuntimeException e) {
-      batch.forEach(posting -> guesses.forget(posting.names()));
-      batch.forEach(posting -> posting.failed(e));
+      batch.forEach(operation -> guesses.forget(operation.names()));
+      batch.forEach(operation -> operation.failed(e));
       return;
     }
-    for (Posting<?> posting : batch) {
-      if (posting.isPutOff()) {
-        blockedRows.putOff(posting);
+    for (PendingOperation<?> operation : batch) {
+      if (operation.isPutOff()) {
+        blockedRows.putOff(operation);
       } else {
-        posting.committed();
+        operation.committed();
       }
     }
   }
 
   /** Whether {@code batch} could be decided without reading, and has been committed. */
-  private boolean tryGuess(List<Posting<?>> batch) {
+  private boolean tryGuess(List<PendingOperation<?>> batch) {
     Guess guess =
         database.dialect().hasShortcuts()
             ? guesses.decide(batch, wary > 0, System.nanoTime())
@@ -152,7 +152,7 @@ public final class CounterCombiner implements AutoCloseable {
     return right;
   }
 
-  private void read(List<Posting<?>> batch) {
+  private void read(List<PendingOperation<?>> batch) {
     ReadWork work = new ReadWork(batch);
     CounterPage page;
     do {
@@ -184,10 +184,10 @@ public final class CounterCombiner implements AutoCloseable {
   /** The transaction of one batch, as often as it takes. */
   private final class ReadWork implements Transactions.Work<CounterPage> {
 
-    private final List<Posting<?>> batch;
+    private final List<PendingOperation<?>> batch;
     private boolean tried;
 
-    ReadWork(List<Posting<?>> batch) {
+    ReadWork(List<PendingOperation<?>> batch) {
       this.batch = batch;
     }
 
@@ -216,7 +216,7 @@ public final class CounterCombiner implements AutoCloseable {
 
     private CounterPage read(Session session, Search search) throws SQLException {
       Set<String> names = new TreeSet<>();
-      batch.forEach(posting -> names.addAll(posting.names()));
+      batch.forEach(operation -> names.addAll(operation.names()));
       Set<String> suspects = blockedRows.suspectsAmong(names);
       try {
         CounterPage read = CounterPage.read(session, tables, batch, search, suspects);
@@ -236,6 +236,6 @@ public final class CounterCombiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    turns.close(transactions::close);
+    drain.close(transactions::close);
   }
 }

@@ -52,7 +52,7 @@ final class CounterGuesses {
    *
    * @param looksUp whether ids that somebody may have used are to be looked up
    */
-  @Nullable Guess decide(List<Posting<?>> batch, boolean looksUp, long nowNanos) {
+  @Nullable Guess decide(List<PendingOperation<?>> batch, boolean looksUp, long nowNanos) {
     if (batch.isEmpty() || shy > 0) {
       return null;
     }
@@ -61,11 +61,11 @@ final class CounterGuesses {
     if (latest == null || nowNanos - latest.atNanos > LONGEST_NANOS) {
       return null;
     }
-    for (Posting<?> posting : batch) {
-      if (!posting.mayBeGuessed()
-          || (looksUp && posting.mayBeKnown())
-          || posting.mayBeForgottenBy(latest.row.view())
-          || !posting.names().contains(counter)) {
+    for (PendingOperation<?> operation : batch) {
+      if (!operation.mayBeGuessed()
+          || (looksUp && operation.mayBeKnown())
+          || operation.mayBeForgottenBy(latest.row.view())
+          || !operation.names().contains(counter)) {
         return null;
       }
     }

@@ -30,10 +30,10 @@ final class CounterPage {
     /** All, since an earlier try of this batch may have been applied. */
     ALL;
 
-    boolean covers(Posting<?> posting) {
+    boolean covers(PendingOperation<?> operation) {
       return switch (this) {
-        case NEEDED -> posting.mayBeKnown() && !posting.entersItsId();
-        case LIKELY -> posting.mayBeKnown();
+        case NEEDED -> operation.mayBeKnown() && !operation.entersItsId();
+        case LIKELY -> operation.mayBeKnown();
         case ALL -> true;
       };
     }
@@ -66,20 +66,20 @@ final class CounterPage {
   static CounterPage read(
       Session session,
       CounterTables tables,
-      List<Posting<?>> batch,
+      List<PendingOperation<?>> batch,
       Search search,
       Set<String> suspects)
       throws SQLException {
     TreeSet<String> names = new TreeSet<>();
     TreeSet<String> missing = new TreeSet<>();
     TreeMap<String, Set<String>> ids = new TreeMap<>();
-    for (Posting<?> posting : batch) {
-      names.addAll(posting.names());
-      if (posting.creates()) {
-        missing.addAll(posting.names());
+    for (PendingOperation<?> operation : batch) {
+      names.addAll(operation.names());
+      if (operation.creates()) {
+        missing.addAll(operation.names());
       }
-      if (search.covers(posting)) {
-        addIds(ids, posting);
+      if (search.covers(operation)) {
+        addIds(ids, operation);
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
@@ -97,8 +97,8 @@ final class CounterPage {
     missing.forEach(name -> page.know(CounterRow.unknown(name)));
     locked.rows().values().forEach(page::know);
     locked.lines().forEach(page::know);
-    for (Posting<?> posting : batch) {
-      if (posting instanceof Posting.Prune prune) {
+    for (PendingOperation<?> operation : batch) {
+      if (operation instanceof PendingOperation.Prune prune) {
         List<LedgerLine> old = prune.read(session, tables);
         old.forEach(page::know);
       }
@@ -115,11 +115,12 @@ final class CounterPage {
     return page;
   }
 
-  private static boolean mayBeForgotten(List<Posting<?>> batch, Map<String, CounterRow> rows) {
-    for (Posting<?> posting : batch) {
-      for (String name : posting.names()) {
+  private static boolean mayBeForgotten(
+      List<PendingOperation<?>> batch, Map<String, CounterRow> rows) {
+    for (PendingOperation<?> operation : batch) {
+      for (String name : operation.names()) {
         CounterRow row = rows.get(name);
-        if (row != null && posting.mayBeForgottenBy(row.view())) {
+        if (row != null && operation.mayBeForgottenBy(row.view())) {
           return true;
         }
       }
@@ -127,10 +128,10 @@ final class CounterPage {
     return false;
   }
 
-  private static void addIds(Map<String, Set<String>> ids, Posting<?> posting) {
-    String id = posting.id();
+  private static void addIds(Map<String, Set<String>> ids, PendingOperation<?> operation) {
+    String id = operation.id();
     if (id != null) {
-      for (String name : posting.names()) {
+      for (String name : operation.names()) {
         ids.computeIfAbsent(name, key -> new TreeSet<>()).add(id);
       }
     }
@@ -180,7 +181,7 @@ final class CounterPage {
   }
 
   /** Decides {@code batch}; where reservations are left that are due, only returns those read. */
-  void decide(List<Posting<?>> batch) {
+  void decide(List<PendingOperation<?>> batch) {
     if (settled) {
       batch.forEach(this::decide);
     } else {
@@ -193,19 +194,19 @@ final class CounterPage {
     return settled;
   }
 
-  private <T> void decide(Posting<T> posting) {
-    if (posting.names().stream().anyMatch(blocked::contains)) {
-      posting.putOff();
+  private <T> void decide(PendingOperation<T> operation) {
+    if (operation.names().stream().anyMatch(blocked::contains)) {
+      operation.putOff();
       return;
     }
-    posting.decide(
+    operation.decide(
         () -> {
-          for (String name : posting.names()) {
-            if (posting.creates() && locks.contains(name)) {
+          for (String name : operation.names()) {
+            if (operation.creates() && locks.contains(name)) {
               throw NameInUseException.byLock(name);
             }
           }
-          return posting.decide(states, now);
+          return operation.decide(states, now);
         });
   }
 

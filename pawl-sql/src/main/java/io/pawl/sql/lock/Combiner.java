@@ -8,9 +8,9 @@ import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.BlockedRows;
+import io.pawl.sql.transaction.DrainLoop;
 import io.pawl.sql.transaction.Session;
 import io.pawl.sql.transaction.Transactions;
-import io.pawl.sql.transaction.Turns;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,8 +23,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Turns requests that arrive together into one short transaction: it takes their rows in the order
- * of names, applies the grant rule to all, writes what changed, commits once.
+ * DrainLoop requests that arrive together into one short transaction: it takes their rows in the
+ * order of names, applies the grant rule to all, writes what changed, commits once.
  *
  * <p>The first request never waits for company: if nobody is at work, its own thread does the work,
  * for one batch. Whatever arrived meanwhile is the next batch, on the combiner's own thread, until
@@ -43,7 +43,7 @@ public final class Combiner implements AutoCloseable {
   private final Shortcuts shortcuts = new Shortcuts();
   private final BlockedRows<Request<?>> blockedRows;
   private final Transactions transactions;
-  private final Turns turns;
+  private final DrainLoop drain;
   private volatile boolean closed;
 
   /**
@@ -54,8 +54,8 @@ public final class Combiner implements AutoCloseable {
     this.waiters = waiters;
     this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK);
     this.transactions = new Transactions(database);
-    this.turns =
-        new Turns(
+    this.drain =
+        new DrainLoop(
             this::hasWork,
             this::turn,
             this::pauseWhereOnlyBlockedRowsWait,
@@ -80,13 +80,13 @@ public final class Combiner implements AutoCloseable {
   /** Decides {@code request}, on this thread if nobody is at work. */
   public <T> CompletableFuture<T> submit(Request<T> request) {
     queue.add(request);
-    turns.take();
+    drain.take();
     return request.answer();
   }
 
   /** Decides what {@code calls} submits in one batch, on this thread if nobody is at work. */
   public void together(Runnable calls) {
-    turns.together(calls);
+    drain.together(calls);
   }
 
   private boolean hasWork() {
@@ -232,6 +232,6 @@ public final class Combiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    turns.close(transactions::close);
+    drain.close(transactions::close);
   }
 }

@@ -4,7 +4,7 @@ import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.engine.Line;
+import io.pawl.engine.LocalQueue;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whom a client serves under one hold of the store, in which order, and for how long. */
-class LineTest {
+class LocalQueueTest {
 
   private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Duration LONG = Duration.ofDays(1);
@@ -193,7 +193,7 @@ class LineTest {
 
     writers.get(0).close();
     assertThat(writers.get(1).token()).isEqualTo(11);
-    client.pass(Duration.ofNanos(Line.SLICE_NANOS));
+    client.pass(Duration.ofNanos(LocalQueue.SLICE_NANOS));
     writers.get(1).close();
 
     assertThat(writers.get(2).future).isNotDone();

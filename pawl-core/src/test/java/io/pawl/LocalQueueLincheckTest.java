@@ -5,7 +5,7 @@ import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.f
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
-import io.pawl.engine.Line;
+import io.pawl.engine.LocalQueue;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * A model checker interleaves requests and releases of one line in every way it can think of: two
  * never hold at once, tokens grow, and nobody sleeps for ever.
  */
-public class LineLincheckTest {
+public class LocalQueueLincheckTest {
 
   private static final String[] BESIDE_THE_POINT = {
     "io.pawl.spi.rule.GrantRule",
@@ -77,7 +77,7 @@ public class LineLincheckTest {
 
     @Override
     public long nanos() {
-      return nanos.addAndGet(Line.SLICE_NANOS / 5);
+      return nanos.addAndGet(LocalQueue.SLICE_NANOS / 5);
     }
 
     @Override
@@ -97,6 +97,6 @@ public class LineLincheckTest {
         .invocationsPerIteration(80)
         .minimizeFailedScenario(false)
         .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
-        .check(LineLincheckTest.class);
+        .check(LocalQueueLincheckTest.class);
   }
 }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * Takes claims out of the gate, and remembers those of which the gate has not heard yet, until they
  * have run out there and no late attempt of them is under way any more.
  */
-final class Debts {
+final class OwedWithdrawals {
 
   /** How many are remembered; others run out there. */
   private static final int MOST = 10_000;
@@ -26,7 +26,7 @@ final class Debts {
   private final ConcurrentLinkedQueue<Debt> owed = new ConcurrentLinkedQueue<>();
   private final AtomicInteger owing = new AtomicInteger();
 
-  Debts(Gate gate, Threads threads, LongSupplier nanos) {
+  OwedWithdrawals(Gate gate, Threads threads, LongSupplier nanos) {
     this.gate = gate;
     this.threads = threads;
     this.nanos = nanos;

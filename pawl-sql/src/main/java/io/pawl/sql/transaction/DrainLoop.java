@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
  * by a thread of its own, until nothing is left. Where callers' threads are no place to work, all
  * is done there.
  */
-public final class Turns implements AutoCloseable {
+public final class DrainLoop implements AutoCloseable {
 
   private static final long CLOSE_PATIENCE_NANOS = 5_000_000_000L;
   private static final long CLOSE_PAUSE_NANOS = 100_000;
@@ -30,7 +30,7 @@ public final class Turns implements AutoCloseable {
    * @param pause called by the thread of its own before each of its turns
    * @param callersWork whether turns are taken on callers' threads
    */
-  public Turns(
+  public DrainLoop(
       BooleanSupplier hasWork,
       Runnable turn,
       Runnable pause,

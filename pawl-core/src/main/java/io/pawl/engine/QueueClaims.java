@@ -8,30 +8,30 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of one {@link Line}: those that ask and those that are held, how many there should be,
- * and how many tokens to ask for. Guarded by the line's mutex.
+ * The claims of one {@link LocalQueue}: those that ask and those that are held, how many there
+ * should be, and how many tokens to ask for. Guarded by the queue's mutex.
  *
  * <p>For an exclusive lock there is one. For k of n permits there are as many as fit into n, each
- * with its waiter at the store, so that a line does not serialise permits. For readers there is one
- * that asks, beside any that are held.
+ * with its waiter at the store, so that a queue does not serialise permits. For readers there is
+ * one that asks, beside any that are held.
  *
  * <p>n may change meanwhile. Whoever stands at the store is served by what n is there; those who
  * wait here behind as many holds as the old n had room for have nobody there. So after a while one
  * of them asks all the same, and the answer tells of the new n.
  */
-final class LineClaims {
+final class QueueClaims {
 
   /** How many times more tokens to ask for after a run that used them all. */
   private static final int WISH_GROWTH = 8;
 
-  /** The run of a strict line, which ends with its waiters or tokens: 146 years. */
+  /** The run of a strict queue, which ends with its waiters or tokens: 146 years. */
   private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
 
   private final Engine engine;
-  private final Line line;
+  private final LocalQueue queue;
   private final boolean shared;
   private final boolean strict;
-  private LineKey key;
+  private QueueKey key;
   private int width;
 
   /** Somebody waits for so long that the store is asked whether there is room for more. */
@@ -46,9 +46,9 @@ final class LineClaims {
   private final List<Hold> holds = new ArrayList<>(1);
   private int tokenWish = 1;
 
-  LineClaims(Engine engine, Line line, LineKey key) {
+  QueueClaims(Engine engine, LocalQueue queue, QueueKey key) {
     this.engine = engine;
-    this.line = line;
+    this.queue = queue;
     this.key = key;
     this.shared = key.mode() instanceof Mode.Shared;
     this.strict = !key.options().passes();
@@ -60,7 +60,7 @@ final class LineClaims {
   }
 
   /** The semaphore has another capacity from now on. */
-  void adopt(LineKey changed) {
+  void adopt(QueueKey changed) {
     key = changed;
     width = widthOf(changed.mode());
   }
@@ -118,7 +118,7 @@ final class LineClaims {
   /** A new one, that the caller asks for. */
   LiveClaim make(int waiting, boolean queues, String thread) {
     int tokens = strict ? strictTokens(queues) : Math.min(mostTokens(), wish(waiting));
-    LiveClaim claim = engine.registry().claim(key, line, queues, tokens, thread);
+    LiveClaim claim = engine.registry().claim(key, queue, queues, tokens, thread);
     asking.add(claim);
     return claim;
   }
@@ -136,7 +136,7 @@ final class LineClaims {
     return queues
             && gathers()
             && key.mode() instanceof Mode.Exclusive
-            && engine.registry().hasSeveralLines()
+            && engine.registry().hasSeveralQueues()
         ? 1 + GrantRule.MAX_FOLLOWERS
         : 1;
   }
@@ -146,7 +146,7 @@ final class LineClaims {
     return strict && key.options().sharesHolds();
   }
 
-  /** Whether it is a line of one waiter, or of those who stood directly behind it at the store. */
+  /** Whether it is a queue of one waiter, or of those who stood directly behind it at the store. */
   boolean strict() {
     return strict;
   }
@@ -182,7 +182,8 @@ final class LineClaims {
     Hold hold =
         strict
             ? new Hold(granted, tokens, ENDLESS_NANOS, 0, now)
-            : new Hold(granted, tokens, key.options().maxRun().toNanos(), Line.SLICE_NANOS, now);
+            : new Hold(
+                granted, tokens, key.options().maxRun().toNanos(), LocalQueue.SLICE_NANOS, now);
     hold.beginSlice(now);
     holds.add(hold);
     return hold;
@@ -221,7 +222,7 @@ final class LineClaims {
     return null;
   }
 
-  /** Whether somebody of this client has a hold of this line. */
+  /** Whether somebody of this client has a hold of this queue. */
   boolean isLent() {
     return holds.size() > free();
   }
@@ -243,7 +244,7 @@ final class LineClaims {
     if (!hold.mayPass(now) || (!shared && holds.size() > width)) {
       return false;
     }
-    boolean theirTurn = shared || hold.isOlderThan(Line.SLICE_NANOS, now);
+    boolean theirTurn = shared || hold.isOlderThan(LocalQueue.SLICE_NANOS, now);
     return !theirTurn || !engine.registry().otherSideWaits(key);
   }
 
@@ -273,7 +274,7 @@ final class LineClaims {
     return holds;
   }
 
-  /** Those that asked, none of which is the line's any more. */
+  /** Those that asked, none of which is the queue's any more. */
   List<LiveClaim> removeAllAsking() {
     List<LiveClaim> all = List.copyOf(asking);
     asking.clear();

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** How far a claim of this client has come: to the gate, and through it to the truth. */
-final class Passage {
+final class ClaimProgress {
 
   /** As it was first attempted; a downgrade goes past this. */
   final Claim claim;
@@ -28,7 +28,7 @@ final class Passage {
   private long heardNanos;
   private List<ClaimId> followers = List.of();
 
-  Passage(Claim claim, Bell bell, long nowNanos) {
+  ClaimProgress(Claim claim, Bell bell, long nowNanos) {
     this.claim = claim;
     this.bell = bell;
     this.heardNanos = nowNanos;

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What one caller wants done with counters. */
-public abstract class Posting<T> extends Pending<T> {
+public abstract class PendingOperation<T> extends Pending<T> {
 
   /** Whether counters that it names are made where they are missing. */
   boolean creates() {
@@ -58,7 +58,7 @@ public abstract class Posting<T> extends Pending<T> {
   public abstract T decide(Map<String, CounterState> states, long now);
 
   /** A request to the rule. */
-  public static final class Change extends Posting<CounterAnswer> {
+  public static final class Change extends PendingOperation<CounterAnswer> {
 
     private final CounterRequest request;
 
@@ -112,7 +112,7 @@ public abstract class Posting<T> extends Pending<T> {
   }
 
   /** A look at one counter. */
-  public static final class Look extends Posting<Optional<CounterView>> {
+  public static final class Look extends PendingOperation<Optional<CounterView>> {
 
     private final String counter;
 
@@ -136,7 +136,7 @@ public abstract class Posting<T> extends Pending<T> {
   }
 
   /** One step of forgetting what is old: some lines, in the order of their ids. */
-  public static final class Prune extends Posting<Prune.Step> {
+  public static final class Prune extends PendingOperation<Prune.Step> {
 
     /**
      * @param removed how many lines

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the store treats one claim: failures in a row, and silence. Written under the claim's mutex.
  */
-final class Troubles {
+final class StoreHealth {
 
   private final Engine engine;
   private int failures;
@@ -18,7 +18,7 @@ final class Troubles {
   private volatile @Nullable StoreException last;
 
   /** Of a claim that is going to be asked. */
-  Troubles(Engine engine) {
+  StoreHealth(Engine engine) {
     this.engine = engine;
     this.silentSince = engine.time().nanos();
   }
