@@ -5,6 +5,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -111,6 +112,7 @@ final class ClaimProgress {
           claim.id(),
           new Mode.Permits(permits.wanted(), other.kind().capacity()),
           claim.lease(),
+          Duration.ZERO,
           claim.queues(),
           claim.tokens(),
           claim.tokenFloor(),

@@ -10,6 +10,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -79,6 +80,7 @@ final class Gate implements AutoCloseable {
             new ClaimId(client, 0),
             Mode.EXCLUSIVE,
             Claim.MIN_LEASE,
+            Duration.ZERO,
             false,
             1,
             0,

@@ -8,6 +8,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -131,6 +132,7 @@ final class GateLocks {
         claim.id(),
         claim.mode(),
         claim.lease(),
+        Duration.ZERO,
         claim.queues(),
         Math.min(claim.tokens(), 1 + GrantRule.MAX_FOLLOWERS),
         0,

@@ -23,6 +23,10 @@ final class Threads implements AutoCloseable {
 
   static final int BACKGROUND = 16;
   private static final int WORKERS = 16;
+
+  /** Before a task for which no thread could be started is tried again. */
+  private static final long NO_THREAD_PAUSE_MILLIS = 20;
+
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final ScheduledThreadPoolExecutor timer;
@@ -82,12 +86,15 @@ final class Threads implements AutoCloseable {
     return future.isDone() ? future.thenApply(next) : future.thenApplyAsync(next, awaited());
   }
 
-  private static boolean tryOn(Executor pool, Runnable task) {
+  private boolean tryOn(Executor pool, Runnable task) {
     try {
       pool.execute(task);
       return true;
     } catch (RejectedExecutionException e) {
       return false; // it is closed
+    } catch (OutOfMemoryError noThread) {
+      timer.schedule(() -> tryOn(pool, task), NO_THREAD_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+      return true;
     }
   }
 

@@ -409,6 +409,7 @@ class LockFaultsTest {
         permits.id(),
         permits.mode(),
         permits.lease(),
+        Duration.ZERO,
         true,
         permits.tokens(),
         permits.tokenFloor(),

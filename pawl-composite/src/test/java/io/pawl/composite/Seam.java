@@ -29,6 +29,7 @@ final class Seam {
         new ClaimId("seam", numbers.incrementAndGet()),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(30),
+        Duration.ZERO,
         true,
         1,
         0,

@@ -436,11 +436,17 @@ final class Waiter<T> {
   }
 
   private Optional<Loan> unwrapped(Object decided) {
-    tellEnd(engine.observer());
     if (decided instanceof Loan loan) {
-      loan.announce(age(), engine.observer());
-      return Optional.of(loan);
+      try {
+        tellEnd(engine.observer());
+        loan.announce(age(), engine.observer());
+        return Optional.of(loan);
+      } catch (Throwable e) { // of memory: nobody else could give it back
+        loan.drop();
+        throw e;
+      }
     }
+    tellEnd(engine.observer());
     engine.observer().notAcquired(lock, age());
     if (decided instanceof RuntimeException cause) {
       throw cause;

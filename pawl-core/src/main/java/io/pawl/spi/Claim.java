@@ -54,20 +54,6 @@ public record Claim(
     }
   }
 
-  /** A claim whose hold may be as short as its owner likes. */
-  public Claim(
-      String lock,
-      ClaimId id,
-      Mode mode,
-      Duration lease,
-      boolean queues,
-      int tokens,
-      long tokenFloor,
-      boolean unsettled,
-      Holder holder) {
-    this(lock, id, mode, lease, Duration.ZERO, queues, tokens, tokenFloor, unsettled, holder);
-  }
-
   /**
    * Returns {@code lease}.
    *

@@ -22,6 +22,7 @@ public final class Claims {
       long number, Mode mode, long leaseMillis, boolean queues, int tokens, long tokenFloor) {
     Duration lease = Duration.ofMillis(leaseMillis);
     ClaimId id = new ClaimId(number % 5 == 0 ? "other" : "client", number);
-    return new Claim("lock", id, mode, lease, queues, tokens, tokenFloor, false, SOMEONE);
+    return new Claim(
+        "lock", id, mode, lease, Duration.ZERO, queues, tokens, tokenFloor, false, SOMEONE);
   }
 }

@@ -120,7 +120,17 @@ class ClockTest {
       Seam seam = new Seam(store);
       Claim far = seam.claim("far");
       Claim above =
-          new Claim("far", far.id(), far.mode(), LEASE, true, 1, 1L << 52, false, far.holder());
+          new Claim(
+              "far",
+              far.id(),
+              far.mode(),
+              LEASE,
+              Duration.ZERO,
+              true,
+              1,
+              1L << 52,
+              false,
+              far.holder());
       assertThat(seam.take(above).token()).isGreaterThan(1L << 52);
       assertThat(seam.take(seam.claim("near")).token()).isLessThan(1L << 52);
     }

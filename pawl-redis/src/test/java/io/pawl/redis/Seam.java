@@ -36,7 +36,8 @@ final class Seam {
 
   Claim claim(String lock, Duration lease, int tokens) {
     ClaimId id = new ClaimId(client, number++);
-    return new Claim(lock, id, Mode.EXCLUSIVE, lease, true, tokens, 0, false, NOBODY);
+    return new Claim(
+        lock, id, Mode.EXCLUSIVE, lease, Duration.ZERO, true, tokens, 0, false, NOBODY);
   }
 
   Standing attempt(Claim claim) {

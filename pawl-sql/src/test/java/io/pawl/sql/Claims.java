@@ -29,6 +29,7 @@ final class Claims {
         id,
         Mode.EXCLUSIVE,
         Duration.ofMinutes(5),
+        Duration.ZERO,
         true,
         1,
         0,

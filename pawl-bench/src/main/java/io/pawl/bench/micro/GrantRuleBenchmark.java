@@ -38,6 +38,7 @@ public class GrantRuleBenchmark {
         new ClaimId("client", number),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(30),
+        Duration.ZERO,
         true,
         1,
         0,

@@ -44,7 +44,17 @@ public class RowBenchmark {
       ClaimId id = new ClaimId("1y2p0ij32e8e7xk1ad", number);
       Holder holder = new Holder("host.example", 4711, "worker-" + number, "shop", "");
       Claim claim =
-          new Claim(LOCK, id, Mode.EXCLUSIVE, Duration.ofDays(1), true, 1, 0, false, holder);
+          new Claim(
+              LOCK,
+              id,
+              Mode.EXCLUSIVE,
+              Duration.ofDays(1),
+              Duration.ZERO,
+              true,
+              1,
+              0,
+              false,
+              holder);
       store.attempt(claim, standing -> {}).toCompletableFuture().join();
     }
   }

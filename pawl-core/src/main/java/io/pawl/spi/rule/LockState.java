@@ -49,79 +49,42 @@ public final class LockState {
       long minHoldMillis,
       boolean lingers) {
 
-    /** A waiting claim, or a held one without a shortest hold. */
-    public Entry(
-        ClaimId id,
-        Mode mode,
-        long leaseMillis,
-        int tokens,
-        long tokenFloor,
-        Holder holder,
-        long since,
-        long until,
-        long token,
-        long lastToken) {
-      this(
-          id,
-          mode,
-          leaseMillis,
-          tokens,
-          tokenFloor,
-          holder,
-          since,
-          until,
-          token,
-          lastToken,
-          0,
-          false);
-    }
-
     Entry keptUntil(long newUntil) {
-      return new Entry(
-          id,
-          mode,
-          leaseMillis,
-          tokens,
-          tokenFloor,
-          holder,
-          since,
-          newUntil,
-          token,
-          lastToken,
-          minHoldMillis,
-          lingers);
+      return with(mode, since, newUntil, token, lastToken, lingers);
     }
 
     Entry granted(Standing.Held held, long now) {
-      return new Entry(
-          id,
-          mode,
-          leaseMillis,
-          tokens,
-          tokenFloor,
-          holder,
-          now,
-          until,
-          held.token(),
-          held.lastToken(),
-          minHoldMillis,
-          false);
+      return with(mode, now, until, held.token(), held.lastToken(), false);
     }
 
     Entry lingeringUntil(long end) {
+      return with(mode, since, end, token, lastToken, true);
+    }
+
+    Entry shared() {
+      return with(Mode.SHARED, since, until, token, lastToken, lingers);
+    }
+
+    private Entry with(
+        Mode newMode,
+        long newSince,
+        long newUntil,
+        long newToken,
+        long newLastToken,
+        boolean nowLingers) {
       return new Entry(
           id,
-          mode,
+          newMode,
           leaseMillis,
           tokens,
           tokenFloor,
           holder,
-          since,
-          end,
-          token,
-          lastToken,
+          newSince,
+          newUntil,
+          newToken,
+          newLastToken,
           minHoldMillis,
-          true);
+          nowLingers);
     }
 
     /** How long it lasts at most from the moment at which the store last heard of it. */
@@ -132,22 +95,6 @@ public final class LockState {
     /** As it is, but gone by {@code end}: for a clock that may have been set back. */
     public Entry endingBy(long end) {
       return until <= end ? this : keptUntil(end);
-    }
-
-    Entry shared() {
-      return new Entry(
-          id,
-          Mode.SHARED,
-          leaseMillis,
-          tokens,
-          tokenFloor,
-          holder,
-          since,
-          until,
-          token,
-          lastToken,
-          minHoldMillis,
-          lingers);
     }
 
     ClaimView view(long epochOffsetMillis) {

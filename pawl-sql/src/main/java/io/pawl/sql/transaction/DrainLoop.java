@@ -36,11 +36,20 @@ public final class DrainLoop implements AutoCloseable {
       Runnable pause,
       boolean callersWork,
       String threadName) {
+    this(hasWork, turn, pause, callersWork, OwnThread.named(threadName));
+  }
+
+  DrainLoop(
+      BooleanSupplier hasWork,
+      Runnable turn,
+      Runnable pause,
+      boolean callersWork,
+      ThreadPoolExecutor ownThread) {
     this.callersWork = callersWork;
     this.hasWork = hasWork;
     this.turn = turn;
     this.pause = pause;
-    this.ownThread = OwnThread.named(threadName);
+    this.ownThread = ownThread;
   }
 
   /** There is work: done on this thread if nobody is at it, and it may be. */
@@ -76,8 +85,16 @@ public final class DrainLoop implements AutoCloseable {
   }
 
   private void takeElsewhere() {
-    if (hasWork.getAsBoolean() && ownThread.getQueue().isEmpty()) {
+    if (!hasWork.getAsBoolean() || !ownThread.getQueue().isEmpty()) {
+      return;
+    }
+    try {
       ownThread.execute(this::takeUntilDone);
+    } catch (OutOfMemoryError noThread) {
+      if (!callersWork) {
+        throw noThread;
+      }
+      takeUntilDone();
     }
   }
 

@@ -105,6 +105,7 @@ class RowTest {
         new ClaimId("client", number),
         mode,
         Duration.ofSeconds(30),
+        Duration.ZERO,
         true,
         tokens,
         0,
