@@ -11,8 +11,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A {@link Counter} whose methods do not block. They throw {@link IllegalArgumentException} and
- * {@link IllegalStateException} at once, and everything else through the future, which is completed
- * on a thread of the client. Obtained from {@link Counter#async}; thread-safe.
+ * {@link IllegalStateException} at once; any other failure fails the future, which completes on the
+ * client's {@linkplain io.pawl.options.PawlOptions#executor executor}. Obtained from {@link
+ * Counter#async}; thread-safe.
  */
 public final class AsyncCounter {
 

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One candidate of an {@link Election}: waits, leads, stands again, until it is closed or its body
- * returns. See {@link Election#stand}.
+ * One candidate of an {@link Election}. It waits, leads and stands again until it is closed or its
+ * body returns. See {@link Election#stand}.
  *
  * <p>Thread-safe.
  */
@@ -66,15 +66,18 @@ public final class Candidacy implements AutoCloseable {
     thread.start();
   }
 
-  /** The lease under which the body leads now, as far as this process knows. */
+  /**
+   * Returns the lease under which the body leads now, as far as this process knows; empty when it
+   * does not lead.
+   */
   public Optional<Lease> leadership() {
     Leadership now = leadership;
     return now != null && now.lease.isValid() ? Optional.of(now.lease) : Optional.empty();
   }
 
   /**
-   * Interrupts the leader's body; when it has ended, another candidate leads, this one again if it
-   * is the only one. Nothing happens if it does not lead. Does not wait.
+   * Interrupts the leader's body. When the body has ended, another candidate leads, or this one
+   * again if it is the only one. Does nothing if this candidate does not lead. Does not wait.
    */
   public void resign() {
     Leadership now = leadership;
@@ -84,9 +87,9 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /**
-   * Stands no more: interrupts the leader's body, gives the leadership back when it has ended, and
-   * waits for that for at most 5 s; a body that goes on keeps its lease until it ends. Called from
-   * the body, it does not wait. Idempotent.
+   * Withdraws this candidate: interrupts the leader's body, gives the leadership back when the body
+   * has ended, and waits for that for at most 5 s. A body that goes on keeps its lease until it
+   * ends. A call from the body does not wait. Idempotent.
    */
   @Override
   public void close() {
@@ -96,7 +99,7 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  /** Waits until nobody stands here any more. */
+  /** Waits until this candidacy has ended. */
   public void awaitEnd() throws InterruptedException {
     try {
       ended.get();

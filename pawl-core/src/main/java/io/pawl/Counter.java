@@ -23,32 +23,33 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A number that all clients of a store share, with a floor and a ceiling that it never passes: a
- * stock, a quota, a budget. Obtained from {@link Pawl#counter}; cheap, thread-safe, holds nothing.
- * Until its first change it is 0, with a floor of 0 and a ceiling of 2<sup>53</sup> − 1.
+ * stock, a quota, a budget. Obtained from {@link Pawl#counter}; cheap and thread-safe. Until its
+ * first change it is 0, with a floor of 0 and a ceiling of 2<sup>53</sup> − 1.
  *
  * <p>Every change happens at most once, by its id: <em>applied</em> means exactly once,
- * <em>refused</em> means not at all, and what is not known can be asked for later ({@link
- * #outcome}). Where no id is given the client makes one, so that its own repetitions after a lost
- * answer are safe; give one where <em>you</em> may repeat a change, after a crash say. Ids are this
- * counter's own. An id that was used for one change and then for another is a conflict.
+ * <em>refused</em> means not at all, and an unknown outcome can be asked for later ({@link
+ * #outcome}). Without an id of yours the client makes one, so that its own repetitions after a lost
+ * answer are safe. Give an id where <em>you</em> may repeat a change, after a crash say. Each
+ * counter has its own ids. Using the id of one change for another is a conflict.
  *
  * <p>Values, amounts and bounds are within ±(2<sup>53</sup> − 1).
  *
  * <p>Each method is one round trip, and may throw
  *
  * <ul>
- *   <li>{@link IllegalArgumentException} for an amount, bound, time or id that cannot be right,
- *       before anything is sent;
- *   <li>{@link NameInUseException} where the name is a lock's;
+ *   <li>{@link IllegalArgumentException} for an invalid amount, bound, time or id, before anything
+ *       is sent;
+ *   <li>{@link NameInUseException} when the name is a lock's;
  *   <li>{@link OperationConflictException}, {@link OperationTooOldException}: nothing was changed;
  *   <li>{@link OutcomeUnknownException} when a change was sent, and the store gave no answer for
- *       the client's {@link PawlOptions#patience}; {@link StoreException} when nothing was changed
- *       for certain, or it was only reading;
+ *       the client's {@link PawlOptions#patience};
+ *   <li>{@link StoreException} when certainly nothing was changed, or the call only reads;
  *   <li>{@link IllegalStateException} once the client is closed.
  * </ul>
  *
- * None of them can be interrupted; they keep the flag: a change that was sent is better answered
- * than left open. {@link #async} has the same methods for callers that must not block.
+ * None of them can be interrupted, since it is better to wait for the outcome of a change that was
+ * sent than to leave it open; the interrupt flag is kept. {@link #async} has the same methods for
+ * callers that must not block.
  */
 public final class Counter {
 
@@ -60,27 +61,27 @@ public final class Counter {
     this.name = name;
   }
 
-  /** The counter's name. */
+  /** Returns the counter's name. */
   public String name() {
     return name;
   }
 
-  /** The same counter, without blocking. */
+  /** Returns the same counter with methods that do not block. */
   public AsyncCounter async() {
     return new AsyncCounter(this);
   }
 
-  /** What the counter remembers of its changes. */
+  /** Returns what the counter remembers of its changes. */
   public CounterLedger ledger() {
     return new CounterLedger(counters, name);
   }
 
-  /** The value: what can be taken and what must stay, without open reservations. */
+  /** Returns the value: what can be taken and what must stay, without open reservations. */
   public long get() {
     return read().value();
   }
 
-  /** The value with its bounds and reservations. */
+  /** Returns the value with its bounds and reservations. */
   public CounterView read() {
     return reading().now();
   }
@@ -91,7 +92,7 @@ public final class Counter {
   }
 
   /**
-   * Takes {@code amount} if that leaves the floor.
+   * Takes {@code amount} if the value does not fall below the floor.
    *
    * @param amount 1 to 2^53 − 1
    */
@@ -99,7 +100,7 @@ public final class Counter {
     return taking(amount, null).now();
   }
 
-  /** As {@link #tryTake(long)}, once however often it is repeated under {@code id}. */
+  /** As {@link #tryTake(long)}, applied once however often it is repeated under {@code id}. */
   public Change tryTake(long amount, OperationId id) {
     return taking(amount, id).now();
   }
@@ -109,8 +110,8 @@ public final class Counter {
   }
 
   /**
-   * Adds {@code amount}, or takes it where negative; refused where that passes a bound. What is
-   * reserved counts towards the ceiling. To give back what was taken under an id, use another id.
+   * Adds {@code amount}, or takes it if negative; refused if that passes a bound. Reserved amounts
+   * count towards the ceiling. To give back what was taken under an id, use another id.
    *
    * @param amount within ±(2^53 − 1), not 0
    */
@@ -118,7 +119,7 @@ public final class Counter {
     return adding(amount, null).now();
   }
 
-  /** As {@link #add(long)}, once however often it is repeated under {@code id}. */
+  /** As {@link #add(long)}, applied once however often it is repeated under {@code id}. */
   public Change add(long amount, OperationId id) {
     return adding(amount, id).now();
   }
@@ -132,7 +133,7 @@ public final class Counter {
     return changing(update.operation(), null).now();
   }
 
-  /** As {@link #update(Update)}, once however often it is repeated under {@code id}. */
+  /** As {@link #update(Update)}, applied once however often it is repeated under {@code id}. */
   public Change update(Update update, OperationId id) {
     return changing(update.operation(), id).now();
   }
@@ -147,7 +148,7 @@ public final class Counter {
   }
 
   /**
-   * Takes {@code amount} for {@code ttl}: unless it is {@linkplain #confirm confirmed} by then, by
+   * Takes {@code amount} for {@code ttl}. Unless it is {@linkplain #confirm confirmed} by then, by
    * the store's clock, it returns to stock, whoever crashed.
    *
    * @param amount 1 to 2^53 − 1
@@ -173,8 +174,8 @@ public final class Counter {
   /**
    * Makes a reservation final.
    *
-   * @return whether it is final, now or since an earlier call; if not, it is back in stock: its
-   *     deadline has passed, it was cancelled or refused, or it never was
+   * @return whether the reservation is final, now or since an earlier call; if not, the amount is
+   *     in stock: the deadline has passed, or the reservation was cancelled, refused, or never made
    */
   public boolean confirm(OperationId id) {
     return confirming(id).now();
@@ -188,7 +189,8 @@ public final class Counter {
    * Returns a reservation to stock. An id that the store has never heard of is closed, as by {@link
    * #outcome}.
    *
-   * @return whether it is back in stock, for whatever reason; if not, it was confirmed
+   * @return whether the amount is back in stock, for whatever reason; if not, the reservation was
+   *     confirmed
    */
   public boolean cancel(OperationId id) {
     return cancelling(id).now();
@@ -203,11 +205,11 @@ public final class Counter {
   }
 
   /**
-   * What became of the operation. The answer stays true: an id that the store has never heard of is
-   * closed, and whatever still arrives under it is refused as a conflict. It is remembered as an
-   * operation first made now would be, whenever the id is from; once it is forgotten, what arrives
-   * under it with a time before the question is refused as too old. To make the change after all,
-   * repeat it rather than ask; after asking use another id.
+   * Returns what became of the operation. The answer stays true: an id that the store has never
+   * heard of is closed, and a change that still arrives under it is refused as a conflict. A closed
+   * id is remembered as long as an operation first made now, whatever the id's own time. Once it is
+   * forgotten, a change that arrives under it with a time before the question is refused as too
+   * old. To make the change after all, repeat it instead of asking; after asking, use another id.
    *
    * @param id such as {@link OutcomeUnknownException#id}
    */

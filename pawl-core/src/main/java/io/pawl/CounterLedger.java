@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * What a counter remembers of its changes, for people and tools. Obtained from {@link
- * Counter#ledger}; thread-safe. Its methods block, and throw as {@link Counter}'s.
+ * Counter#ledger}; thread-safe. Its methods block, and throw as those of {@link Counter} do.
  */
 public final class CounterLedger {
 
@@ -21,9 +21,9 @@ public final class CounterLedger {
   }
 
   /**
-   * The last operations, newest first. One round trip.
+   * Returns the last operations, newest first. One round trip.
    *
-   * @param limit at most so many, at least 1
+   * @param limit the largest number of operations, at least 1
    */
   public List<Outcome> history(int limit) {
     if (limit < 1) {
@@ -39,14 +39,14 @@ public final class CounterLedger {
 
   /**
    * Forgets the operations whose ids were first used before {@code before}, except open
-   * reservations. From then on an operation that is that old is refused ({@link
-   * OperationTooOldException}). Takes a while where there are many.
+   * reservations. From then on an operation that old is refused ({@link OperationTooOldException}).
+   * Takes a while if there are many.
    *
    * @param before from 1970 to now, by this client's clock and by the store's
-   * @return how many it forgot
-   * @throws IllegalArgumentException where {@code before} is earlier or later, before anything is
-   *     sent
-   * @throws StoreException where it is later than the store's clock; nothing was changed
+   * @return how many operations were forgotten
+   * @throws IllegalArgumentException when {@code before} is earlier than 1970 or later than this
+   *     client's clock, before anything is sent
+   * @throws StoreException when {@code before} is later than the store's clock; nothing was changed
    */
   public long prune(Instant before) {
     counters.checkPast(name, before);

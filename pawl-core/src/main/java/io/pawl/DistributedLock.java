@@ -20,16 +20,17 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
 /**
- * A lock by name: whoever asks for the same name on the same store excludes each other, in this
- * process and in all others. Obtained from {@link Pawl#lock}; cheap, thread-safe, holds nothing. A
- * lock by name is also the writers' side of the {@link DistributedReadWriteLock} of that name.
+ * A lock by name: requests for the same name on the same store exclude each other, in this process
+ * and in all others. Obtained from {@link Pawl#lock}. The object is cheap and thread-safe, and
+ * holds nothing itself. A lock is also the writers' side of the {@link DistributedReadWriteLock} of
+ * its name.
  *
- * <p>Every request stands for itself: a thread that holds a lease and asks again waits for itself.
- * For reentrancy by thread see {@link #asJavaLock}.
+ * <p>Requests are not reentrant: a thread that holds a lease and asks again waits for itself. For
+ * reentrancy by thread see {@link #asJavaLock}.
  *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
- * {@link PawlOptions#patience}, counted from the call, {@link LockKindException} where the name is
- * a semaphore's, and {@link IllegalStateException} once the client is closed.
+ * {@link PawlOptions#patience}, counted from the call, {@link LockKindException} when the name is a
+ * semaphore's, and {@link IllegalStateException} once the client is closed.
  */
 public final class DistributedLock {
 
@@ -41,7 +42,7 @@ public final class DistributedLock {
   }
 
   /**
-   * @param threads what the client's threads have entered as {@link JavaLock}s
+   * @param threads the {@link JavaLock}s that the client's threads have entered
    */
   DistributedLock(
       Engine engine, String name, LockOptions options, Mode mode, ReentrantHolds threads) {
@@ -49,7 +50,7 @@ public final class DistributedLock {
     this.threads = threads;
   }
 
-  /** The lock's name. */
+  /** Returns the lock's name. */
   public String name() {
     return requests.key().name();
   }
@@ -57,9 +58,9 @@ public final class DistributedLock {
   /**
    * Waits until the lock is held. One round trip when it is free.
    *
-   * <p>Where the store's driver blocks, this thread asks, and hears an interrupt when the driver
-   * has answered or given up: on a SQLite file that is locked after 5 s. A wait with a bound,
-   * though it be of a year, hears it at once.
+   * <p>If the store's driver blocks, this thread calls it, and notices an interrupt when the driver
+   * has answered or given up: after 5 s on a SQLite file that is locked. A wait with a bound, even
+   * of a year, notices an interrupt at once.
    *
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
@@ -67,14 +68,14 @@ public final class DistributedLock {
     return Lease.of(requests.acquire());
   }
 
-  /** As {@link #acquire}, without regard to interrupts while waiting; the flag is kept. */
+  /** As {@link #acquire}, ignoring interrupts while waiting; the interrupt flag is kept. */
   public Lease acquireUninterruptibly() {
     return Lease.of(requests.acquireUninterruptibly());
   }
 
   /**
-   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
-   * leaves the line, and gives back a lease that was granted at the same moment.
+   * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
+   * line, and releases a lease that was granted at the same moment.
    */
   public CompletableFuture<Lease> acquireAsync() {
     return requests.tryAcquireAsync(Durations.LONGEST, loan -> Lease.of(loan.orElseThrow()));
@@ -82,10 +83,10 @@ public final class DistributedLock {
 
   /**
    * Takes the lock if it is free now, without waiting for a holder; empty when it is busy. Ends
-   * within 500 ms, whatever the store does; interrupts are kept for later.
+   * within 500 ms, whatever the store does. An interrupt is kept for later.
    *
-   * @throws StoreUnavailableException when the store has not answered within 500 ms, or longer
-   *     where {@link io.pawl.spi.LockStore#answerTime} says so
+   * @throws StoreUnavailableException when the store has not answered within 500 ms, or within a
+   *     longer time that {@link io.pawl.spi.LockStore#answerTime} sets
    */
   public Optional<Lease> tryAcquire() {
     return requests.tryAcquire().map(Lease::of);
@@ -93,10 +94,10 @@ public final class DistributedLock {
 
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
-   * answered at all by then is given another 500 ms before this throws. So is one that is told that
-   * this client has left the line.
+   * answered at all by then gets another 500 ms before this method throws. It gets the same time to
+   * confirm that this client has left the line.
    *
-   * @param wait 0 does not wait; more than 100 years are taken as 100 years
+   * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait
    * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
    */
@@ -106,7 +107,7 @@ public final class DistributedLock {
 
   /**
    * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the line, and
-   * gives back a lease that was granted at the same moment.
+   * releases a lease that was granted at the same moment.
    *
    * @throws IllegalArgumentException for a negative wait
    */
@@ -115,14 +116,15 @@ public final class DistributedLock {
   }
 
   /**
-   * Runs {@code body} while the lock is held: waits for at most {@code wait}, and gives the lock
-   * back when the body has ended. Answers whether it ran; false when the lock stayed busy.
+   * Runs {@code body} while the lock is held: waits for the lock for at most {@code wait}, and
+   * releases it when the body has ended. Returns whether the body ran; false when the lock stayed
+   * busy.
    *
-   * <p>What the body throws is thrown; if the lease was lost as well, with the {@link
-   * LeaseLostException} suppressed in it.
+   * <p>An exception of the body is thrown on; if the lease was lost as well, the {@link
+   * LeaseLostException} is suppressed in it.
    *
-   * @param body told its lease, which it should pass the token of along with its writes
-   * @throws LeaseLostException when the lease was lost before the body had ended without fault
+   * @param body called with its lease, whose token it should send with its writes
+   * @throws LeaseLostException when the lease was lost before the body ended normally
    * @throws InterruptedException when interrupted before or while waiting, or by the body
    */
   public <X extends Exception> boolean run(Duration wait, LeaseBody<X> body)
@@ -134,10 +136,10 @@ public final class DistributedLock {
    * As {@link #run(Duration, LeaseBody)}.
    *
    * @param onLoss whether the body is interrupted when its lease is lost. Such an interrupt ends
-   *     with the body: what it throws as {@link InterruptedException} becomes the {@link
-   *     LeaseLostException}, and a flag that it left set is cleared. An interrupt of the caller's
-   *     own is kept, unless it comes between that loss and the end of the body, where nobody can
-   *     tell the two apart
+   *     with the body: an {@link InterruptedException} that it causes becomes the {@link
+   *     LeaseLostException}, and an interrupt flag that the body left set is cleared. An interrupt
+   *     of the caller's own is kept, unless it comes between the loss and the end of the body,
+   *     where the two cannot be told apart
    */
   public <X extends Exception> boolean run(Duration wait, OnLoss onLoss, LeaseBody<X> body)
       throws InterruptedException, X {
@@ -174,20 +176,21 @@ public final class DistributedLock {
   }
 
   /**
-   * Runs {@code body} while the lock is held, without blocking: waits for at most {@code wait}, and
-   * gives the lock back when the stage that the body returned has completed, however it did. The
-   * future tells whether it ran; false when the lock stayed busy. It completes when the store has
-   * confirmed that the lock was given back, or the client's patience is over.
+   * Runs {@code body} while the lock is held, without blocking: waits for the lock for at most
+   * {@code wait}, and releases it when the stage that the body returned has completed, normally or
+   * not. The future's value says whether the body ran; false when the lock stayed busy. The future
+   * completes when the store has confirmed the release, or the client's patience is over.
    *
-   * <p>What the body throws, or its stage fails with, fails the future; if the lease was lost as
-   * well, with the {@link LeaseLostException} suppressed in it. If only the lease was lost, that
-   * exception fails the future: nothing interrupts the body, which may use {@link Lease#onLost}.
+   * <p>An exception that the body throws, or that its stage fails with, fails the future; if the
+   * lease was lost as well, the {@link LeaseLostException} is suppressed in it. If only the lease
+   * was lost, that exception fails the future. Nothing interrupts the body, which may use {@link
+   * Lease#onLost}.
    *
    * <p>Cancelling the future leaves the line. Once the body runs, the lock is held until its stage
    * completes, cancelled or not.
    *
    * @param body called on the client's {@linkplain PawlOptions#executor executor}; a body whose
-   *     stage never completes keeps the lock, as long as anybody can complete it
+   *     stage never completes keeps the lock as long as somebody can still complete the stage
    * @throws IllegalArgumentException for a negative wait
    */
   public CompletableFuture<Boolean> runAsync(
@@ -207,12 +210,12 @@ public final class DistributedLock {
   }
 
   /**
-   * The same lock as a {@link Lock} of {@code java.util.concurrent}: bound to the thread, reentrant
-   * (across all views of this client for the same name), without conditions. A re-entry costs no
-   * round trip and keeps the token. Where the lease was lost, {@code unlock} and a further {@code
-   * lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes whoever waits in this
-   * client, but a reader's does not overtake a writer. The thread inside may ask for its
-   * {@linkplain JavaLock#token token} and its {@linkplain JavaLock#isValid validity}.
+   * Returns the same lock as a {@link Lock} of {@code java.util.concurrent}: bound to the thread,
+   * reentrant (across all views of this client for the same name), without conditions. A re-entry
+   * costs no round trip and keeps the token. If the lease was lost, {@code unlock} and a further
+   * {@code lock} throw {@link LeaseLostException}. {@code tryLock()} overtakes the waiters of this
+   * client, except that a reader does not overtake a writer. The thread that holds the lock can ask
+   * for its {@linkplain JavaLock#token token} and its {@linkplain JavaLock#isValid validity}.
    */
   public JavaLock asJavaLock() {
     return new JavaLock(requests, threads);

@@ -17,20 +17,21 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A semaphore by name: so many permits, among all clients of the store. Obtained from {@link
- * Pawl#semaphore}; immutable, cheap, thread-safe, holds nothing.
+ * A semaphore by name: a number of permits that all clients of the store share. Obtained from
+ * {@link Pawl#semaphore}. The object is immutable, cheap and thread-safe, and holds nothing itself.
  *
- * <p>First come, first served, whatever number is asked for: who wants many permits is not
- * overtaken by those who want few. Permits of a holder that died come back with its lease. Unless
- * in {@linkplain LockOptions#strictOrder strict order}, threads of one client pass permits among
- * themselves as they do with a lock, if they want the same number.
+ * <p>First come, first served, whatever number is asked for: a waiter that wants many permits is
+ * not overtaken by waiters that want few. Permits of a holder that died come back when its lease
+ * runs out. Except in {@linkplain LockOptions#strictOrder strict order}, threads of one client that
+ * want the same number pass permits among themselves as they do with a lock.
  *
- * <p>The capacity is part of what the store keeps: whoever asks with another one is thrown {@link
- * LockKindException}. The first to be granted settles it; {@link #changeCapacity} changes it.
+ * <p>The store keeps the capacity. The first grant fixes it, and {@link #changeCapacity} changes
+ * it; a request with another capacity fails with {@link LockKindException}.
  *
  * <p>All methods that ask the store throw {@link StoreException} when it fails for longer than the
- * client's {@link PawlOptions#patience}, {@link LockKindException} where the name is a lock's or a
- * semaphore's of another capacity, and {@link IllegalStateException} once the client is closed.
+ * client's {@link PawlOptions#patience}, {@link LockKindException} when the name is a lock's or
+ * that of a semaphore with another capacity, and {@link IllegalStateException} once the client is
+ * closed.
  */
 public final class DistributedSemaphore {
 
@@ -46,12 +47,12 @@ public final class DistributedSemaphore {
     this.options = options;
   }
 
-  /** The semaphore's name. */
+  /** Returns the semaphore's name. */
   public String name() {
     return name;
   }
 
-  /** How many permits there are, as far as this object knows. */
+  /** Returns how many permits there are, as far as this object knows. */
   public int capacity() {
     return capacity;
   }
@@ -68,7 +69,7 @@ public final class DistributedSemaphore {
   }
 
   /**
-   * As {@link #acquire}, without regard to interrupts while waiting; the flag is kept.
+   * As {@link #acquire}, ignoring interrupts while waiting; the interrupt flag is kept.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent
@@ -78,8 +79,8 @@ public final class DistributedSemaphore {
   }
 
   /**
-   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
-   * leaves the line, and gives back permits that were granted at the same moment.
+   * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
+   * line, and gives back permits that were granted at the same moment.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent
@@ -123,29 +124,31 @@ public final class DistributedSemaphore {
   }
 
   /**
-   * How many permits nobody holds now, as the store says; with others waiting, they may be on their
-   * way to one of them. For people and metrics: when the answer arrives it may be over. One round
-   * trip.
+   * Returns how many permits are free now, as the store says. While others wait, free permits may
+   * be on their way to one of them. For people and metrics: the answer may be out of date when it
+   * arrives. One round trip.
    *
-   * @return 0 to {@link #capacity}; all of them where nobody has used the semaphore yet
-   * @throws LockKindException where the name is a lock's or a semaphore's of another capacity
-   * @throws UnsupportedOperationException when the store cannot be looked into
+   * @return 0 to {@link #capacity}; {@link #capacity} if the semaphore has never been used
+   * @throws LockKindException when the name is a lock's or that of a semaphore with another
+   *     capacity
+   * @throws UnsupportedOperationException when the store cannot be inspected
    */
   public int availablePermits() {
     return new Inspection(engine).availablePermits(name, Kind.semaphore(capacity));
   }
 
   /**
-   * Gives the semaphore another capacity, for all clients, and returns it; others have to ask with
-   * the new one from now on. More permits are handed out at once. With fewer, holders keep what
-   * they have, and nothing is handed out until enough came back. Whoever waits keeps its place, in
-   * whichever client, and is served by the new capacity: at once, or within 2 s where it waits
-   * behind threads of its own client alone and another client made the change. Who waits for more
-   * permits than there are now is thrown {@link LockKindException}. One round trip.
+   * Changes the semaphore's capacity for all clients, and returns a semaphore with it; other
+   * clients have to ask with the new capacity from now on. Additional permits are handed out at
+   * once. With fewer permits, holders keep what they have, and nothing is handed out until enough
+   * permits came back. Waiters of all clients keep their places and are served by the new capacity:
+   * at once, or within 2 s for a waiter that waits behind threads of its own client alone when
+   * another client made the change. A waiter that wants more permits than there are now gets a
+   * {@link LockKindException}. One round trip.
    *
    * @param permits at least 1
-   * @throws LockKindException when the name is a lock's that somebody holds or waits for
-   * @throws UnsupportedOperationException where the store cannot do it
+   * @throws LockKindException when the name is that of a lock that somebody holds or waits for
+   * @throws UnsupportedOperationException when the store cannot change a capacity
    */
   public DistributedSemaphore changeCapacity(int permits) {
     Kind kind = Kind.semaphore(permits);

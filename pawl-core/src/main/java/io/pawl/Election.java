@@ -15,26 +15,27 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * Elects one leader among candidates in any number of processes: the holder of a lock. Obtained
- * from {@link Pawl#election}; cheap, thread-safe, holds nothing itself.
+ * Elects one leader among candidates in any number of processes: the leader is the holder of a
+ * lock. Obtained from {@link Pawl#election}. The object is cheap and thread-safe, and holds nothing
+ * itself.
  *
- * <p>Bodies of two leaders do not overlap, as long as a body that is interrupted ends within {@link
- * #grace}: it is interrupted so long before its lease can pass to another, and the lease is given
- * back when it has ended, not before. Not even then is it certain after a pause of the process, or
- * when the lock is taken away by hand or lost by the store; the token, larger for each leader, is
- * what a resource can rely on.
+ * <p>The bodies of two leaders do not overlap, as long as a body that is interrupted ends within
+ * {@link #grace}: it is interrupted so long before its lease can pass to another candidate, and the
+ * lease is given back when the body has ended, not before. They can overlap after a pause of the
+ * process, or when the lock is taken away by hand or lost by the store. What a resource can rely on
+ * is the token, which is larger for each leader.
  */
 public final class Election {
 
   /**
-   * Who leads.
+   * A leader.
    *
    * @param description as given to {@link #stand}
    * @param host the machine's name
-   * @param pid the process
+   * @param pid the process id
    * @param application the name of the program, may be empty
    * @param token the fencing token of the leadership
-   * @param since when it began, by the store's clock
+   * @param since when the leadership began, by the store's clock
    */
   public record Candidate(
       String description, String host, long pid, String application, long token, Instant since) {}
@@ -63,14 +64,14 @@ public final class Election {
     this.grace = grace;
   }
 
-  /** The election's name, which is that of its lock. */
+  /** Returns the election's name, which is that of its lock. */
   public String name() {
     return name;
   }
 
   /**
-   * The same election with another time for the leader's body to end in when renewals fail: it is
-   * interrupted so long before the lease's local deadline.
+   * Returns the same election with another grace: the time that the leader's body has to end when
+   * renewals fail. The body is interrupted so long before the lease's local deadline.
    *
    * @param time 0 to half of the lease; a third of it unless set
    */
@@ -95,11 +96,11 @@ public final class Election {
    *   <li>returns by itself, the candidacy ends;
    *   <li>was interrupted, since its lease is about to be lost or it {@linkplain Candidacy#resign
    *       resigned}, the candidate stands again, behind the others;
-   *   <li>throws, that is logged, and the candidate stands again after a pause of 1 s, which
-   *       doubles up to 30 s each time that happens in a row.
+   *   <li>throws, the exception is logged, and the candidate stands again after a pause of 1 s,
+   *       which doubles up to 30 s each time that happens in a row.
    * </ul>
    *
-   * A store that fails is asked again in the same way.
+   * After a failure of the store the candidate asks again in the same way.
    *
    * @param description of this candidate, for people: see {@link #leader}
    */
@@ -109,10 +110,10 @@ public final class Election {
   }
 
   /**
-   * Who leads now, also for those who do not stand. One round trip. The answer is for people and
-   * for finding a server to talk to; when it arrives, another may lead.
+   * Returns who leads now, also for clients without a candidate. One round trip. The answer is for
+   * people and for finding a server to talk to; when it arrives, another candidate may lead.
    *
-   * @throws UnsupportedOperationException for a store that cannot be looked into
+   * @throws UnsupportedOperationException when the store cannot be inspected
    * @throws StoreException when the store cannot be asked
    */
   public Optional<Candidate> leader() {
@@ -127,13 +128,13 @@ public final class Election {
   }
 
   /**
-   * Tells {@code listener} who leads, first and whenever that has changed, until the result is
-   * closed. It asks the store {@code every} so often: one round trip each, so a leadership shorter
-   * than that may be missed. The listener is called on a worker of Pawl's, one call at a time.
-   * While the store cannot be asked, nothing is told.
+   * Tells {@code listener} who leads, at first and whenever that has changed, until the returned
+   * watch is closed. The watch asks the store at intervals of {@code every}, one round trip each,
+   * so a leadership shorter than that may be missed. The listener is called on the client's
+   * executor, one call at a time. While the store cannot be asked, the listener is told nothing.
    *
    * @param every 100 ms to 1 day
-   * @throws UnsupportedOperationException for a store that cannot be looked into
+   * @throws UnsupportedOperationException when the store cannot be inspected
    */
   public LeaderWatch watch(Duration every, Consumer<Optional<Candidate>> listener) {
     inspectable();

@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Several locks held together, each with a token of its own. It belongs to whoever has this object,
- * not to a thread. When one of the locks is lost, all of it counts as lost; the others stay held
- * until it is closed.
+ * Several locks held together, each with a token of its own. The lease belongs to whoever has this
+ * object, not to a thread. When one of the locks is lost, the whole lease counts as lost; the other
+ * locks stay held until it is closed.
  *
  * <p>Thread-safe.
  */
@@ -24,7 +24,7 @@ public final class GroupLease implements AutoCloseable {
     loan.loans().forEach(part -> part.isReachedBy(this));
   }
 
-  /** As users get it; where it cannot be made, say for lack of memory, nothing stays held. */
+  /** Makes the lease that users get; if that fails, for lack of memory say, nothing stays held. */
   static GroupLease of(GroupLoan loan) {
     try {
       return new GroupLease(loan);
@@ -38,15 +38,15 @@ public final class GroupLease implements AutoCloseable {
     return loan;
   }
 
-  /** The fencing tokens by the names of the locks, in the order of names. */
+  /** Returns the fencing tokens by the names of the locks, in the order of names. */
   public Map<String, Long> tokens() {
     return loan.tokens();
   }
 
   /**
-   * The fencing token of one lock, see {@link Lease#token}.
+   * Returns the fencing token of one lock; see {@link Lease#token}.
    *
-   * @throws IllegalArgumentException for a name that is none of the group's
+   * @throws IllegalArgumentException when the group has no lock of this name
    */
   public long token(String lock) {
     Long token = tokens().get(lock);
@@ -58,24 +58,27 @@ public final class GroupLease implements AutoCloseable {
   }
 
   /**
-   * Whether all locks can be trusted now, see {@link Lease#isValid}. Asks the clock, never the
-   * store. A call that finds a loss returns after the {@link #onLost} callbacks have run, and waits
-   * for them for at most 1 s.
+   * Returns whether all locks can be trusted now; see {@link Lease#isValid}. Asks the clock, never
+   * the store. A call that finds a loss returns after the {@link #onLost} callbacks have run, and
+   * waits for them for at most 1 s.
    */
   public boolean isValid() {
     return loan.isValid();
   }
 
-  /** How long all locks stay valid if no renewal succeeds from now on; zero when it has ended. */
+  /**
+   * Returns how long all locks stay valid if no renewal succeeds from now on; zero once the lease
+   * has ended.
+   */
   public Duration remaining() {
     return Duration.ofNanos(loan.loans().stream().mapToLong(Loan::remainingNanos).min().orElse(0));
   }
 
   /**
-   * Returns while {@link #isValid}.
+   * Returns if all locks are {@linkplain #isValid valid}, and throws otherwise.
    *
    * @throws LeaseLostException when one of the locks was lost; it names the first
-   * @throws IllegalStateException when it was closed
+   * @throws IllegalStateException when the lease was closed
    */
   public void ensureValid() {
     if (loan.isClosed()) {
@@ -90,26 +93,26 @@ public final class GroupLease implements AutoCloseable {
   }
 
   /**
-   * Calls {@code callback} once when the first of the locks is lost, see {@link Lease#onLost}; soon
-   * if one is lost already; never after a close in time.
+   * Calls {@code callback} once when the first of the locks is lost (see {@link Lease#onLost});
+   * soon if one is lost already; never after a close in time.
    */
   public void onLost(Runnable callback) {
     loan.loss().call(callback);
   }
 
-  /** Calls {@code callback} once when the client begins to close, see {@link Lease#onClosing}. */
+  /** Calls {@code callback} once when the client begins to close; see {@link Lease#onClosing}. */
   public void onClosing(Runnable callback) {
     loan.closing().call(callback);
   }
 
   /**
-   * Gives all locks back, at the same time and each though another should fail, and returns when
-   * the store has confirmed it: one round trip where the store can. Idempotent: a second call waits
-   * for the same confirmation. A store that cannot be reached is tried again in the background;
-   * this method waits for it no longer than the client's patience.
+   * Releases all locks at the same time, each even if another fails, and returns when the store has
+   * confirmed it: one round trip where the store can. Idempotent: a second call waits for the same
+   * confirmation. If the store cannot be reached, Pawl goes on trying in the background; this
+   * method waits no longer than the client's patience.
    *
-   * @throws LeaseLostException when a lock was lost before, the others suppressed in it; thrown by
-   *     the first call only, and never to an {@link #onLost} callback
+   * @throws LeaseLostException when a lock was lost before, with the losses of the others
+   *     suppressed in it; thrown by the first call only, and never to an {@link #onLost} callback
    */
   @Override
   public void close() {
@@ -119,7 +122,7 @@ public final class GroupLease implements AutoCloseable {
   }
 
   /**
-   * As {@link #close}, without waiting: a lock that was lost fails the future. The future completes
+   * As {@link #close}, without waiting: the loss of a lock fails the future. The future completes
    * on the client's {@linkplain PawlOptions#executor executor}.
    */
   public CompletableFuture<Void> closeAsync() {

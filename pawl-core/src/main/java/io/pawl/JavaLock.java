@@ -16,18 +16,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock, or one side of a read-write lock, as a {@link Lock} of {@code java.util.concurrent}:
  * bound to the thread, reentrant (across all views of one client for the same name), without
- * conditions. Obtained from {@link DistributedLock#asJavaLock}; cheap, thread-safe.
+ * conditions. Obtained from {@link DistributedLock#asJavaLock}; cheap and thread-safe.
  *
- * <p>A thread that is inside has a {@link Lease}, one for both sides of a read-write lock, whose
- * token and validity it may ask for here. {@code lock}, {@code lockInterruptibly} and {@code
- * tryLock} throw as the methods of {@link DistributedLock} do, and {@link LeaseLostException} where
- * this thread is inside under a lease that was lost.
+ * <p>A thread that holds the lock has a {@link Lease}, one for both sides of a read-write lock,
+ * whose token and validity it can ask for here. {@code lock}, {@code lockInterruptibly} and {@code
+ * tryLock} throw as the methods of {@link DistributedLock} do, and {@link LeaseLostException} when
+ * this thread holds the lock under a lease that was lost.
  */
 public final class JavaLock implements Lock {
 
   /**
-   * A thread's lease, and how often it has entered either side. It is the thread's own, so that
-   * with a thread that died inside nobody has the lease any more.
+   * A thread's lease, and how often the thread has entered either side. It belongs to the thread
+   * alone, so that nobody has the lease any more when the thread dies while it holds the lock.
    */
   static final class Hold {
     private final Lease lease;
@@ -49,33 +49,37 @@ public final class JavaLock implements Lock {
     this.reads = requests.mode() instanceof Mode.Shared;
   }
 
-  /** The lock's name. */
+  /** Returns the lock's name. */
   public String name() {
     return requests.name();
   }
 
-  /** Whether the current thread is inside, its lease lost or not: whether it owes an unlock. */
+  /**
+   * Returns whether the current thread holds the lock and so owes an unlock, even if its lease was
+   * lost.
+   */
   public boolean isHeldByCurrentThread() {
     return getHoldCount() > 0;
   }
 
-  /** How many unlocks the current thread owes. */
+  /** Returns how many unlocks the current thread owes. */
   public int getHoldCount() {
     Hold hold = hold();
     return hold == null ? 0 : (int) Math.min(Integer.MAX_VALUE, entries(hold));
   }
 
   /**
-   * Whether the current thread is inside under a lease that {@linkplain Lease#isValid is valid}.
+   * Returns whether the current thread holds the lock under a lease that {@linkplain Lease#isValid
+   * is valid}.
    */
   public boolean isValid() {
     return isHeldByCurrentThread() && inside().lease.isValid();
   }
 
   /**
-   * Returns while {@link #isValid}.
+   * Returns if the lease is {@linkplain #isValid valid}, and throws otherwise.
    *
-   * @throws IllegalMonitorStateException when the current thread is not inside
+   * @throws IllegalMonitorStateException when the current thread does not hold the lock
    * @throws LeaseLostException when its lease was lost
    */
   public void ensureValid() {
@@ -83,19 +87,19 @@ public final class JavaLock implements Lock {
   }
 
   /**
-   * The fencing token of the current thread's lease, known also after a loss; see {@link
-   * Lease#token}. A re-entry keeps it.
+   * Returns the fencing token of the current thread's lease, also after a loss; see {@link
+   * Lease#token}. A re-entry keeps the token.
    *
-   * @throws IllegalMonitorStateException when the current thread is not inside
+   * @throws IllegalMonitorStateException when the current thread does not hold the lock
    */
   public long token() {
     return inside().lease.token();
   }
 
   /**
-   * How long the current thread's lease stays valid if no renewal succeeds from now on.
+   * Returns how long the current thread's lease stays valid if no renewal succeeds from now on.
    *
-   * @throws IllegalMonitorStateException when the current thread is not inside
+   * @throws IllegalMonitorStateException when the current thread does not hold the lock
    */
   public Duration remaining() {
     return inside().lease.remaining();
@@ -105,13 +109,16 @@ public final class JavaLock implements Lock {
    * Calls {@code callback} once when the current thread's lease is lost, as {@link Lease#onLost}
    * says; never after its last unlock in time.
    *
-   * @throws IllegalMonitorStateException when the current thread is not inside
+   * @throws IllegalMonitorStateException when the current thread does not hold the lock
    */
   public void onLost(Runnable callback) {
     inside().lease.onLost(callback);
   }
 
-  /** Waits without regard to interrupts; the flag is kept. One round trip when it is free. */
+  /**
+   * Waits until the lock is held, ignoring interrupts; the interrupt flag is kept. One round trip
+   * when it is free.
+   */
   @Override
   public void lock() {
     if (!reenter()) {
@@ -130,7 +137,8 @@ public final class JavaLock implements Lock {
   }
 
   /**
-   * Takes the lock if it is free now, overtaking whoever waits in this client; no reader a writer.
+   * Takes the lock if it is free now, and overtakes the waiters of this client; a reader does not
+   * overtake a writer.
    */
   @Override
   public boolean tryLock() {
@@ -140,7 +148,7 @@ public final class JavaLock implements Lock {
     return reenter() || own(requests.tryAcquire());
   }
 
-  /** Waits for at most {@code time}; zero and less do not wait. */
+  /** Waits for the lock for at most {@code time}; zero or less does not wait. */
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
     if (Thread.interrupted()) {
@@ -154,10 +162,11 @@ public final class JavaLock implements Lock {
   }
 
   /**
-   * Leaves once. A writer that goes on as a reader makes its lease {@linkplain Lease#downgrade a
-   * reader's}. Where the store fails at that, the thread has left the write side all the same, and
-   * other readers may have to wait until it leaves the read side too; or it unlocks the write side
-   * again, which repeats the downgrade and is no fault until one has succeeded.
+   * Undoes one {@code lock}. A writer that goes on as a reader {@linkplain Lease#downgrade
+   * downgrades} its lease. If the store fails at that, the thread has left the write side all the
+   * same, and other readers may have to wait until it leaves the read side too. Instead it may
+   * unlock the write side again, which repeats the downgrade and is allowed until one has
+   * succeeded.
    *
    * @throws IllegalMonitorStateException when the current thread does not hold the lock
    * @throws LeaseLostException from the last unlock when the lease was lost meanwhile
@@ -179,12 +188,12 @@ public final class JavaLock implements Lock {
     }
   }
 
-  /** Whether it reads under a lease that is a writer's still. */
+  /** Whether the thread reads under a lease that is still a writer's. */
   private static boolean owesDowngrade(Hold hold) {
     return hold.writes == 0 && !hold.lease.isShared();
   }
 
-  /** Unsupported: a condition would have to be awaited across machines. */
+  /** Not supported: a condition would have to be awaited across machines. */
   @Override
   public Condition newCondition() {
     throw new UnsupportedOperationException(

@@ -3,8 +3,8 @@ package io.pawl;
 import java.util.concurrent.locks.ReadWriteLock;
 
 /**
- * A lock with its two sides as a {@link ReadWriteLock} of {@code java.util.concurrent}. Obtained
- * from {@link DistributedReadWriteLock#asJavaReadWriteLock}; cheap, thread-safe.
+ * Both sides of a lock as a {@link ReadWriteLock} of {@code java.util.concurrent}. Obtained from
+ * {@link DistributedReadWriteLock#asJavaReadWriteLock}; cheap and thread-safe.
  */
 public final class JavaReadWriteLock implements ReadWriteLock {
 

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks at intervals who leads an election, until it is closed. See {@link Election#watch}. */
+/**
+ * Asks at intervals who leads an election, until this watch is closed. See {@link Election#watch}.
+ */
 public final class LeaderWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderWatch.class);
@@ -23,7 +25,9 @@ public final class LeaderWatch implements AutoCloseable {
   private final Consumer<Optional<Candidate>> listener;
   private volatile boolean closed;
 
-  /** The token that was told last; only one question or call is under way at a time. */
+  /**
+   * The token that the listener was told last; only one question or call is under way at a time.
+   */
   private @Nullable Optional<Long> last;
 
   LeaderWatch(
@@ -68,7 +72,7 @@ public final class LeaderWatch implements AutoCloseable {
     }
   }
 
-  /** Asks no more; a call that is under way may still end. Idempotent. */
+  /** Stops asking; a call of the listener that is under way may still end. Idempotent. */
   @Override
   public void close() {
     closed = true;

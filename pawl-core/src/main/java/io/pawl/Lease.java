@@ -12,22 +12,22 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A lock held, until a deadline that renewal keeps moving. It belongs to whoever has this object,
- * not to a thread.
+ * A held lock, valid until a deadline that renewal keeps moving. The lease belongs to whoever has
+ * this object, not to a thread.
  *
- * <p>A lease can be lost while the work goes on: after a pause of the process, a cut network, or an
- * eviction another may hold the lock. Then {@link #isValid} is false and {@link #onLost} has been
- * called. Neither can stop a write that is already under way; a resource that refuses tokens
- * smaller than the largest it has seen can, so pass {@link #token} along with every write.
+ * <p>A lease can be lost while the work goes on: after a pause of the process, a network partition
+ * or an eviction another client may hold the lock. Then {@link #isValid} is false and {@link
+ * #onLost} has been called. Neither can stop a write that is already under way. A resource that
+ * refuses tokens smaller than the largest it has seen can, so send {@link #token} with every write.
  *
- * <p><b>Keep the object for as long as you want the lock.</b> A lease that the garbage collector
- * has taken, closed by nobody and with no callback of yours, is found out at its next renewal: a
- * warning names it, and it runs out.
+ * <p><b>Keep the object for as long as you want the lock.</b> If the garbage collector takes a
+ * lease that was never closed and has no callback of yours, the next renewal notices: a warning
+ * names the lock, and the lease runs out.
  *
  * <p><b>Callbacks</b> run on the client's {@linkplain PawlOptions#executor executor}, one after
- * another unless they are added after the event, with no lock of Pawl's held: they may block, wait
- * for threads that use this lease, call any method of Pawl, and close the client. What they throw
- * is logged.
+ * another unless they are added after the event. Pawl holds none of its own locks meanwhile, so
+ * they may block, wait for threads that use this lease, call any method of Pawl, and close the
+ * client. Exceptions that they throw are logged.
  *
  * <p>Thread-safe.
  */
@@ -40,7 +40,7 @@ public final class Lease implements AutoCloseable {
     loan.isReachedBy(this);
   }
 
-  /** As users get it; where it cannot be made, say for lack of memory, nothing stays held. */
+  /** Makes the lease that users get; if that fails, for lack of memory say, nothing stays held. */
   static Lease of(Loan loan) {
     try {
       return new Lease(loan);
@@ -54,25 +54,28 @@ public final class Lease implements AutoCloseable {
     return loan;
   }
 
-  /** The lock's name. */
+  /** Returns the lock's name. */
   public String lock() {
     return loan.lock();
   }
 
   /**
-   * The fencing token, 1 to 2<sup>53</sup> − 1: unique for this lock and larger than that of every
-   * earlier lease. Known also after the lease has ended.
+   * Returns the fencing token, 1 to 2<sup>53</sup> − 1: unique for this lock and larger than the
+   * token of every earlier lease. Still available after the lease has ended.
    */
   public long token() {
     return loan.token();
   }
 
-  /** Whether others may hold leases like this one beside it: true of readers' leases. */
+  /**
+   * Returns whether others may hold leases like this one at the same time: true for a reader's
+   * lease.
+   */
   public boolean isShared() {
     return mode() instanceof Mode.Shared;
   }
 
-  /** How many permits of a semaphore it holds; 0 for a lock. */
+  /** Returns how many permits of a semaphore this lease holds; 0 for a lock. */
   public int permits() {
     return mode() instanceof Mode.Permits some ? some.wanted() : 0;
   }
@@ -82,69 +85,73 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Makes this writer's lease a reader's, without a gap: from before to after it no other writer
-   * gets in, and readers who wait do. The token stays, and so do the {@link #onLost} callbacks. One
-   * round trip; not interruptible. There is no way back: a reader that wants to write has to close
-   * its lease first.
+   * Turns this writer's lease into a reader's without a gap: no other writer gets in between, and
+   * waiting readers are let in. The token and the {@link #onLost} callbacks stay. One round trip;
+   * not interruptible. There is no way back: a reader that wants to write has to close its lease
+   * first.
    *
    * @throws IllegalStateException when this is not a writer's lease, or was closed
    * @throws LeaseLostException when the lease was lost
    * @throws StoreException when the store failed for longer than the client's patience: the lease
-   *     is valid still, and whether it is shared is not known; the call may be repeated
+   *     is still valid, and whether it is shared is unknown; the call may be repeated
    */
   public void downgrade() {
     Retry.await(loan.engine(), lock(), loan.downgrade(true));
   }
 
-  /** As {@link #downgrade}, without waiting: what it throws later fails the future. */
+  /** As {@link #downgrade}, without waiting: a later failure fails the future. */
   public CompletableFuture<Void> downgradeAsync() {
     return loan.engine().forUser(loan.downgrade(false));
   }
 
   /**
-   * Renews the lease now, so that it is valid for its whole length again, and goes on until it is
-   * valid for {@code length} from now at least: for a lease {@linkplain LockOptions#renewal without
-   * renewal} that turns out to be too short. It is never shortened. What the store keeps is one
-   * length of the lease after each renewal, as ever, so that others wait no longer for a holder
-   * that died. One that is renewed anyway is renewed now, which is of use before a stretch of work
-   * in which this process may stand still. One round trip; not interruptible.
+   * Renews the lease now, so that it is valid for its whole length again, and goes on renewing it
+   * until it is valid for at least {@code length} from now. This is for a lease {@linkplain
+   * LockOptions#renewal without renewal} that turns out to be too short. It never shortens a lease.
+   * The store still keeps only one length of the lease after each renewal, so that others wait no
+   * longer for a holder that died. A lease that is renewed anyway is renewed now, which helps
+   * before a stretch of work in which this process may stand still. One round trip; not
+   * interruptible.
    *
-   * @param length longer than 0; more than 100 years are taken as 100 years
-   * @throws IllegalArgumentException for any other length
+   * @param length longer than 0; more than 100 years count as 100 years
+   * @throws IllegalArgumentException for zero or a negative length
    * @throws IllegalStateException when the lease was closed
-   * @throws LeaseLostException when the lease was lost, also where that is found out by this
+   * @throws LeaseLostException when the lease was lost, including a loss that this call discovers
    * @throws StoreException when the store failed for longer than the client's patience: the lease
-   *     is valid until its deadline, and renewing it goes on; the call may be repeated
+   *     is valid until its deadline, and renewal goes on; the call may be repeated
    */
   public void extend(Duration length) {
     Retry.await(loan.engine(), lock(), loan.extend(length, true));
   }
 
-  /** As {@link #extend}, without waiting: what it throws later fails the future. */
+  /** As {@link #extend}, without waiting: a later failure fails the future. */
   public CompletableFuture<Void> extendAsync(Duration length) {
     return loan.engine().forUser(loan.extend(length, false));
   }
 
   /**
-   * Whether the lease can be trusted now: not closed, not lost, and before its local deadline. Asks
-   * the clock, never the store. A call that finds the lease lost returns after the {@link #onLost}
-   * callbacks have run; it waits for them for at most 1 s, and only until they have begun where the
-   * calling thread is interrupted.
+   * Returns whether the lease can be trusted now: not closed, not lost, and before its local
+   * deadline. Asks the clock, never the store. A call that finds the lease lost returns after the
+   * {@link #onLost} callbacks have run. It waits for them for at most 1 s, and only until they have
+   * begun if the calling thread is interrupted.
    */
   public boolean isValid() {
     return loan.isValid();
   }
 
-  /** How long the lease stays valid if no renewal succeeds from now on; zero when it has ended. */
+  /**
+   * Returns how long the lease stays valid if no renewal succeeds from now on; zero once it has
+   * ended.
+   */
   public Duration remaining() {
     return Duration.ofNanos(loan.remainingNanos());
   }
 
   /**
-   * Returns while {@link #isValid}.
+   * Returns if the lease is {@linkplain #isValid valid}, and throws otherwise.
    *
    * @throws LeaseLostException when the lease was lost
-   * @throws IllegalStateException when it was closed
+   * @throws IllegalStateException when the lease was closed
    */
   public void ensureValid() {
     loan.ensureValid();
@@ -152,8 +159,8 @@ public final class Lease implements AutoCloseable {
 
   /**
    * Calls {@code callback} once when the lease is lost: no later than its local deadline while this
-   * process runs, and before the first {@link #isValid} answers after a pause; soon if it is lost
-   * already; never after a close in time.
+   * process runs, and before the first {@link #isValid} returns after a pause; soon if the lease is
+   * lost already; never after a close in time.
    */
   public void onLost(Runnable callback) {
     loan.loss().call(callback);
@@ -161,8 +168,8 @@ public final class Lease implements AutoCloseable {
 
   /**
    * Calls {@code callback} once when the client begins to {@linkplain Pawl#close(Duration) close}
-   * while the lease is held: time to come to an end and to close the lease, which stays valid for
-   * the client's grace. An ordinary shutdown is no loss: {@link #onLost} is called only if the
+   * while the lease is held. The holder should then finish and close the lease, which stays valid
+   * for the client's grace. An ordinary shutdown is no loss: {@link #onLost} is called only if the
    * lease is still held when the grace is over.
    */
   public void onClosing(Runnable callback) {
@@ -170,10 +177,10 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Gives the lock back and returns when the store has confirmed it: one round trip, none if a
-   * thread of this client takes over. Idempotent: a second call waits for the same confirmation. A
-   * store that cannot be reached is tried again in the background until the claim has run out
-   * there; this method waits for it no longer than the client's patience.
+   * Releases the lock and returns when the store has confirmed it: one round trip, none if a thread
+   * of this client takes over. Idempotent: a second call waits for the same confirmation. If the
+   * store cannot be reached, Pawl goes on trying in the background until the claim has run out
+   * there; this method waits no longer than the client's patience.
    *
    * @throws LeaseLostException when the lease was lost before; thrown by the first call only, and
    *     never to an {@link #onLost} callback
@@ -186,7 +193,7 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * As {@link #close}, without waiting: a lease that was lost fails the future. The future
+   * As {@link #close}, without waiting: the loss of the lease fails the future. The future
    * completes on the client's {@linkplain PawlOptions#executor executor}.
    */
   public CompletableFuture<Void> closeAsync() {

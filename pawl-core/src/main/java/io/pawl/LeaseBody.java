@@ -1,17 +1,17 @@
 package io.pawl;
 
 /**
- * What runs while a lock is held.
+ * Code that runs while a lock is held.
  *
- * @param <X> what it throws
+ * @param <X> the exception that it throws
  */
 @FunctionalInterface
 public interface LeaseBody<X extends Exception> {
 
   /**
-   * Runs.
+   * Runs the body.
    *
-   * @param lease closed by whoever calls this
+   * @param lease the lease, which the caller of this method closes
    */
   void run(Lease lease) throws X;
 }

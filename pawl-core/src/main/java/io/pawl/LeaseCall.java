@@ -1,19 +1,19 @@
 package io.pawl;
 
 /**
- * What runs while a lock is held, and has a result.
+ * Code that runs while a lock is held and returns a result.
  *
  * @param <T> the result
- * @param <X> what it throws
+ * @param <X> the exception that it throws
  */
 @FunctionalInterface
 public interface LeaseCall<T, X extends Exception> {
 
   /**
-   * Runs.
+   * Runs the body.
    *
-   * @param lease closed by whoever calls this
-   * @return not null
+   * @param lease the lease, which the caller of this method closes
+   * @return the result, not null
    */
   T call(Lease lease) throws X;
 }

@@ -24,27 +24,27 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks that are taken together or not at all. Obtained from {@link Pawl#lockAll}; cheap,
- * thread-safe, holds nothing.
+ * Several locks that are taken together or not at all. Obtained from {@link Pawl#lockAll}. The
+ * object is cheap and thread-safe, and holds nothing itself.
  *
- * <p>Groups never block each other for ever, in whatever order their callers give the names. First
- * all locks are asked for at once, in one trip where the store can; if all are free, that is all.
- * Otherwise those up to the first busy one, in the order of names, are kept, the others given back,
- * and the busy one is waited for in line; then the rest is asked for at once again. So a group that
- * waits holds only locks whose names come before the one that it waits for, and it stands in line
- * at most once for each of its locks.
+ * <p>Groups never block each other for ever, in whatever order their callers give the names. A
+ * group first asks for all locks at once, in one trip where the store can. If all are free, it is
+ * done. Otherwise it keeps the locks up to the first busy one, in the order of names, gives the
+ * others back, and waits in line for the busy one; then it asks for the rest at once again. So a
+ * group that waits holds only locks whose names come before the one that it waits for, and it
+ * stands in line at most once for each of its locks.
  *
- * <p>The price: who waits for a group's smaller names waits as long as the group does. A group does
- * not starve, since each place in line is served in turn. A caller that holds a lease of its own
- * while it asks for a group gives up the protection from deadlocks, as with any nesting.
+ * <p>The price: a request for one of the group's smaller names waits as long as the group does. A
+ * group does not starve, since each place in line is served in turn. A caller that already holds a
+ * lease while it asks for a group gives up the protection from deadlocks, as with any nesting.
  *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
- * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed; then
- * nothing is held and nothing in line.
+ * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed. Then
+ * nothing is held and nothing is in line.
  */
 public final class LockGroup {
 
-  /** How many locks a group may have: 256. */
+  /** The largest number of locks in a group: 256. */
   public static final int MAX_NAMES = 256;
 
   private final Engine engine;
@@ -81,7 +81,7 @@ public final class LockGroup {
     return List.copyOf(sorted);
   }
 
-  /** The locks' names, in the order in which the group waits for them. */
+  /** Returns the locks' names, in the order in which the group waits for them. */
   public List<String> names() {
     return names;
   }
@@ -98,8 +98,8 @@ public final class LockGroup {
   }
 
   /**
-   * As {@link #acquire}, without blocking: waits for as long as it takes. Cancelling the future
-   * gives back what is held and leaves the line.
+   * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future gives back
+   * what is held and leaves the line.
    */
   public CompletableFuture<GroupLease> acquireAsync() {
     return async(Durations.LONGEST, Optional::orElseThrow);
@@ -107,9 +107,9 @@ public final class LockGroup {
 
   /**
    * Takes all locks if they are free now, without waiting for holders; empty when one is busy. Of
-   * several that try the same names at once, in one client or in many, one gets them if they are
-   * free. When it is answered, what it took is given back, unless the store needs more than 500 ms
-   * for all of it.
+   * several calls that try the same names at once, in one client or in many, one gets them if they
+   * are free. When a refused call returns, what it took has been given back, unless the store needs
+   * more than 500 ms for all of it.
    *
    * @throws StoreUnavailableException when the store has not answered within 500 ms
    */
@@ -119,11 +119,11 @@ public final class LockGroup {
 
   /**
    * Waits for all locks for at most {@code wait} altogether; empty when one stayed busy. A store
-   * that has not answered at all by then is given another 500 ms before this throws. So is one that
-   * is told what to take back: when this returns or throws, nothing is held any more as far as the
-   * store answers.
+   * that has not answered at all by then gets another 500 ms before this method throws. It gets the
+   * same time to confirm what is given back: when this method returns empty or throws, nothing is
+   * held any more as far as the store answers.
    *
-   * @param wait 0 does not wait; more than 100 years are taken as 100 years
+   * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait
    * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
    *     line
@@ -149,7 +149,7 @@ public final class LockGroup {
     }
   }
 
-  /** Until it has given back what it took; how it ended is of no interest. */
+  /** Waits until the group has given back what it took, however it ended. */
   private static void awaitTheEnd(GroupAcquisition acquisition) {
     try {
       await(acquisition);

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the store said of a lock or semaphore at one moment: for people, metrics and tests. When it
- * arrives it may be over, so decide nothing by it. Immutable.
+ * What the store said of a lock or semaphore at one moment: for people, metrics and tests. It may
+ * be out of date when it arrives, so decide nothing by it. Immutable.
  *
  * @param name of the lock
  * @param capacity the permits of a semaphore; 0 for a lock, and for a name that the store does not
  *     know
- * @param lastToken the largest token granted so far, 0 where none is remembered
+ * @param lastToken the largest token granted so far, 0 if none is remembered
  * @param holders in the order of their grants
  * @param waiters in line, the next first
  */
@@ -24,17 +24,17 @@ public record LockSnapshot(
     String name, int capacity, long lastToken, List<Claimant> holders, List<Claimant> waiters) {
 
   /**
-   * Who holds or waits, and how. Threads of one client that pass a lock among themselves, or read
+   * A holder or a waiter. Threads of one client that pass a lock among themselves, or read
    * together, show as one.
    *
-   * @param isShared whether as a reader
-   * @param permits of a semaphore, 0 for a lock
+   * @param isShared whether it holds or waits as a reader
+   * @param permits the permits of a semaphore that it holds or wants, 0 for a lock
    * @param token the first token of the hold, 0 for a waiter
    * @param lastToken the last token set aside for the hold, 0 for a waiter
-   * @param since when it was granted, or stood in line, by the store's clock
+   * @param since when it was granted, or joined the line, by the store's clock
    * @param until when it runs out unless renewed, by the store's clock
    * @param host the machine's name
-   * @param pid the process
+   * @param pid the process id
    * @param thread the thread that asked
    * @param application as in {@link PawlOptions#application}
    * @param note as in {@link LockOptions#note}
@@ -86,7 +86,7 @@ public record LockSnapshot(
         view.waiters().stream().map(Claimant::of).toList());
   }
 
-  /** Whether anybody holds it, or any of its permits. */
+  /** Returns whether anybody holds the lock, or any of the semaphore's permits. */
   public boolean isHeld() {
     return !holders.isEmpty();
   }

@@ -1,9 +1,9 @@
 package io.pawl;
 
-/** What happens to a body that runs when its lease is lost. */
+/** What happens to a running body when its lease is lost. */
 public enum OnLoss {
-  /** It is left alone; it may ask its lease. */
+  /** The body goes on; it can ask its lease. */
   GO_ON,
-  /** Its thread is interrupted, once. */
+  /** The body's thread is interrupted, once. */
   INTERRUPT
 }

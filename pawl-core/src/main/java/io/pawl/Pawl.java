@@ -28,8 +28,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A client of one store. Open one per store and process, share it, close it at the end: closing
- * waits for holders, and leaves no thread, timer or connection.
+ * A client of one store. Open one per store and process, share it among threads, and close it at
+ * the end. Closing waits for holders and leaves no thread, timer or connection behind.
  *
  * <p>Thread-safe.
  */
@@ -85,11 +85,11 @@ public final class Pawl implements AutoCloseable {
   /**
    * Opens a client on the store at {@code url}, such as {@code sqlite:/var/lib/app/locks.db}.
    *
-   * <p>{@code memory:} is a new store that nobody else sees. {@code memory:name} is the one of that
-   * name in this JVM: clients that name it share it, and when the last of them is closed it is
-   * forgotten with all that is in it, tokens included.
+   * <p>{@code memory:} is a new store, private to this client. {@code memory:name} is the store of
+   * that name in this JVM: all clients that name it share it. When the last of them is closed, the
+   * store is forgotten with everything in it, tokens included.
    *
-   * @throws IllegalArgumentException for a URL that cannot be right or whose module is missing
+   * @throws IllegalArgumentException when the URL is invalid or its module is missing
    * @throws StoreException when the store cannot be reached or used
    */
   public static Pawl connect(String url) {
@@ -112,7 +112,9 @@ public final class Pawl implements AutoCloseable {
     return connect(Stores.embeddedUrl());
   }
 
-  /** A client of a store that stays the caller's: it is not closed with the client. */
+  /**
+   * Opens a client over a store that stays the caller's: closing the client leaves the store open.
+   */
   public static Pawl over(LockStore store) {
     return over(store, PawlOptions.defaults());
   }
@@ -123,7 +125,7 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * The lock of this name with default options. No round trip.
+   * Returns the lock of this name with default options. No round trip.
    *
    * @param name 1 to 512 bytes of UTF-8 without control characters, compared byte for byte
    * @throws IllegalArgumentException for any other name
@@ -138,7 +140,7 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * The read-write lock of this name with default options. No round trip.
+   * Returns the read-write lock of this name with default options. No round trip.
    *
    * @param name as for {@link #lock(String)}
    */
@@ -152,10 +154,10 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * The semaphore of this name with default options. No round trip.
+   * Returns the semaphore of this name with default options. No round trip.
    *
    * @param name as for {@link #lock(String)}
-   * @param capacity how many permits it has in all, at least 1
+   * @param capacity the number of permits in all, at least 1
    * @throws IllegalArgumentException for any other name or capacity
    */
   public DistributedSemaphore semaphore(String name, int capacity) {
@@ -168,10 +170,11 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * The counter of this name. No round trip; it exists from its first change on, starting at 0 with
-   * a floor of 0.
+   * Returns the counter of this name. No round trip. The counter exists from its first change on;
+   * it starts at 0 with a floor of 0.
    *
-   * @param name as a lock's, and not that of a lock on the same store
+   * @param name as for {@link #lock(String)}, and different from the name of every lock on the same
+   *     store
    * @throws IllegalArgumentException for any other name
    * @throws UnsupportedOperationException when the store has no counters
    */
@@ -180,17 +183,18 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * Takes from several counters at once: all of it, or nothing. Repeating it under the same id is
-   * harmless and answered as the first time.
+   * Takes from several counters at once: everything, or nothing. A repetition under the same id is
+   * harmless and has the same result as the first call.
    *
-   * @param amounts by counter, 1 to 100 of them, each amount 1 to 2^53 − 1
-   * @param id whose first use is taken to be now, unless it says so
-   * @throws IllegalArgumentException for a basket, name or amount that cannot be right
+   * @param amounts the amount by counter name: 1 to 100 counters, each amount 1 to 2^53 − 1
+   * @param id of the operation; its first use counts as now unless the id carries a time
+   * @throws IllegalArgumentException for an invalid basket, name or amount
    * @throws UnsupportedOperationException when the store has no counters
-   * @throws StoreException when nothing could be sent, and nothing was taken
-   * @throws OutcomeUnknownException when it was sent and not answered within the client's patience
-   * @throws OperationConflictException when the id stands for something else
-   * @throws OperationTooOldException when the id is from before what the store remembers
+   * @throws StoreException when nothing could be sent; nothing was taken
+   * @throws OutcomeUnknownException when the request was sent and the store did not answer within
+   *     the client's patience
+   * @throws OperationConflictException when the id was used for another operation
+   * @throws OperationTooOldException when the id is older than what the store remembers
    */
   public BasketChange tryTakeAll(Map<String, Long> amounts, OperationId id) {
     return counters.takeAll(amounts, id).now();
@@ -203,10 +207,12 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * Several locks with default options, taken together or not at all. No round trip.
+   * Returns a group of locks with default options, which are taken together or not at all. No round
+   * trip.
    *
-   * @param names 1 to 256 different names, each as in {@link #lock(String)}, in any order
-   * @throws IllegalArgumentException for none, too many, one twice, or one that cannot be
+   * @param names 1 to 256 different names, each as for {@link #lock(String)}, in any order
+   * @throws IllegalArgumentException for no name, too many names, a name given twice, or an invalid
+   *     name
    */
   public LockGroup lockAll(String... names) {
     return lockAll(Arrays.asList(names));
@@ -217,14 +223,14 @@ public final class Pawl implements AutoCloseable {
     return lockAll(names, LockOptions.defaults());
   }
 
-  /** As {@link #lockAll(String...)}, with options, the same for all. */
+  /** As {@link #lockAll(String...)}, with the same options for all locks. */
   public LockGroup lockAll(Collection<String> names, LockOptions options) {
     return new LockGroup(engine, names, options);
   }
 
   /**
-   * A job that only one of many machines runs at a time, under the lock of this name. No round
-   * trip.
+   * Returns a job that only one of many machines runs at a time, under the lock of this name. No
+   * round trip.
    *
    * @param name as in {@link #lock(String)}
    */
@@ -238,7 +244,7 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * An election of one leader, which holds the lock of this name. No round trip.
+   * Returns an election of one leader, which holds the lock of this name. No round trip.
    *
    * @param name as in {@link #lock(String)}
    */
@@ -252,12 +258,12 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * Who holds and who waits for the lock or semaphore of this name, as the store says. One round
-   * trip; nobody is disturbed.
+   * Returns who holds and who waits for the lock or semaphore of this name, as the store says. One
+   * round trip; holders and waiters are left alone.
    *
-   * @param name as in {@link #lock(String)}; one that the store does not know is held by nobody
-   * @throws IllegalArgumentException for a name that cannot be
-   * @throws UnsupportedOperationException when the store cannot be looked into
+   * @param name as for {@link #lock(String)}; a name that the store does not know has no holder
+   * @throws IllegalArgumentException for an invalid name
+   * @throws UnsupportedOperationException when the store cannot be inspected
    * @throws StoreException when the store fails for longer than the client's patience
    */
   public LockSnapshot inspect(String name) {
@@ -266,16 +272,16 @@ public final class Pawl implements AutoCloseable {
 
   /**
    * Takes the lock away from the holder whose hold has {@code token}, as if the hold had run out,
-   * and lets in who is next. The holder is not asked: it learns at its next renewal, a third of its
-   * lease later at most, and until then two may be at work, of whom a fence refuses the first. One
-   * round trip.
+   * and grants it to the next in line. The holder is not asked: it learns of the loss at its next
+   * renewal, a third of its lease later at most. Until then two may be at work; a fence refuses the
+   * writes of the first. One round trip.
    *
-   * @param name as in {@link #lock(String)}
-   * @param token any that the hold has: {@link Lease#token}, or as {@link #inspect} shows
-   * @return whether there was such a hold; false also where the store did it and its answer was
-   *     lost. No such hold stands any more in either case
-   * @throws IllegalArgumentException for a name that cannot be
-   * @throws UnsupportedOperationException when the store cannot do it
+   * @param name as for {@link #lock(String)}
+   * @param token any token of the hold: {@link Lease#token}, or one that {@link #inspect} shows
+   * @return whether there was such a hold; false also when the store ended it and its answer was
+   *     lost. In either case there is no such hold any more
+   * @throws IllegalArgumentException for an invalid name
+   * @throws UnsupportedOperationException when the store cannot evict
    * @throws StoreException when the store fails for longer than the client's patience
    */
   public boolean evict(String name, long token) {
@@ -293,20 +299,20 @@ public final class Pawl implements AutoCloseable {
    *
    * <ol>
    *   <li>new requests and waiters are refused with {@link IllegalStateException};
-   *   <li>{@link Lease#onClosing} callbacks are called, and leaders' bodies interrupted;
-   *   <li>for {@code holders} at most it waits until every lease has been closed, and renews them
-   *       meanwhile;
-   *   <li>what was closed is given back, for which it waits at most 5 s;
-   *   <li>a lease that is held still is lost: {@link Lease#onLost} is called, and the lock stays
-   *       busy until it runs out at the store, so that nobody is let in beside a body that goes on.
+   *   <li>{@link Lease#onClosing} callbacks are called, and the bodies of leaders are interrupted;
+   *   <li>the call waits until every lease has been closed, for at most {@code holders}, and the
+   *       leases are renewed meanwhile;
+   *   <li>closed leases are given back to the store, for which the call waits at most 5 s;
+   *   <li>a lease that is still held is lost: {@link Lease#onLost} is called, and the lock stays
+   *       busy until it runs out at the store, so that nobody gets in beside a body that goes on.
    * </ol>
    *
    * The rest of a {@link LockOptions#minHold} stays behind too, until it is over at the store. All
-   * threads of Pawl's end but those that users' code blocks. Idempotent. A thread that holds a
-   * lease should close it first: it would wait for itself.
+   * threads of Pawl end except those that user code blocks. Idempotent. A thread that holds a lease
+   * should close the lease first; otherwise it waits for itself.
    *
-   * @param holders how long holders are waited for, 0 to 1 hour
-   * @throws IllegalArgumentException for any other time
+   * @param holders how long to wait for holders, 0 to 1 hour
+   * @throws IllegalArgumentException for any other duration
    */
   public void close(Duration holders) {
     if (holders.isNegative() || holders.compareTo(Duration.ofHours(1)) > 0) {

@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A job that every machine starts by its own schedule and only one runs: whoever comes while the
- * lock is busy skips. Obtained from {@link Pawl#job}. Immutable and thread-safe; each method that
- * sets something returns a changed copy.
+ * A job that every machine starts by its own schedule and only one machine runs at a time: a start
+ * that finds the lock busy is skipped. Obtained from {@link Pawl#job}. Immutable and thread-safe;
+ * each method that sets something returns a changed copy.
  *
- * <p>The lock is renewed while the body runs and given back when it has ended, so that there is no
- * guess about how long a run takes. A body whose lease is lost is interrupted.
+ * <p>The lock is renewed while the body runs and released when the body has ended, so nobody has to
+ * guess how long a run takes. A body whose lease is lost is interrupted.
  */
 public final class ScheduledJob {
 
@@ -41,9 +41,10 @@ public final class ScheduledJob {
   }
 
   /**
-   * The lock stays busy at least so long after the start of each run, even if the body is faster,
-   * fails, or its process ends: so machines whose clocks differ by less than this do not run a job
-   * twice. The store counts the time; nothing of this client has to live until it is over.
+   * Keeps the lock busy for at least {@code shortest} from the start of each run, even if the body
+   * is faster, fails, or its process ends. So machines whose clocks differ by less than this do not
+   * run a job twice. The store counts the time; nothing of this client has to live until it is
+   * over.
    *
    * @param shortest 0 to 7 days
    */
@@ -52,9 +53,9 @@ public final class ScheduledJob {
   }
 
   /**
-   * A body that runs longer is interrupted, and {@link RunTooLongException} thrown when it has
-   * ended. A body that goes on all the same keeps the lock until it ends: no other run begins
-   * beside it.
+   * Limits a run: a body that runs longer than {@code longest} is interrupted, and {@link
+   * RunTooLongException} is thrown when it has ended. A body that goes on all the same keeps the
+   * lock until it ends, so that no other run begins beside it.
    *
    * @param longest at least 1 ms
    */
@@ -67,11 +68,11 @@ public final class ScheduledJob {
   }
 
   /**
-   * Runs {@code body} unless the lock is busy; answers whether it ran.
+   * Runs {@code body} unless the lock is busy; returns whether it ran.
    *
-   * @throws LeaseLostException when the lease was lost before the body had ended without fault
-   * @throws RunTooLongException when it had to be interrupted; what it throws itself, other than
-   *     {@link InterruptedException}, wins over both
+   * @throws LeaseLostException when the lease was lost before the body ended normally
+   * @throws RunTooLongException when the body had to be interrupted; an exception of the body,
+   *     other than {@link InterruptedException}, takes precedence over both
    * @throws StoreException when the store fails for longer than the client's patience
    */
   public <X extends Exception> boolean run(LeaseBody<X> body) throws X {
@@ -86,9 +87,9 @@ public final class ScheduledJob {
   }
 
   /**
-   * The same as a task for {@code ScheduledExecutorService} and its like, which end a schedule at
-   * the first exception: this one logs what goes wrong and returns. An interrupt of the body's own
-   * thread is kept as its flag.
+   * Returns the same as a task for {@code ScheduledExecutorService} and its like, which end a
+   * schedule at the first exception: this task logs a failure and returns. An interrupt of the
+   * thread is kept as its interrupt flag.
    */
   public Runnable task(LeaseBody<Exception> body) {
     return () -> {

@@ -1,4 +1,4 @@
-/** Distributed locks and counters: what a user of Pawl sees, and the engine behind it. */
+/** Distributed locks and counters: the API of Pawl. */
 @NullMarked
 package io.pawl;
 

@@ -3,17 +3,18 @@ package io.pawl.composite;
 import java.time.Duration;
 
 /**
- * How a {@link GateStore} treats its gate. Immutable; each method returns a changed copy.
+ * How a {@link GateStore} treats its gate. Immutable; each method that sets something returns a
+ * changed copy.
  *
  * @param gatePatience how long a call waits for the gate before it goes on without it, 1 ms to 10 s
- * @param gatePause how long a gate that failed is left alone before it is tried again, in the
+ * @param gatePause how long a failed gate is left alone before it is tried again, in the
  *     background, 10 ms to 1 minute
- * @param soldOutKept how long a client refuses by what it last heard, 1 ms to 1 s
+ * @param soldOutKept how long a client refuses by its last answer, 1 ms to 1 s
  * @param settle how often a client that uses a counter compares gate and truth, 10 ms to 1 minute
  * @param refusesCallersIds whether takes under callers' ids are refused early too. Such a refusal
- *     is not entered into the ledger: a repetition may be sold later. And what another client, or
- *     one that crashed, has sold under the id may be refused; so ask {@link
- *     io.pawl.Counter#outcome} before repeating what another may have sent.
+ *     is not entered into the ledger: a repetition may be sold later. And a take that another
+ *     client, or one that crashed, has sold under the id may be refused; so ask {@link
+ *     io.pawl.Counter#outcome} before repeating what another client may have sent.
  */
 public record GateOptions(
     Duration gatePatience,
@@ -46,8 +47,8 @@ public record GateOptions(
   }
 
   /**
-   * Patience of 500 ms, a pause of 1 s, sold out for 250 ms, settled every second; callers' ids are
-   * the truth's.
+   * Returns the defaults: a patience of 500 ms, a pause of 1 s, "sold out" kept for 250 ms, a
+   * comparison every second; takes under callers' ids go to the truth.
    */
   public static GateOptions defaults() {
     return DEFAULTS;

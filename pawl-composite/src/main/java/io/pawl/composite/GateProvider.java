@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * gate:redis://cache:6379|jdbc:mysql://db/shop}. A gate that cannot be reached at that moment is
  * tried again in the background; the truth must answer.
  *
- * <p>{@link GateOptions} may stand before the gate, by their names, after a question mark, with
- * which no URL begins: {@code
+ * <p>{@link GateOptions} may stand before the gate, by name, after a question mark, with which no
+ * URL begins: {@code
  * gate:?settle=500ms&gatePatience=200ms|redis://cache:6379|jdbc:mysql://db/shop}.
  */
 public final class GateProvider implements StoreProvider {

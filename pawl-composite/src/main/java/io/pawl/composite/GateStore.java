@@ -27,14 +27,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store made of two: a fast <em>gate</em> that orders contenders and refuses early, and a
- * <em>truth</em> that alone grants and sells. What the gate says is never needed to be right: with
- * it gone, restarted empty or restored from a backup, exclusion, tokens and ledgers are the
+ * <em>truth</em> that alone grants and sells. Nothing depends on the gate being right: even if it
+ * is gone, restarted empty or restored from a backup, exclusion, tokens and ledgers are the
  * truth's. See docs/GATE.md.
  *
- * <p>All clients of a service should use the same pair; those that use the truth alone are safe
+ * <p>All clients of a service should use the same pair. Clients that use the truth alone are safe
  * too, but stand in its line rather than the gate's.
  *
- * <p>Thread-safe. Verbs may block, even where neither part does.
+ * <p>Thread-safe. Verbs may block, even if neither part does.
  */
 public final class GateStore implements LockStore, CounterStore, Inspectable, Diagnosable {
 
@@ -73,7 +73,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return new GateCounters(gate, counting, options, threads, System::nanoTime, mirror);
   }
 
-  /** Both parts stay the caller's: they are not closed with this. */
+  /** Returns a store over two parts that stay the caller's: closing it leaves them open. */
   public static GateStore over(LockStore gate, LockStore truth) {
     return over(gate, truth, GateOptions.defaults());
   }
@@ -97,7 +97,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return new GateStore(gateDescription, gate, gateOpener, truth, true, options);
   }
 
-  /** Whether the gate is left out at the moment, since it failed or did not answer. */
+  /** Returns whether the gate is left out at the moment, since it failed or did not answer. */
   public boolean isGateAway() {
     return gate.isAway();
   }
@@ -139,7 +139,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return locks.withdraw(claim);
   }
 
-  /** In one trip to the gate and then one to the truth, where these take several at once. */
+  /** One trip to the gate and then one to the truth, if these take several claims at once. */
   @Override
   public void together(Runnable calls) {
     locks.together(calls);
@@ -221,7 +221,7 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return inspection.setKind(lock, kind);
   }
 
-  /** What the gate's and the truth's own examinations find. */
+  /** Returns the findings of the gate and of the truth. */
   @Override
   public List<Finding> diagnose() {
     List<Finding> findings = new ArrayList<>();

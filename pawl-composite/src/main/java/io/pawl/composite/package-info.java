@@ -1,4 +1,4 @@
-/** Stores made of stores: a fast gate before a durable truth. */
+/** A store made of two others: a fast gate before a durable truth. */
 @NullMarked
 package io.pawl.composite;
 

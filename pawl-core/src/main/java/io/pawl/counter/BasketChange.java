@@ -2,13 +2,13 @@ package io.pawl.counter;
 
 import java.util.Map;
 
-/** What became of {@code Pawl.tryTakeAll}: all of it was taken exactly once, or nothing at all. */
+/** The result of {@code Pawl.tryTakeAll}: everything was taken exactly once, or nothing at all. */
 public sealed interface BasketChange {
 
   /**
-   * All of it was taken.
+   * Everything was taken.
    *
-   * @param values the value of each counter just after
+   * @param values the value of each counter just after the change
    */
   record Applied(Map<String, Long> values) implements BasketChange {
     public Applied {
@@ -27,10 +27,10 @@ public sealed interface BasketChange {
     }
   }
 
-  /** The value of each counter when this was decided. */
+  /** Returns the value of each counter when this was decided. */
   Map<String, Long> values();
 
-  /** Whether all of it was taken. */
+  /** Returns whether everything was taken. */
   default boolean isApplied() {
     return this instanceof Applied;
   }

@@ -1,29 +1,29 @@
 package io.pawl.counter;
 
 /**
- * What became of a change of a counter, a take among them: applied exactly once, or refused and not
+ * The result of a change of a counter, such as a take: applied exactly once, or refused and not
  * applied at all.
  */
 public sealed interface Change {
 
   /**
-   * It was applied.
+   * The change was applied.
    *
-   * @param value the counter's value just after
+   * @param value the counter's value just after the change
    */
   record Applied(long value) implements Change {}
 
   /**
-   * It would have passed a bound, or did not find the expected value.
+   * The change would have passed a bound, or did not find the expected value.
    *
-   * @param value the counter's value, of which the floor is part
+   * @param value the counter's value, which includes the floor
    */
   record Refused(long value) implements Change {}
 
-  /** The counter's value when this was decided. */
+  /** Returns the counter's value when this was decided. */
   long value();
 
-  /** Whether it was applied: for a take, whether it is yours. */
+  /** Returns whether the change was applied: for a take, whether the amount is yours. */
   default boolean isApplied() {
     return this instanceof Applied;
   }

@@ -2,7 +2,7 @@ package io.pawl.counter;
 
 import io.pawl.error.PawlException;
 
-/** An operation id was used before for something else. Nothing was changed. */
+/** The operation id was used before for another operation. Nothing was changed. */
 public final class OperationConflictException extends PawlException {
 
   private static final long serialVersionUID = 1;
@@ -26,12 +26,12 @@ public final class OperationConflictException extends PawlException {
     this.id = id;
   }
 
-  /** The counter's name. */
+  /** Returns the counter's name. */
   public String counter() {
     return counter;
   }
 
-  /** The id that means two things. */
+  /** Returns the id that was used twice. */
   public OperationId id() {
     return id;
   }

@@ -7,22 +7,23 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes a change of a counter happen at most once: repeated under the same id it is answered
- * as it was the first time. Ids are a counter's own: two counters may know the same one.
+ * The id under which a change of a counter happens at most once: a repetition under the same id has
+ * the same result as the first call. Each counter has its own ids: two counters may know the same
+ * one.
  *
- * <p>A store keeps ids for a stated time. A repetition that comes later can only be told from
- * something new by when the id was first used; so pass that time where you know it, such as the
- * time of the order that the id stands for. An operation from before the kept time is refused
- * ({@link OperationTooOldException}), never applied again. Without a time the operation counts as
- * first made now.
+ * <p>A store keeps ids for a stated time. After that, only the time of first use tells a repetition
+ * from a new operation. So pass that time where you know it, such as the time of the order that the
+ * id stands for. An operation from before the kept time is refused ({@link
+ * OperationTooOldException}), never applied again. Without a time the operation counts as first
+ * made now.
  *
  * @param text 1 to 250 bytes of UTF-8 without control characters, compared byte for byte
- * @param issued when it was first used, to the millisecond, by any clock that is roughly right;
- *     null where that is not known
+ * @param issued when the id was first used, to the millisecond, by any clock that is roughly right;
+ *     null if unknown
  */
 public record OperationId(String text, @Nullable Instant issued) implements Serializable {
 
-  /** The longest text in bytes of UTF-8; databases bound the key that it is part of. */
+  /** The longest text in bytes of UTF-8; databases limit the key that it is part of. */
   public static final int MAX_BYTES = 250;
 
   private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
@@ -35,17 +36,17 @@ public record OperationId(String text, @Nullable Instant issued) implements Seri
     }
   }
 
-  /** An id whose first use is not known. */
+  /** Returns an id whose time of first use is unknown. */
   public static OperationId of(String text) {
     return new OperationId(text, null);
   }
 
-  /** An id that was first used at {@code issued}. */
+  /** Returns an id that was first used at {@code issued}. */
   public static OperationId of(String text, Instant issued) {
     return new OperationId(text, issued);
   }
 
-  /** A new id, first used now. */
+  /** Returns a new id, first used now. */
   public static OperationId random() {
     return new OperationId(UUID.randomUUID().toString(), Instant.now());
   }

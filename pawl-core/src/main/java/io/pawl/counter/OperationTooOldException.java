@@ -4,8 +4,8 @@ import io.pawl.error.PawlException;
 import java.time.Instant;
 
 /**
- * An operation was first made longer ago than the store remembers: whether it was applied then
- * cannot be told any more. Nothing was changed.
+ * The operation was first made longer ago than the store remembers, so the store can no longer tell
+ * whether it was applied then. Nothing was changed.
  */
 public final class OperationTooOldException extends PawlException {
 
@@ -30,12 +30,12 @@ public final class OperationTooOldException extends PawlException {
     this.id = id;
   }
 
-  /** The counter's name. */
+  /** Returns the counter's name. */
   public String counter() {
     return counter;
   }
 
-  /** The id that is too old. */
+  /** Returns the id that is too old. */
   public OperationId id() {
     return id;
   }

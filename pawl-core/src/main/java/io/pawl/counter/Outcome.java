@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * What became of an operation on a counter.
  *
- * @param id the operation's, see {@link OperationId}
- * @param status see there
- * @param operation what it was, in words: {@code add -3}
- * @param change by how much it has changed the counter's value, as of now: 0 where it was refused
- *     or undone
- * @param value the counter's value when it was decided
- * @param at when it was decided, by the store's clock
+ * @param id the operation's id; see {@link OperationId}
+ * @param status the status; see {@link Status}
+ * @param operation the operation in words: {@code add -3}
+ * @param change by how much the operation has changed the counter's value, as of now: 0 if it was
+ *     refused or undone
+ * @param value the counter's value when the operation was decided
+ * @param at when the operation was decided, by the store's clock
  * @param until the deadline of a reservation, null for anything else
  */
 public record Outcome(
@@ -25,7 +25,7 @@ public record Outcome(
     Instant at,
     @Nullable Instant until) {
 
-  /** What became of it. All but {@link #RESERVED} are final. */
+  /** What became of an operation. All values but {@link #RESERVED} are final. */
   public enum Status {
     /** It was applied, exactly once. */
     APPLIED,
@@ -39,10 +39,10 @@ public record Outcome(
     CANCELLED,
     /** A reservation whose deadline has passed: it is back in stock. */
     EXPIRED,
-    /** The store had never heard of it, and will refuse it should it still arrive. */
+    /** The store had never heard of it, and will refuse it if it still arrives. */
     NEVER;
 
-    /** In lower case. */
+    /** Returns the name in lower case. */
     @Override
     public String toString() {
       return name().toLowerCase(Locale.ROOT);

@@ -5,9 +5,9 @@ import io.pawl.error.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of a counter was sent, and the store gave no answer in time: it may have been applied or
- * not. {@code Counter.outcome} with {@link #id} tells, once the store answers again; so does making
- * the same change again under that id.
+ * A change of a counter was sent, and the store did not answer in time: it may have been applied or
+ * not. Once the store answers again, {@code Counter.outcome} with {@link #id} says which; so does
+ * making the same change again under that id.
  */
 public final class OutcomeUnknownException extends PawlException {
 
@@ -33,12 +33,12 @@ public final class OutcomeUnknownException extends PawlException {
     this.id = id;
   }
 
-  /** The counter's name; of a basket all of them, with commas between. */
+  /** Returns the counter's name; for a basket, all names separated by commas. */
   public String counter() {
     return counter;
   }
 
-  /** The operation to ask for. */
+  /** Returns the id of the operation to ask for. */
   public OperationId id() {
     return id;
   }

@@ -2,25 +2,25 @@ package io.pawl.counter;
 
 import java.time.Instant;
 
-/** The answer to {@code Counter.reserve}. */
+/** The result of {@code Counter.reserve}. */
 public sealed interface Reservation {
 
   /**
-   * It is set aside until {@code Counter.confirm}, {@code Counter.cancel} or its deadline.
+   * The amount is set aside until {@code Counter.confirm}, {@code Counter.cancel} or the deadline.
    *
-   * @param value the counter's value just after
-   * @param until its deadline by the store's clock; past, where this repeats an old answer
+   * @param value the counter's value just after the reservation
+   * @param until the deadline by the store's clock; in the past if this repeats an old answer
    */
   record Reserved(long value, Instant until) implements Reservation {}
 
   /**
-   * It would have passed the floor.
+   * The reservation would have passed the floor.
    *
-   * @param value the counter's value, of which the floor is part
+   * @param value the counter's value, which includes the floor
    */
   record Refused(long value) implements Reservation {}
 
-  /** The counter's value when this was decided. */
+  /** Returns the counter's value when this was decided. */
   long value();
 
   default boolean isReserved() {

@@ -19,23 +19,23 @@ public final class Update {
     return new Update(new Operation.SetTo(value));
   }
 
-  /** Sets the value if it is {@code expected}; refused otherwise, and outside the bounds. */
+  /** Sets the value if it is {@code expected}; refused otherwise, or outside the bounds. */
   public static Update compareAndSet(long expected, long value) {
     return new Update(new Operation.CompareAndSet(expected, value));
   }
 
   /**
-   * Sets the bounds, which are part of the counter and hold for all clients. Refused where the
-   * value is below the floor, or where the value and what is reserved are above the ceiling.
+   * Sets the bounds, which are part of the counter and apply to all clients. Refused if the value
+   * is below the floor, or if the value and the reserved amount together are above the ceiling.
    *
-   * @param floor the least value
-   * @param ceiling the largest, at least {@code floor}
+   * @param floor the smallest value
+   * @param ceiling the largest value, at least {@code floor}
    */
   public static Update bounds(long floor, long ceiling) {
     return new Update(new Operation.SetBounds(floor, ceiling));
   }
 
-  /** What is asked of the store. */
+  /** Returns the operation that is sent to the store. */
   public Operation operation() {
     return operation;
   }

@@ -1,4 +1,4 @@
-/** Counters that never oversell, and what became of each change. */
+/** Operations on counters and their results. */
 @NullMarked
 package io.pawl.counter;
 

@@ -1,8 +1,8 @@
 package io.pawl.error;
 
 /**
- * A lease could no longer be trusted: another may hold the lock. What was written under it is safe
- * only where its token was checked.
+ * A lease could no longer be trusted: another client may hold the lock. Writes made under it are
+ * safe only where the token was checked.
  */
 public final class LeaseLostException extends PawlException {
 
@@ -17,12 +17,12 @@ public final class LeaseLostException extends PawlException {
     this.token = token;
   }
 
-  /** The lock's name. */
+  /** Returns the lock's name. */
   public String lock() {
     return lock;
   }
 
-  /** The fencing token of the lease. */
+  /** Returns the fencing token of the lease. */
   public long token() {
     return token;
   }

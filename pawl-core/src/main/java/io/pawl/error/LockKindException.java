@@ -1,9 +1,9 @@
 package io.pawl.error;
 
 /**
- * A name was asked for as what it is not: as a lock where it is a semaphore, as a semaphore where
- * it is a lock, or as a semaphore of another capacity. Nothing was taken. The kind of a name is
- * settled by whoever uses it first and kept by the store.
+ * A name was requested as the wrong kind: as a lock when it is a semaphore, as a semaphore when it
+ * is a lock, or as a semaphore of another capacity. Nothing was taken. The first grant fixes the
+ * kind of a name, and the store keeps it.
  */
 public final class LockKindException extends PawlException {
 
@@ -13,8 +13,8 @@ public final class LockKindException extends PawlException {
   private final int capacity;
 
   /**
-   * @param capacity the permits of the semaphore that it is, 0 if it is a lock
-   * @param asked the same of what was asked for
+   * @param capacity the permits of the semaphore of this name, 0 if the name is a lock's
+   * @param asked the permits of the semaphore that was requested, 0 for a lock
    */
   public LockKindException(String lock, int capacity, int asked) {
     super(
@@ -44,12 +44,12 @@ public final class LockKindException extends PawlException {
         : "; ask with the capacity that it has, or give it another with changeCapacity";
   }
 
-  /** The name. */
+  /** Returns the name. */
   public String lock() {
     return lock;
   }
 
-  /** The permits of the semaphore that it is, 0 if it is a lock. */
+  /** Returns the permits of the semaphore of this name, 0 if the name is a lock's. */
   public int capacity() {
     return capacity;
   }

@@ -2,7 +2,7 @@ package io.pawl.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of what Pawl throws beside the JDK's own exceptions. */
+/** The superclass of all exceptions that Pawl throws, apart from the JDK's own. */
 public abstract class PawlException extends RuntimeException {
 
   private static final long serialVersionUID = 1;

@@ -2,9 +2,7 @@ package io.pawl.error;
 
 import java.time.Duration;
 
-/**
- * A body ran longer than it was allowed to, and was interrupted. Its lock was held until its end.
- */
+/** A body ran longer than allowed and was interrupted. The lock was held until the body ended. */
 public final class RunTooLongException extends PawlException {
 
   private static final long serialVersionUID = 1;
@@ -26,12 +24,12 @@ public final class RunTooLongException extends PawlException {
     this.maxRun = maxRun;
   }
 
-  /** The lock's name. */
+  /** Returns the lock's name. */
   public String lock() {
     return lock;
   }
 
-  /** How long it was allowed to run. */
+  /** Returns how long the body was allowed to run. */
   public Duration maxRun() {
     return maxRun;
   }

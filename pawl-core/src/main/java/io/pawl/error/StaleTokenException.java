@@ -1,8 +1,9 @@
 package io.pawl.error;
 
 /**
- * A write was refused because a later holder has written already: its fencing token is smaller than
- * one that the resource has seen. It is unchecked, so that whatever rolls transactions back does.
+ * A write was refused because its fencing token is smaller than one that the resource has seen: a
+ * later holder has written already. The exception is unchecked, so that transaction frameworks roll
+ * back.
  */
 public final class StaleTokenException extends PawlException {
 
@@ -11,14 +12,14 @@ public final class StaleTokenException extends PawlException {
   private final long token;
 
   /**
-   * @param token the one that was refused
+   * @param token the token that was refused
    */
   public StaleTokenException(String message, long token) {
     super(message, null);
     this.token = token;
   }
 
-  /** The token that was refused. */
+  /** Returns the token that was refused. */
   public long token() {
     return token;
   }

@@ -2,7 +2,7 @@ package io.pawl.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store is not one that Pawl can use as it is configured. Trying again is no use. */
+/** Pawl cannot use the store as it is configured. Trying again does not help. */
 public final class StoreConfigurationException extends StoreException {
 
   private static final long serialVersionUID = 1;

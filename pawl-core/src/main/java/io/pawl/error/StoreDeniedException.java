@@ -2,7 +2,7 @@ package io.pawl.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store refused the credentials, or the account lacks a right. Trying again is no use. */
+/** The store refused the credentials, or the account lacks a right. Trying again does not help. */
 public final class StoreDeniedException extends StoreException {
 
   private static final long serialVersionUID = 1;

@@ -3,8 +3,8 @@ package io.pawl.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store failed to answer, or answered with an error. Whether the lock is free is not known;
- * "busy" is never reported this way. The subclasses say what to do about it.
+ * The store failed to answer, or answered with an error. Whether the lock is free is unknown;
+ * "busy" is never reported this way. The subclasses say what to do.
  */
 public class StoreException extends PawlException {
 

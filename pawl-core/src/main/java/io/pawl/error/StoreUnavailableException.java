@@ -3,7 +3,7 @@ package io.pawl.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store could not be reached or gave no answer in time. The same request may be tried again.
+ * The store could not be reached or did not answer in time. The same request may be tried again.
  */
 public final class StoreUnavailableException extends StoreException {
 
@@ -24,12 +24,15 @@ public final class StoreUnavailableException extends StoreException {
     this.unsent = unsent;
   }
 
-  /** The request certainly changed nothing, for instance because there was no connection. */
+  /**
+   * Returns the exception for a request that certainly changed nothing, for instance because there
+   * was no connection.
+   */
   public static StoreUnavailableException unsent(String message, @Nullable Throwable cause) {
     return new StoreUnavailableException(message, cause, true);
   }
 
-  /** Whether the request certainly changed nothing; else it may have been applied. */
+  /** Returns whether the request certainly changed nothing; if false, it may have been applied. */
   public boolean isUnsent() {
     return unsent;
   }

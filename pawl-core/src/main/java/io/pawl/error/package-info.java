@@ -1,4 +1,4 @@
-/** What Pawl throws. */
+/** The exceptions of Pawl. */
 @NullMarked
 package io.pawl.error;
 

@@ -1,4 +1,4 @@
-/** Helpers that refuse writes under old fencing tokens. */
+/** Fences, which refuse writes under old fencing tokens. */
 @NullMarked
 package io.pawl.fence;
 

@@ -5,28 +5,32 @@ import io.pawl.spi.Tokens;
 import java.time.Duration;
 
 /**
- * How a lock is held and handed on. Immutable; each method returns a changed copy.
+ * How a lock is held and handed on. Immutable; each method that sets something returns a changed
+ * copy.
  *
  * <p><b>Local passing</b> (the default): the threads of one client stand in a line of their own,
  * and only its head asks the store. A release may pass the hold to another of these threads without
- * a trip, each time with a larger token, for at most {@link #maxPasses} passes and {@link #maxRun}.
- * Inside such a run a thread that is already running may overtake sleeping ones for up to half a
- * millisecond. <b>Strict order</b>: every request stands in the store's line by itself, first come,
- * first served across all clients. Requests of one client that stand directly behind each other are
- * served under one hold without a trip each, with growing tokens; who shows as the holder meanwhile
- * is the first of them.
+ * a trip to the store, each time with a larger token, for at most {@link #maxPasses} passes and
+ * {@link #maxRun}. Within such a run a thread that is already running may overtake sleeping ones
+ * for up to half a millisecond.
  *
- * @param lease how long the store keeps the lock for a holder that it does not hear of, 100 ms to 7
- *     days
- * @param renewal whether the lease is renewed while it is held; without, it ends after {@code
- *     lease} and is never passed
- * @param maxPasses 0 (strict order) to 65,535
+ * <p><b>Strict order</b>: every request stands in the store's line by itself, first come, first
+ * served across all clients. Requests of one client that stand directly behind each other are
+ * served under one hold without a trip each, with growing tokens; the first of them shows as the
+ * holder meanwhile.
+ *
+ * @param lease how long the store keeps the lock for a holder that it does not hear from, 100 ms to
+ *     7 days
+ * @param renewal whether the lease is renewed while it is held; without renewal it ends after
+ *     {@code lease} and is never passed on
+ * @param maxPasses how often threads of one client may pass the lock on in a run, 0 (strict order)
+ *     to 65,535
  * @param maxRun how long threads of one client may pass the lock among themselves while others may
  *     be waiting, up to 1 s
- * @param minHold how long the lock stays busy after each grant at least, even if it is given back
- *     sooner, its client is closed, or its process ends: 0 to 7 days. The store sees to it; the
- *     lease stays as long as it is, and there is no local passing
- * @param note shown to others as part of the holder, may be empty
+ * @param minHold how long the lock stays busy at least after each grant, even if it is released
+ *     sooner, its client is closed, or its process ends: 0 to 7 days. The store keeps this time;
+ *     the lease keeps its own length, and there is no local passing
+ * @param note text that others see as part of the holder, may be empty
  */
 public record LockOptions(
     Duration lease,
@@ -57,7 +61,10 @@ public record LockOptions(
     Claim.checkMinHold(minHold);
   }
 
-  /** A lease of 30 s, renewed every third of it, with local passing for up to 20 ms a run. */
+  /**
+   * Returns the defaults: a lease of 30 s, renewed every third of it, with local passing for up to
+   * 20 ms a run.
+   */
   public static LockOptions defaults() {
     return DEFAULTS;
   }
@@ -70,17 +77,20 @@ public record LockOptions(
     return new LockOptions(lease, renew, maxPasses, maxRun, minHold, note);
   }
 
-  /** First come, first served across all clients; no local passing. */
+  /**
+   * Returns a copy with strict order: first come, first served across all clients; no local
+   * passing.
+   */
   public LockOptions strictOrder() {
     return new LockOptions(lease, renewal, 0, Duration.ZERO, minHold, note);
   }
 
-  /** Local passing within these bounds. */
+  /** Returns a copy with local passing within these bounds. */
   public LockOptions localPassing(int passes, Duration run) {
     return new LockOptions(lease, renewal, passes, run, minHold, note);
   }
 
-  /** The lock stays busy for at least so long after each grant. */
+  /** Returns a copy under which the lock stays busy for at least so long after each grant. */
   public LockOptions minHold(Duration shortest) {
     return new LockOptions(lease, renewal, maxPasses, maxRun, shortest, note);
   }
@@ -93,7 +103,7 @@ public record LockOptions(
     return maxPasses > 0 && sharesHolds();
   }
 
-  /** Whether several leases may follow one another under one hold at the store. */
+  /** Returns whether several leases may follow one another under one hold at the store. */
   public boolean sharesHolds() {
     return renewal && minHold.isZero();
   }

@@ -7,18 +7,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a client behaves. Immutable; each method returns a changed copy.
  *
- * @param application shown to others as part of the holder, may be empty
- * @param patience how long an operation goes on trying a store that fails before it throws, 0 to 1
- *     hour
- * @param observer told what happens
+ * @param application the program's name, which others see as part of the holder, may be empty
+ * @param patience how long an operation keeps trying a failing store before it throws, 0 to 1 hour
+ * @param observer receives what happens to locks
  * @param releaseAtShutdown whether a JVM that ends (System.exit, SIGTERM, last thread) closes the
  *     client, as {@code Pawl.close} does
- * @param shutdownGrace for how long {@code Pawl.close} waits for holders to close their leases, 0
- *     to 1 hour
- * @param executor where users' code runs: what is attached to futures, callbacks of leases,
- *     observers and listeners. It must neither run a task in the thread that hands it over nor be
- *     full for long: Pawl's own work does not wait for it, but users do. Null for daemon threads of
- *     Pawl's, as many as there are tasks at a time
+ * @param shutdownGrace how long {@code Pawl.close} waits for holders to close their leases, 0 to 1
+ *     hour
+ * @param executor where users' code runs: continuations of futures, callbacks of leases, observers
+ *     and listeners. It must not run a task in the thread that submits it, and it must not be full
+ *     for long: Pawl's own work does not wait for it, but users do. Null means daemon threads of
+ *     Pawl, as many as there are tasks at a time
  */
 public record PawlOptions(
     String application,
@@ -44,8 +43,8 @@ public record PawlOptions(
   }
 
   /**
-   * No application name, patience of 5 s, no observer, release at shutdown, a grace of 5 s, threads
-   * of Pawl's for users' code.
+   * Returns the defaults: no application name, a patience of 5 s, no observer, release at shutdown,
+   * a grace of 5 s, threads of Pawl for users' code.
    */
   public static PawlOptions defaults() {
     return DEFAULTS;

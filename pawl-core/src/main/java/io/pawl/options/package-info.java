@@ -1,4 +1,4 @@
-/** How a client, and how one lock, behaves. */
+/** Options of a client and of a lock. */
 @NullMarked
 package io.pawl.options;
 

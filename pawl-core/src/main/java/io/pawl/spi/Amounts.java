@@ -14,7 +14,7 @@ public final class Amounts {
   /**
    * Returns {@code value}.
    *
-   * @param what what it is, for the message
+   * @param what the name of the value, for the message
    * @throws IllegalArgumentException unless it is within ±{@link #MAX}
    */
   public static long value(String what, long value) {

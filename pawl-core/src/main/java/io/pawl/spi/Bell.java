@@ -1,17 +1,16 @@
 package io.pawl.spi;
 
 /**
- * How a store calls a waiter: the standing of its claim has changed without being asked.
+ * How a store notifies a waiter that the standing of its claim has changed.
  *
- * <p>A bell is a courtesy. A store may ring late, twice, or (when a message is lost) never; the
- * engine asks again on its own. What a store must not do is ring {@link Standing.Held} for a claim
- * that it has not granted. {@code ring} returns quickly, never blocks on the store, throws nothing,
- * and may be called from any thread, even before the {@code attempt} that handed it over was
- * answered.
+ * <p>Nothing depends on a bell. A store may ring late, twice, or (when a message is lost) never;
+ * the engine asks again on its own. A store must never ring {@link Standing.Held} for a claim that
+ * it has not granted. {@code ring} returns quickly, never blocks on the store, throws nothing, and
+ * may be called from any thread, even before the {@code attempt} that passed the bell was answered.
  */
 @FunctionalInterface
 public interface Bell {
 
-  /** The claim that this bell was handed over with now stands like this. */
+  /** Says how the claim that was passed with this bell stands now. */
   void ring(Standing standing);
 }

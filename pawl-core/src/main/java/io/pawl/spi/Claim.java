@@ -8,19 +8,19 @@ import java.time.Duration;
  *
  * @param lock the lock's name, checked by {@link LockName}
  * @param id the claim's own identity
- * @param mode how it excludes others
- * @param lease how long the store keeps it without hearing of it, held or waiting: {@link
+ * @param mode how the claim excludes others
+ * @param lease how long the store keeps the claim, held or waiting, without hearing from it: {@link
  *     #MIN_LEASE} to {@link #MAX_LEASE}, whole milliseconds
- * @param minHold how long the lock stays busy from its grant on at least, though the claim is
+ * @param minHold how long the lock stays busy at least from the grant on, even if the claim is
  *     withdrawn sooner or its client dies: zero to {@link #MAX_LEASE}
- * @param queues whether it takes a place in line when the lock is busy, or is answered {@link
- *     Standing.Gone}
- * @param tokens how many fencing tokens it would like, 1 to {@link Tokens#MAX_PER_CLAIM}; a store
- *     may grant fewer, at least 1
- * @param tokenFloor every token granted to it is larger than this; 0 where nothing is known
+ * @param queues whether the claim takes a place in line when the lock is busy; otherwise the answer
+ *     is {@link Standing.Gone}
+ * @param tokens how many fencing tokens the claim asks for, 1 to {@link Tokens#MAX_PER_CLAIM}; a
+ *     store may grant fewer, at least 1
+ * @param tokenFloor every token granted to the claim is larger than this; 0 if nothing is known
  * @param unsettled an attempt of this claim was sent and never answered, so that it may still reach
  *     the store: its withdrawal must be remembered
- * @param holder who asks, for people
+ * @param holder who made the claim, for people
  */
 public record Claim(
     String lock,
@@ -84,24 +84,24 @@ public record Claim(
     return lease.toMillis();
   }
 
-  /** Whole milliseconds, rounded up. */
+  /** Returns {@link #minHold} in whole milliseconds, rounded up. */
   public long minHoldMillis() {
     return minHold.plusNanos(999_999).toMillis();
   }
 
-  /** The same claim in another mode, which does not queue: for a downgrade. */
+  /** Returns the same claim in another mode, without queueing: for a downgrade. */
   public Claim as(Mode other) {
     return new Claim(lock, id, other, lease, minHold, false, tokens, tokenFloor, unsettled, holder);
   }
 
-  /** The same claim with another shortest hold. */
+  /** Returns the same claim with another shortest hold. */
   public Claim withMinHold(Duration shortest) {
     return shortest.equals(minHold)
         ? this
         : new Claim(lock, id, mode, lease, shortest, queues, tokens, tokenFloor, unsettled, holder);
   }
 
-  /** The same claim, marked {@link #unsettled}. */
+  /** Returns the same claim, marked {@link #unsettled}. */
   public Claim asUnsettled() {
     return unsettled
         ? this

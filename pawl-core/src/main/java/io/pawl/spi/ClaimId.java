@@ -1,9 +1,9 @@
 package io.pawl.spi;
 
 /**
- * The identity of one claim, never used again: which client asked, and that client's running
- * number. A store rings a client's waiters through the {@code client} part and makes every retry
- * harmless through the whole.
+ * The identity of one claim, never used again: the client that asked, and that client's running
+ * number. A store notifies a client's waiters by the {@code client} part, and makes every retry
+ * harmless by the whole id.
  *
  * @param client 1 to 64 letters, digits, {@code _} or {@code -}, random enough to be unique
  * @param number at least 0, counted up by the client
@@ -31,7 +31,7 @@ public record ClaimId(String client, long number) implements Comparable<ClaimId>
     return ok;
   }
 
-  /** Reads what {@link #toString} wrote. */
+  /** Parses what {@link #toString} returns. */
   public static ClaimId parse(String text) {
     int dot = text.lastIndexOf('.');
     if (dot < 1) {

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What a store says to a {@link CounterRequest}. */
+/** A store's answer to a {@link CounterRequest}. */
 public sealed interface CounterAnswer {
 
   /**
-   * All of it is done, by this request or by an earlier one under the same id.
+   * All operations are done, by this request or by an earlier one under the same id.
    *
-   * @param entries as they stand in the ledger of each counter
+   * @param entries the entry in the ledger of each counter
    */
   record Applied(SortedMap<String, LedgerEntry> entries) implements CounterAnswer {
     public Applied {
@@ -20,10 +20,10 @@ public sealed interface CounterAnswer {
   }
 
   /**
-   * Nothing of it is done, and nothing of it will be.
+   * None of the operations is done, and none will be.
    *
-   * @param entries of each counter, whose {@code value} says what is left; not in the ledger unless
-   *     {@link CounterRequest#recordsRefusal}
+   * @param entries an entry for each counter, whose {@code value} says what is left; not in the
+   *     ledger unless {@link CounterRequest#recordsRefusal}
    */
   record Refused(SortedMap<String, LedgerEntry> entries) implements CounterAnswer {
     public Refused {
@@ -32,9 +32,9 @@ public sealed interface CounterAnswer {
   }
 
   /**
-   * The id stands for something else on {@code counter}; nothing was changed.
+   * The id stands for another operation on {@code counter}; nothing was changed.
    *
-   * @param recorded what it stands for, for a message
+   * @param recorded the operation that it stands for, for a message
    */
   record Conflict(String counter, String recorded) implements CounterAnswer {
 

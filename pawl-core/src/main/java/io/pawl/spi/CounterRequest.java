@@ -6,21 +6,21 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Operations on one counter, or a basket of them: all are applied, or none. They share one id,
- * which each counter enters into its own ledger.
+ * Operations on one counter, or on a basket of counters: all are applied, or none. They share one
+ * id, which each counter enters into its own ledger.
  *
- * @param id the operations' id, or the id of which {@link Operation.Resolving} ones speak
- * @param issuedMillis when the id was first used, milliseconds since 1970; 0 unknown
- * @param operations by counter, 1 to {@link #MAX_COUNTERS}; either all {@link Operation.Entering}
- *     or all {@link Operation.Resolving}
- * @param recordsRefusal whether a refusal is entered into the ledger: needed where anybody may
- *     repeat the request, since what was refused must not be applied later. Not for a first request
- *     under an id that nobody else knows.
+ * @param id the operations' id, or the id that {@link Operation.Resolving} operations refer to
+ * @param issuedMillis when the id was first used, milliseconds since 1970; 0 if unknown
+ * @param operations the operation by counter name, 1 to {@link #MAX_COUNTERS}; either all {@link
+ *     Operation.Entering} or all {@link Operation.Resolving}
+ * @param recordsRefusal whether a refusal is entered into the ledger. This is needed where anybody
+ *     may repeat the request, since a refused operation must not be applied later. It is not needed
+ *     for a first request under an id that nobody else knows.
  */
 public record CounterRequest(
     String id, long issuedMillis, SortedMap<String, Operation> operations, boolean recordsRefusal) {
 
-  /** How many counters one basket may have. */
+  /** The largest number of counters in a basket. */
   public static final int MAX_COUNTERS = 100;
 
   public CounterRequest {
@@ -37,19 +37,19 @@ public record CounterRequest(
     }
   }
 
-  /** For one counter. */
+  /** Returns a request for one counter. */
   public static CounterRequest of(
       String counter, String id, long issuedMillis, Operation operation, boolean recordsRefusal) {
     return new CounterRequest(
         id, issuedMillis, new TreeMap<>(Map.of(counter, operation)), recordsRefusal);
   }
 
-  /** The same, sent again: from now on a late copy of it may be under way. */
+  /** Returns the same request, sent again: from now on a late copy of it may be under way. */
   public CounterRequest repeated() {
     return recordsRefusal ? this : new CounterRequest(id, issuedMillis, operations, true);
   }
 
-  /** Whether it changes counters, rather than speaking of changes. */
+  /** Returns whether the request changes counters, rather than referring to earlier changes. */
   public boolean enters() {
     return operations.get(operations.firstKey()) instanceof Operation.Entering;
   }

@@ -7,46 +7,46 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A store that has counters beside its locks. What it owes (the TCK's {@code CounterContract}
- * checks it):
+ * A store that has counters as well as locks. Its obligations, which the TCK's {@code
+ * CounterContract} checks:
  *
  * <ul>
- *   <li>What {@link CounterRule} says, by the store's own clock, atomically for all counters of a
+ *   <li>It follows {@link CounterRule} by the store's own clock, atomically for all counters of a
  *       request.
- *   <li>An id is remembered for as long as the store states, and an operation that was first made
- *       before then is refused.
+ *   <li>It remembers an id for as long as the store states, and refuses an operation that was first
+ *       made before then.
  *   <li>A counter and a lock do not share a name: whichever comes second fails with {@link
- *       io.pawl.error.NameInUseException}, where the store can see it in the same trip.
- *   <li>Every stage completes within the store's own stated timeout, with a {@link
- *       io.pawl.error.StoreException} where it failed. {@link
- *       io.pawl.error.StoreUnavailableException} means that the outcome is unknown, and the same
- *       request may be repeated; any other that nothing was changed.
+ *       io.pawl.error.NameInUseException}, if the store can see it in the same trip.
+ *   <li>Every stage completes within the store's own stated timeout, after a failure with a {@link
+ *       io.pawl.error.StoreException}. {@link io.pawl.error.StoreUnavailableException} means that
+ *       the outcome is unknown, and the same request may be repeated; any other means that nothing
+ *       was changed.
  * </ul>
  *
- * <p>Thread-safe. May block where {@link LockStore#blocks} says so.
+ * <p>Thread-safe. May block if {@link LockStore#blocks}.
  */
 public interface CounterStore {
 
   /** Applies all operations of {@code request}, or none. Times in the answer are since 1970. */
   CompletionStage<CounterAnswer> apply(CounterRequest request);
 
-  /** The counter as it stands; empty where nothing was ever entered. */
+  /** Returns the counter as it stands; empty if nothing was ever entered. */
   CompletionStage<Optional<CounterView>> read(String counter);
 
   /**
-   * The last lines of the counter's ledger, newest first, with times since 1970. For people and
-   * tools.
+   * Returns the last lines of the counter's ledger, newest first, with times since 1970. For people
+   * and tools.
    *
-   * @param limit at most so many, at least 1
+   * @param limit the largest number of lines, at least 1
    */
   CompletionStage<List<LedgerEntry>> history(String counter, int limit);
 
   /**
    * Forgets the operations whose ids were first used before {@code before}, except open
-   * reservations; from then on what is that old is refused. May take a while. Fails, having changed
-   * nothing, where {@code before} is later than the store's clock.
+   * reservations. From then on an operation that old is refused. May take a while. Fails without a
+   * change if {@code before} is later than the store's clock.
    *
-   * @return how many lines it removed
+   * @return how many lines were removed
    */
   CompletionStage<Long> prune(String counter, Instant before);
 }

@@ -2,7 +2,7 @@ package io.pawl.spi;
 
 import java.util.List;
 
-/** A store that can examine its server and say what to mend. Blocks while it asks. */
+/** A store that can examine its server and say what to fix. Blocks while it asks. */
 public interface Diagnosable {
 
   /** How bad a finding is. */
@@ -13,9 +13,9 @@ public interface Diagnosable {
   }
 
   /**
-   * One thing looked at.
+   * The result of one check.
    *
-   * @param fix what to do, empty where nothing needs doing
+   * @param fix what to do, empty if there is nothing to do
    */
   record Finding(Level level, String what, String fix) {}
 

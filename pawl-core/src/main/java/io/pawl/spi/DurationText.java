@@ -21,9 +21,9 @@ public final class DurationText {
   /**
    * Reads {@code text}: zero to {@link #LONGEST}.
    *
-   * @param what whose value it is, for the message
-   * @throws IllegalArgumentException naming {@code what}, the value unless it may be a password's
-   *     part, and what to write
+   * @param what the name of the option or parameter, for the message
+   * @throws IllegalArgumentException if it is no such duration; the message names {@code what}, the
+   *     value unless it may be part of a password, and what to write
    */
   public static Duration parse(String what, String text) {
     Duration duration;
@@ -62,7 +62,7 @@ public final class DurationText {
     return new IllegalArgumentException(what + ": " + UrlParameters.shown(text) + " " + why);
   }
 
-  /** For people: the two largest units, such as {@code 2m 5s}. */
+  /** Returns the duration for people: the two largest units, such as {@code 2m 5s}. */
   public static String format(Duration duration) {
     if (duration.isNegative()) {
       return "-" + format(duration.negated());

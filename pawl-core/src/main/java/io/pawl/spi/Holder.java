@@ -1,11 +1,11 @@
 package io.pawl.spi;
 
 /**
- * Who a claim belongs to, for people: what {@code list}, the console and error messages show. Never
- * used to decide anything.
+ * The owner of a claim, for people: {@code list}, the console and error messages show it. Nothing
+ * is ever decided by it.
  *
  * @param host the machine's name
- * @param pid the process
+ * @param pid the process id
  * @param thread the thread that asked
  * @param application the name of the program, may be empty
  * @param note free text, may be empty
@@ -45,7 +45,7 @@ public record Holder(String host, long pid, String thread, String application, S
     return clean.toString();
   }
 
-  /** For messages: {@code app 'note' (host, pid 12, main)}. */
+  /** Returns the holder for messages: {@code app 'note' (host, pid 12, main)}. */
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(application);

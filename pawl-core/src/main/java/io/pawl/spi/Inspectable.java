@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A store that can say what is in it, and be corrected. No lock is ever decided by it. */
+/** A store whose locks can be shown and corrected. No lock is ever granted by it. */
 public interface Inspectable {
 
   /**
    * A lock as it stands: holders in the order of their grants, waiters in line.
    *
-   * @param kind null where no claim has been granted yet, as far as the store remembers
+   * @param kind null if no claim has been granted yet, as far as the store remembers
    */
   record LockView(
       String name,
@@ -32,7 +32,7 @@ public interface Inspectable {
    *
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
-   * @param since when it was granted, or stood in line
+   * @param since when it was granted, or joined the line
    * @param until when it runs out unless renewed
    */
   record ClaimView(
@@ -45,28 +45,28 @@ public interface Inspectable {
       Holder holder) {}
 
   /**
-   * Locks that are held or waited for, ordered by name.
+   * Returns the locks that are held or waited for, ordered by name.
    *
-   * @param limit at most so many, at least 1
+   * @param limit the largest number of locks, at least 1
    */
   CompletionStage<List<LockView>> list(int limit);
 
-  /** One lock, held or not; empty where the store has never heard of it. */
+  /** Returns one lock, held or not; empty if the store has never heard of it. */
   CompletionStage<Optional<LockView>> show(String lock);
 
   /**
-   * Ends the hold that has {@code token}, as if it had run out; its holder learns at its next
-   * renewal. Answers whether there was one.
+   * Ends the hold that has {@code token}, as if it had run out; its holder learns of it at its next
+   * renewal. Returns whether there was such a hold.
    */
   CompletionStage<Boolean> evict(String lock, long token);
 
   /**
-   * Makes a lock of {@code kind}: the one way to change what the name stands for, or how many
-   * permits it has. A semaphore may be changed while it is in use: more permits are handed out at
-   * once; with fewer, holders keep what they have and nothing is handed out until enough came back,
-   * while claims in line that want more than there are now lose their place. Answers false, having
-   * changed nothing, where a lock would become a semaphore, or a semaphore a lock, and somebody
-   * holds it or waits for it.
+   * Makes the name a lock or semaphore of {@code kind}. This is the only way to change the kind of
+   * a name, or its number of permits. The capacity of a semaphore may be changed while it is in
+   * use: additional permits are handed out at once; with fewer, holders keep what they have and
+   * nothing is handed out until enough permits came back, and claims in line that want more permits
+   * than there are now lose their place. Returns false, without a change, if a lock would become a
+   * semaphore, or a semaphore a lock, while somebody holds it or waits for it.
    */
   CompletionStage<Boolean> setKind(String lock, Kind kind);
 }

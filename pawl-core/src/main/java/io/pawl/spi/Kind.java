@@ -1,16 +1,16 @@
 package io.pawl.spi;
 
 /**
- * What a name stands for: a lock, held by exclusive and shared claims, or a semaphore of so many
- * permits. It is part of the lock's state: the first claim that is granted settles it, and from
- * then on claims of another kind are answered {@link Standing.OtherKind}, until {@link
- * Inspectable#setKind} changes it or the store has forgotten the lock.
+ * What a name stands for: a lock, held by exclusive and shared claims, or a semaphore with a number
+ * of permits. The kind is part of the lock's state. The first grant fixes it; from then on the
+ * answer to claims of another kind is {@link Standing.OtherKind}, until {@link Inspectable#setKind}
+ * changes it or the store has forgotten the lock.
  *
  * @param capacity the permits of a semaphore, 1 to {@link Integer#MAX_VALUE}; 0 for a lock
  */
 public record Kind(int capacity) {
 
-  /** For exclusive and shared claims. */
+  /** The kind of exclusive and shared claims. */
   public static final Kind LOCK = new Kind(0);
 
   private static final String SEMAPHORE = "semaphore of ";
@@ -36,12 +36,12 @@ public record Kind(int capacity) {
     return capacity > 0;
   }
 
-  /** Whether claims of {@code mode} are for this kind. */
+  /** Returns whether claims of {@code mode} are for this kind. */
   public boolean takes(Mode mode) {
     return capacity == mode.capacity();
   }
 
-  /** Reads what {@code toString} wrote. */
+  /** Parses what {@code toString} returns. */
   public static Kind parse(String text) {
     if (text.equals("lock")) {
       return LOCK;

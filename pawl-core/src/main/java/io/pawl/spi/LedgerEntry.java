@@ -4,17 +4,17 @@ import java.util.Locale;
 
 /**
  * A line of a counter's ledger: one operation, entered once under its id. At every moment the
- * counter's value is the sum of all changes in its ledger, and of those forgotten.
+ * counter's value is the sum of all changes in its ledger and of those forgotten.
  *
- * @param id the operation's, see {@link CounterRequest#id}
- * @param operation what was asked
+ * @param id the operation's id; see {@link CounterRequest#id}
+ * @param operation the operation
  * @param status what became of it
- * @param change what it contributes to the counter's value now: a reservation that has returned, or
- *     anything refused, contributes 0
- * @param value the counter's value just after it was decided
- * @param at when it was decided, milliseconds since 1970 on the store's clock
+ * @param change what the operation contributes to the counter's value now: a reservation that has
+ *     returned, or a refused operation, contributes 0
+ * @param value the counter's value just after the operation was decided
+ * @param at when the operation was decided, milliseconds since 1970 on the store's clock
  * @param issuedMillis when its id was first used, milliseconds since 1970 by the client, or when a
- *     question closed it; 0 unknown
+ *     question closed it; 0 if unknown
  * @param until the deadline of a reservation as {@code at}, 0 for anything else
  */
 public record LedgerEntry(
@@ -27,7 +27,7 @@ public record LedgerEntry(
     long issuedMillis,
     long until) {
 
-  /** What became of an operation. All but {@link #RESERVED} are final. */
+  /** What became of an operation. All values but {@link #RESERVED} are final. */
   public enum Status {
     /** It was applied, exactly once. */
     APPLIED,
@@ -41,22 +41,22 @@ public record LedgerEntry(
     CANCELLED,
     /** A reservation whose deadline has passed: it is back in stock. */
     EXPIRED,
-    /** The store had never heard of it, and will refuse it should it still arrive. */
+    /** The store had never heard of it, and will refuse it if it still arrives. */
     NEVER;
 
-    /** As the ledger writes it: lower case. */
+    /** Returns the name in lower case, as the ledger writes it. */
     @Override
     public String toString() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** What is reserved while it is open. */
+  /** Returns the reserved amount while the reservation is open, otherwise 0. */
   public long reserved() {
     return status == Status.RESERVED ? -change : 0;
   }
 
-  /** The same, of which something else has become. */
+  /** Returns the same entry with another status and change. */
   public LedgerEntry turned(Status newStatus, long newChange) {
     return new LedgerEntry(id, operation, newStatus, newChange, value, at, issuedMillis, until);
   }

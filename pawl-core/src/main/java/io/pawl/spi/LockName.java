@@ -1,8 +1,9 @@
 package io.pawl.spi;
 
 /**
- * What a lock may be called: 1 to 512 bytes in UTF-8, no control characters, no half surrogates.
- * Names are compared byte for byte: case, accents, trailing spaces and normal forms all count.
+ * The rule for names of locks: 1 to 512 bytes in UTF-8, no control characters, no unpaired
+ * surrogates. Names are compared byte for byte: case, accents, trailing spaces and normal forms all
+ * count.
  */
 public final class LockName {
 
@@ -21,10 +22,10 @@ public final class LockName {
   }
 
   /**
-   * Returns {@code name}, which obeys the same rule though it is no lock's.
+   * Returns {@code name}, which is not a lock's but obeys the same rule.
    *
-   * @param what what it is, for the message: {@code counter name}, {@code operation id}
-   * @param maxBytes how many bytes it may have in UTF-8
+   * @param what the kind of name, for the message: {@code counter name}, {@code operation id}
+   * @param maxBytes the largest number of bytes in UTF-8
    * @throws IllegalArgumentException that says what is wrong and where
    */
   public static String check(String what, String name, int maxBytes) {

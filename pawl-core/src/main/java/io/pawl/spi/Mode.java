@@ -3,12 +3,12 @@ package io.pawl.spi;
 /** How a claim excludes others. */
 public sealed interface Mode {
 
-  /** The permits of the semaphore that it is for; 0 where it is for a lock. */
+  /** Returns the capacity of the semaphore that the claim is for; 0 if it is for a lock. */
   default int capacity() {
     return 0;
   }
 
-  /** Alone. */
+  /** Held alone. */
   record Exclusive() implements Mode {
     @Override
     public String toString() {
@@ -16,7 +16,7 @@ public sealed interface Mode {
     }
   }
 
-  /** Together with other shared claims, never beside an exclusive one. */
+  /** Held together with other shared claims, never beside an exclusive one. */
   record Shared() implements Mode {
     @Override
     public String toString() {
@@ -47,7 +47,7 @@ public sealed interface Mode {
   Mode EXCLUSIVE = new Exclusive();
   Mode SHARED = new Shared();
 
-  /** Reads what {@code toString} wrote: {@code exclusive}, {@code shared} or {@code 2/5}. */
+  /** Parses what {@code toString} returns: {@code exclusive}, {@code shared} or {@code 2/5}. */
   static Mode parse(String text) {
     if (text.equals("exclusive")) {
       return EXCLUSIVE;

@@ -1,20 +1,20 @@
 package io.pawl.spi;
 
 /**
- * What is asked of a counter. An {@link Entering} operation is entered into the counter's ledger
- * under an id, once; a {@link Resolving} one speaks of the entry that has the id, needs none of its
- * own, and is harmless to repeat.
+ * An operation on a counter. An {@link Entering} operation is entered into the counter's ledger
+ * under an id, once. A {@link Resolving} operation refers to the entry that has the id, needs no id
+ * of its own, and is harmless to repeat.
  */
 public sealed interface Operation {
 
   /** Changes the counter, and is entered into its ledger under its id. */
   sealed interface Entering extends Operation {}
 
-  /** Speaks of an operation that was entered before, or will never be. */
+  /** Refers to an operation that was entered before, or never will be. */
   sealed interface Resolving extends Operation {}
 
   /**
-   * Adds, or takes where negative.
+   * Adds the amount, or takes it if negative.
    *
    * @param amount within ±{@link Amounts#MAX}, not 0
    */
@@ -61,7 +61,7 @@ public sealed interface Operation {
     }
   }
 
-  /** Sets the bounds, if the value and what is reserved of it lie between them. */
+  /** Sets the bounds, if the value and the reserved amount lie between them. */
   record SetBounds(long floor, long ceiling) implements Entering {
     public SetBounds {
       Amounts.value("floor", floor);
@@ -102,7 +102,7 @@ public sealed interface Operation {
     }
   }
 
-  /** Takes what is reserved for good. */
+  /** Makes a reservation final. */
   record Confirm() implements Resolving {
     @Override
     public String toString() {
@@ -110,7 +110,7 @@ public sealed interface Operation {
     }
   }
 
-  /** Returns what is reserved; an id that is not known is closed, as by {@link Close}. */
+  /** Returns a reservation to stock; an unknown id is closed, as by {@link Close}. */
   record Cancel() implements Resolving {
     @Override
     public String toString() {
@@ -119,7 +119,7 @@ public sealed interface Operation {
   }
 
   /**
-   * Tells what became of the id. One that is not known is <em>closed</em>: whatever still arrives
+   * Asks what became of the id. An unknown id is <em>closed</em>: an operation that still arrives
    * under it is refused, so that the answer stays true.
    */
   record Close() implements Resolving {
@@ -133,7 +133,7 @@ public sealed interface Operation {
   Operation CANCEL = new Cancel();
   Operation CLOSE = new Close();
 
-  /** Reads what {@code toString} wrote. */
+  /** Parses what {@code toString} returns. */
   static Operation parse(String text) {
     String[] words = text.split(" ", -1);
     try {

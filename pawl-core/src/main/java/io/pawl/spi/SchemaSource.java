@@ -4,20 +4,20 @@ package io.pawl.spi;
 public interface SchemaSource {
 
   /**
-   * The statements that create the tables, as text to be run as it is. They may be run any number
-   * of times. No round trip.
+   * Returns the statements that create the tables, as text to be run as it is. They may be run any
+   * number of times. No round trip.
    *
    * @throws IllegalArgumentException for a URL that is not of this provider
    */
   String schema(StoreUrl url);
 
   /**
-   * Creates what is missing, also where the URL forbids a store to. Harmless any number of times,
-   * by any number of processes at once. Blocks.
+   * Creates the missing tables, even if the URL forbids a store to create them. May be called any
+   * number of times, by any number of processes at once. Blocks.
    *
-   * @throws IllegalArgumentException for a URL that cannot be right, naming the part
-   * @throws io.pawl.error.StoreDeniedException where the account may not create tables
-   * @throws io.pawl.error.StoreException where the database cannot be reached or used
+   * @throws IllegalArgumentException for an invalid URL, naming the part
+   * @throws io.pawl.error.StoreDeniedException when the account may not create tables
+   * @throws io.pawl.error.StoreException when the database cannot be reached or used
    */
   void createSchema(StoreUrl url);
 }

@@ -4,10 +4,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The address of a store. {@link #toString} and messages never show a password: neither whatever
- * stands before the last {@code @}, nor what stands where a port should, nor anything from the
- * first parameter on whose name speaks of a password, secret, key or token. Rather too much is
- * hidden than too little. {@link UrlParts} takes it apart by the same rules.
+ * The address of a store. {@link #toString} and messages never show a password: they hide
+ * everything between the scheme and the last {@code @}, whatever stands in the place of a port, and
+ * everything from the first parameter on whose name suggests a password, secret, key or token. They
+ * hide too much rather than too little. {@link UrlParts} parses a URL by the same rules.
  */
 public final class StoreUrl {
 
@@ -36,7 +36,7 @@ public final class StoreUrl {
   }
 
   /**
-   * @throws IllegalArgumentException without a scheme
+   * @throws IllegalArgumentException if there is no scheme
    */
   public static StoreUrl parse(String url) {
     if (!url.matches("(?s)[A-Za-z][A-Za-z0-9+.-]*:.*")) {
@@ -46,7 +46,7 @@ public final class StoreUrl {
     return new StoreUrl(url);
   }
 
-  /** What stands before the first colon, lower case; for {@code jdbc:x:…} both parts. */
+  /** Returns the part before the first colon, in lower case; for {@code jdbc:x:…} both parts. */
   public String scheme() {
     String lower = raw.toLowerCase(java.util.Locale.ROOT);
     int colon = lower.indexOf(':');
@@ -57,12 +57,12 @@ public final class StoreUrl {
     return lower.substring(0, colon);
   }
 
-  /** What stands after the scheme and its colon. */
+  /** Returns the part after the scheme and its colon. */
   public String rest() {
     return raw.substring(scheme().length() + 1);
   }
 
-  /** The whole, password included: for the driver, never for a message. */
+  /** Returns the whole URL with the password: for the driver, never for a message. */
   public String secret() {
     return raw;
   }
@@ -99,12 +99,12 @@ public final class StoreUrl {
     return url.substring(0, from > to ? 0 : from) + "***" + url.substring(to);
   }
 
-  /** Whether a parameter of this name has a value that nobody may see. */
+  /** Returns whether the value of a parameter of this name is secret. */
   public static boolean isSecret(String name) {
     return SECRET.matcher("?" + name + "=").matches();
   }
 
-  /** Says what cannot be right about it, without passwords. */
+  /** Returns an exception that says what is wrong with the URL, without passwords. */
   public IllegalArgumentException wrong(String what) {
     return new IllegalArgumentException("store URL '" + this + "': " + what);
   }

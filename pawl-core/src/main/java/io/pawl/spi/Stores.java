@@ -14,7 +14,7 @@ public final class Stores {
   /**
    * Opens the store at {@code url}; the caller closes it.
    *
-   * @throws IllegalArgumentException where no module knows the scheme
+   * @throws IllegalArgumentException when no module knows the scheme
    * @throws StoreException when the store cannot be reached or used
    */
   public static LockStore open(StoreUrl url) {
@@ -22,9 +22,9 @@ public final class Stores {
   }
 
   /**
-   * Who opens the store at {@code url}. No round trip.
+   * Returns the provider that opens the store at {@code url}. No round trip.
    *
-   * @throws IllegalArgumentException where no module knows the scheme
+   * @throws IllegalArgumentException when no module knows the scheme
    */
   public static StoreProvider provider(StoreUrl url) {
     TreeSet<String> known = new TreeSet<>();
@@ -42,9 +42,9 @@ public final class Stores {
   }
 
   /**
-   * The URL of the embedded store in the user's state directory.
+   * Returns the URL of the embedded store in the user's state directory.
    *
-   * @throws IllegalStateException where no module has an embedded store
+   * @throws IllegalStateException when no module has an embedded store
    */
   public static String embeddedUrl() {
     return providers().stream()

@@ -12,13 +12,13 @@ public final class Tokens {
   /** The largest token, 2<sup>53</sup> − 1. */
   public static final long MAX = (1L << 53) - 1;
 
-  /** How many tokens one claim may ask for at once. */
+  /** The largest number of tokens that one claim may ask for at once. */
   public static final int MAX_PER_CLAIM = 1 << 16;
 
   private Tokens() {}
 
   /**
-   * The tokens after {@code last}.
+   * Returns a hold with the next {@code count} tokens after {@code last}.
    *
    * @throws StoreException when the lock has used its tokens up
    */

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 
 /**
  * The parameters of a store's URL: {@code name=value}, joined by {@code &}, each name at most once,
- * values percent-encoded. All methods throw {@link IllegalArgumentException} for what cannot be
- * right; the caller adds which URL it is.
+ * values percent-encoded. All methods throw {@link IllegalArgumentException} for invalid input; the
+ * caller adds which URL it is.
  */
 public final class UrlParameters {
 
@@ -21,10 +21,10 @@ public final class UrlParameters {
   private UrlParameters() {}
 
   /**
-   * By their names, with decoded values.
+   * Returns the parameters by name, with decoded values.
    *
-   * @param query without question mark; may be empty
-   * @param names that are known
+   * @param query the query without its question mark; may be empty
+   * @param names the known names
    */
   public static Map<String, String> parse(String query, Set<String> names) {
     Map<String, String> parameters = new HashMap<>();
@@ -50,13 +50,16 @@ public final class UrlParameters {
     return parameters;
   }
 
-  /** The value of {@code name}, as {@link DurationText} reads it; {@code otherwise} without one. */
+  /**
+   * Returns the value of {@code name}, as {@link DurationText} reads it; {@code otherwise} if it is
+   * not given.
+   */
   public static Duration duration(Map<String, String> parameters, String name, Duration otherwise) {
     String value = parameters.get(name);
     return value == null ? otherwise : DurationText.parse(name, value);
   }
 
-  /** Whether {@code name} is {@code true} rather than {@code false}, or not given. */
+  /** Returns whether {@code name} is {@code true}; false if it is {@code false} or not given. */
   public static boolean flag(Map<String, String> parameters, String name) {
     String value = parameters.getOrDefault(name, "false");
     if (!value.equals("true") && !value.equals("false")) {
@@ -70,7 +73,7 @@ public final class UrlParameters {
     return HARMLESS.matcher(text).matches() ? "'" + text + "'" : "(not shown)";
   }
 
-  /** {@code text} without percent-encoding; a {@code +} means itself. */
+  /** Returns {@code text} without percent-encoding; a {@code +} means itself. */
   public static String decoded(String text) {
     try {
       return URLDecoder.decode(text.replace("+", "%2B"), UTF_8);

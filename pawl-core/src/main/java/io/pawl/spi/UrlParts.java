@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
  * A URL of the form {@code scheme://[user[:password]@]hosts[/path][?query]} taken apart. The user
  * ends at the first colon, the password at the last {@code @} before the path.
  *
- * @param prefix scheme and {@code //}; without {@code //} all that stands before the query
- * @param user without percent-encoding, null where neither user nor password is given
- * @param password without percent-encoding, null where none is given
+ * @param prefix scheme and {@code //}; without {@code //} everything before the query
+ * @param user without percent-encoding, null if neither user nor password is given
+ * @param password without percent-encoding, null if none is given
  * @param hosts as given
  * @param path as given, with its slash
  * @param query as given, without its question mark
@@ -24,10 +24,10 @@ public record UrlParts(
   private static final int LARGEST_PORT = 65_535;
 
   /**
-   * Takes {@code url} apart.
+   * Splits {@code url} into its parts.
    *
-   * @throws IllegalArgumentException where a password has characters that would end it, or the
-   *     hosts cannot be right; it quotes neither
+   * @throws IllegalArgumentException when a password has characters that would end it, or the hosts
+   *     are invalid; the message quotes neither
    */
   public static UrlParts of(StoreUrl url) {
     String text = url.secret();
@@ -62,7 +62,7 @@ public record UrlParts(
         query);
   }
 
-  /** Scheme, hosts and path. */
+  /** Returns scheme, hosts and path. */
   public String withoutUserAndQuery() {
     return prefix + hosts + path;
   }

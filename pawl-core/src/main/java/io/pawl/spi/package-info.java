@@ -1,4 +1,4 @@
-/** The seam between the engine and a store, for those who write a store. */
+/** The interface between the engine and a store, for authors of stores. */
 @NullMarked
 package io.pawl.spi;
 

@@ -11,8 +11,8 @@ import java.time.Duration;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside Redis: one script compares the
- * token with the largest seen, remembers it, and writes the value. No clock decides: whatever was
- * paused for however long, a value under a smaller token than one already seen is not written.
+ * token with the largest seen, remembers it, and writes the value. No clock decides: a value under
+ * a smaller token than one already seen is not written, however long a process was paused.
  *
  * <pre>{@code
  * RedisFence fence = new RedisFence(connection.sync(), Duration.ofDays(7));
@@ -21,12 +21,13 @@ import java.time.Duration;
  * }
  * }</pre>
  *
- * <p>Beside each key stands {@code pawl:fence:{key}key}, in the same slot of a Cluster. Token and
- * value are replicated together, so that a failover loses both or neither: a writer that another
- * had overtaken is accepted again only where the other's write is gone as well. Not covered is the
+ * <p>The token of each key is kept in {@code pawl:fence:{key}key}, in the same slot of a Cluster.
+ * Token and value are replicated together, so a failover loses both or neither: a writer that was
+ * overtaken is accepted again only if the write that overtook it is gone as well. Not covered: the
  * loss of the fence's key alone, by DEL or by eviction (set {@code maxmemory-policy noeviction}).
  *
- * <p>Works on the application's own connection and throws what that throws. Thread-safe if it is.
+ * <p>The fence uses the application's own connection and throws what that throws. Thread-safe if
+ * the connection is.
  */
 public final class RedisFence {
 
@@ -38,7 +39,7 @@ public final class RedisFence {
   private final Script script = Scripts.fence();
 
   /**
-   * @param redis such as {@code connection.sync()}, of a single server or a Cluster
+   * @param redis the commands, such as {@code connection.sync()}, of a single server or a Cluster
    * @param keep how long the largest token is remembered after the last accepted write, 1 s to 10
    *     years: longer than any holder can be paused for and still write
    */
@@ -55,7 +56,7 @@ public final class RedisFence {
    * Sets {@code key} to {@code value} if no larger token was seen for that key. One round trip.
    *
    * @param key 1 to 512 bytes of UTF-8 without control characters
-   * @throws StaleTokenException otherwise; nothing is written
+   * @throws StaleTokenException when a larger token was seen; nothing is written
    */
   public void set(String key, String value, long token) {
     ask(key, token, new String[] {fenceOf(key), key}, Long.toString(token), keepMillis, value);
@@ -63,10 +64,10 @@ public final class RedisFence {
 
   /**
    * Accepts {@code token} if no larger one was seen for {@code resource}, without writing anything.
-   * What is written after it, in another command, can come after a later holder's. One round trip.
+   * A write that follows in another command can come after a later holder's write. One round trip.
    *
-   * @param resource what is protected, as a key of {@link #set}
-   * @throws StaleTokenException otherwise
+   * @param resource the name of what is protected, as for a key of {@link #set}
+   * @throws StaleTokenException when a larger token was seen
    */
   public void accept(String resource, long token) {
     ask(resource, token, new String[] {fenceOf(resource)}, Long.toString(token), keepMillis);

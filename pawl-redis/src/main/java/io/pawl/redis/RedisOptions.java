@@ -3,19 +3,20 @@ package io.pawl.redis;
 import java.time.Duration;
 
 /**
- * How a {@link RedisStore} talks to its server. Immutable; each method returns a changed copy.
+ * How a {@link RedisStore} talks to its server. Immutable; each method that sets something returns
+ * a changed copy.
  *
  * @param timeout how long a request may stay unanswered before it fails with {@link
  *     io.pawl.error.StoreUnavailableException}, 50 ms to 1 minute; every stage of the store
  *     completes within about twice this
  * @param waitReplicas how many replicas must confirm a grant before it is handed out, 0 to 100; 0
- *     asks none. A grant that too few confirm is not handed out, and asked for again until the
- *     client's patience ends. It makes the loss of a grant at a failover unlikely, not impossible,
- *     and costs two more round trips, the replicas' own, and one more connection
- * @param waitTimeout how long to wait for them, 1 ms to less than {@code timeout}
+ *     asks no replica. A grant that too few replicas confirm is not handed out, and the client asks
+ *     again until its patience ends. This makes the loss of a grant at a failover unlikely, not
+ *     impossible. It costs two more round trips, the replicas' own, and one more connection
+ * @param waitTimeout how long to wait for the replicas, 1 ms to less than {@code timeout}
  * @param keepIds how long a counter remembers the ids of operations at least, 1 minute to 10 years,
- *     by the server's clock; they are forgotten while the counter is used. The store object that
- *     makes a change decides, so all clients of a counter should agree
+ *     by the server's clock; ids are forgotten while the counter is used. The setting of the store
+ *     object that makes a change applies, so all clients of a counter should use the same
  */
 public record RedisOptions(
     Duration timeout, int waitReplicas, Duration waitTimeout, Duration keepIds) {
@@ -54,7 +55,7 @@ public record RedisOptions(
     }
   }
 
-  /** A timeout of 2 s, no wait for replicas, and a day's memory of ids. */
+  /** Returns the defaults: a timeout of 2 s, no wait for replicas, and ids kept for a day. */
   public static RedisOptions defaults() {
     return DEFAULTS;
   }

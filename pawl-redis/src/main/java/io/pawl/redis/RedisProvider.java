@@ -24,13 +24,15 @@ import java.util.Set;
  *   <li>{@code waitReplicas=1}, {@code waitTimeout=500ms}: {@link RedisOptions#waitReplicas}
  *   <li>{@code keepIds=24h}: {@link RedisOptions#keepIds}, as {@code 30m}, {@code 24h} or {@code
  *       7d}
- *   <li>{@code tls=true}: TLS with Sentinels (to them and to the servers) or in a Cluster
- *   <li>{@code trustStore=/file}, {@code trustStorePassword=…}: JKS or PKCS12 to trust instead of
- *       the JDK's; {@code trustPem=/file}: certificates in PEM
- *   <li>{@code keyStore=/file}, {@code keyStorePassword=…}: JKS or PKCS12 with our own certificate
- *   <li>{@code verify=full}: the certificate and the host's name; {@code ca}: the certificate alone
- *   <li>{@code master=name}: by which the Sentinels know the primary
- *   <li>{@code sentinelUser=…}, {@code sentinelPassword=…}: where the Sentinels ask for them
+ *   <li>{@code tls=true}: TLS with Sentinels (to the Sentinels and to the servers) or in a Cluster
+ *   <li>{@code trustStore=/file}, {@code trustStorePassword=…}: a JKS or PKCS12 file to trust
+ *       instead of the JDK's; {@code trustPem=/file}: certificates in PEM
+ *   <li>{@code keyStore=/file}, {@code keyStorePassword=…}: a JKS or PKCS12 file with the client's
+ *       own certificate
+ *   <li>{@code verify=full}: checks the certificate and the host's name; {@code ca}: the
+ *       certificate alone
+ *   <li>{@code master=name}: the name by which the Sentinels know the primary
+ *   <li>{@code sentinelUser=…}, {@code sentinelPassword=…}: if the Sentinels ask for them
  * </ul>
  */
 public final class RedisProvider implements StoreProvider {

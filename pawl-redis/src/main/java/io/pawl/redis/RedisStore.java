@@ -35,19 +35,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on Redis (7.0 or newer) or Valkey (8 or newer): a single server, one behind Sentinels, or a
- * Cluster. Each verb is one Lua script on the one key of its lock, decided by the server's clock:
- * one round trip to take a free lock, one to give it back, and no subscription. The first claim
- * that has to wait opens a second connection on which this store's waiters are called; a bell that
- * is lost is made up for by the next renewal.
+ * Locks on Redis (7.0 or newer) or Valkey (8 or newer): a single server, a server behind Sentinels,
+ * or a Cluster. Each verb is one Lua script on the one key of its lock, and decides by the server's
+ * clock: one round trip to take a free lock, one to release it, and no subscription. The first
+ * claim that has to wait opens a second connection, on which this store's waiters are notified. If
+ * a notification is lost, the next renewal finds the grant.
  *
- * <p>A grant lives as long as its key: a failover to a replica that has not got it, a FLUSHALL or
- * an eviction can let two holders in, with any lock on Redis. Tokens rise all the same, since they
+ * <p>A grant lives as long as its key: a failover to a replica that lacks the key, a FLUSHALL or an
+ * eviction can let two holders in, as with any lock on Redis. Tokens rise all the same, since they
  * follow the server's clock; docs/REDIS.md says how far that reaches. Counters are data and never
- * expire; what they acknowledged is as durable as that Redis.
+ * expire; an acknowledged change is as durable as that Redis.
  *
  * <p>Every stage completes within about twice {@link RedisOptions#timeout}, an attempt within about
- * five times it where replicas confirm grants. Thread-safe. Stages complete, and bells ring, on
+ * five times that if replicas confirm grants. Thread-safe. Stages complete, and bells ring, on
  * Lettuce's threads.
  */
 public final class RedisStore implements LockStore, Inspectable, Diagnosable, CounterStore {
@@ -95,9 +95,9 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   }
 
   /**
-   * Connects to {@code url}, which {@link RedisProvider} explains. Close the store at the end.
+   * Connects to {@code url}, whose form {@link RedisProvider} explains. Close the store at the end.
    *
-   * @throws IllegalArgumentException for a URL that cannot be right, naming the part
+   * @throws IllegalArgumentException for an invalid URL, naming the part
    * @throws StoreException when the server cannot be reached or used, saying what to change
    */
   public static RedisStore connect(String url) {
@@ -109,8 +109,8 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   }
 
   /**
-   * A store over a client that stays the caller's: closing the store closes the connections that it
-   * opened, not the client.
+   * Returns a store over a client that stays the caller's: closing the store closes the connections
+   * that it opened, not the client.
    *
    * @param uri the server, or the Sentinels with the name of the primary
    * @throws StoreException when the server cannot be reached or used
@@ -153,7 +153,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     }
   }
 
-  /** One round trip, two more where replicas have to confirm. */
+  /** One round trip, and two more if replicas have to confirm. */
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
     if (claim.queues()) {
@@ -327,7 +327,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
                     }));
   }
 
-  /** One round trip; who is next is granted in it. */
+  /** One round trip, which also grants to the next in line. */
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     forget(claim.id());
@@ -392,7 +392,10 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     return new Inspection(wire, servers, verbs, scripts.show(), failures).show(lock);
   }
 
-  /** One round trip, as all of counters; in a Cluster a basket's must be in one slot. */
+  /**
+   * One round trip, as for all operations on counters; in a Cluster the counters of a basket must
+   * be in one slot.
+   */
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
     return counters.apply(request);

@@ -15,11 +15,11 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A certificate for {@code localhost} and 127.0.0.1 that signs itself, made at run time, as the
- * files that servers (PEM) and Java clients (PKCS12) want.
+ * A self-signed certificate for {@code localhost} and 127.0.0.1, made at run time, as the files
+ * that servers (PEM) and Java clients (PKCS12) read.
  */
 public final class Certificates {
-  /** Of both stores. */
+  /** The password of both stores. */
   public static final String STORE_PASSWORD = "changeit";
 
   private static final String ALIAS = "server";
@@ -63,17 +63,17 @@ public final class Certificates {
     return folder.resolve("key.pem");
   }
 
-  /** The server's certificate, which is its own authority. */
+  /** Returns the server's certificate, which is its own authority. */
   public Path certificatePem() {
     return folder.resolve("certificate.pem");
   }
 
-  /** A PKCS12 store with the certificate, opened by {@link #STORE_PASSWORD}. */
+  /** Returns a PKCS12 store with the certificate, whose password is {@link #STORE_PASSWORD}. */
   public Path trustStore() {
     return folder.resolve("trust.p12");
   }
 
-  /** Trusts this certificate alone. */
+  /** Returns a context that trusts this certificate alone. */
   public SSLContext sslContext() {
     try {
       TrustManagerFactory trust =

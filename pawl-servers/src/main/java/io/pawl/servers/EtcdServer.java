@@ -37,7 +37,7 @@ public final class EtcdServer extends ServerProcess {
     return new EtcdServer(List.of(options));
   }
 
-  /** What a client connects to. */
+  /** Returns the address that a client connects to. */
   public String endpoint() {
     return "http://" + host() + ":" + port();
   }

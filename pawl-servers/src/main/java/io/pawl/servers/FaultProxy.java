@@ -20,11 +20,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP proxy on a loopback port of its own that plays network faults. They hold for open and new
- * connections alike, add up, and last until {@link #heal()}.
+ * A TCP proxy on a loopback port of its own that simulates network faults. Faults apply to open and
+ * new connections alike, add up, and last until {@link #heal()}.
  *
- * <p>The proxy keeps to what a network can do: bytes are late or never come, but none is missing
- * before others. A connection that lost some is silent from then on, and {@code heal()} resets it.
+ * <p>The proxy does only what a network can do: bytes come late or never, but no byte is missing
+ * before others. A connection that lost bytes is silent from then on, and {@code heal()} resets it.
  */
 public final class FaultProxy implements AutoCloseable {
   private static final int BACKLOG = 1024;
@@ -48,7 +48,10 @@ public final class FaultProxy implements AutoCloseable {
     accept();
   }
 
-  /** A proxy before any server; it takes each chunk of bytes from there for one reply. */
+  /**
+   * Starts a proxy before any server; the proxy takes each chunk of bytes from the server for one
+   * reply.
+   */
   public static FaultProxy before(String host, int port) {
     return new FaultProxy(new InetSocketAddress(host, port), false);
   }
@@ -58,7 +61,7 @@ public final class FaultProxy implements AutoCloseable {
     return before(server.host(), server.port());
   }
 
-  /** A proxy that understands RESP, before a server without TLS. */
+  /** Starts a proxy that understands RESP, before a server without TLS. */
   public static FaultProxy before(RedisServer server) {
     return new FaultProxy(new InetSocketAddress(server.host(), server.port()), true);
   }
@@ -71,7 +74,7 @@ public final class FaultProxy implements AutoCloseable {
     return port.number();
   }
 
-  /** How many connections are open. */
+  /** Returns how many connections are open. */
   public int connections() {
     return connections.size();
   }
@@ -86,7 +89,7 @@ public final class FaultProxy implements AutoCloseable {
     faults.throttle(direction, bytesPerSecond);
   }
 
-  /** Swallows bytes and ends, without a word to either side. */
+  /** Swallows bytes and ends of connections, and tells neither side. */
   public void blackHole(Direction direction) {
     faults.blackHole(direction);
   }
@@ -117,12 +120,12 @@ public final class FaultProxy implements AutoCloseable {
     faults.dropPushes();
   }
 
-  /** How many replies {@link #dropReplies} has dropped so far. */
+  /** Returns how many replies {@link #dropReplies} has dropped so far. */
   public int droppedReplies() {
     return faults.droppedReplies();
   }
 
-  /** How many messages {@link #dropPushes} has dropped so far. */
+  /** Returns how many messages {@link #dropPushes} has dropped so far. */
   public int droppedPushes() {
     return faults.droppedPushes();
   }
@@ -132,12 +135,12 @@ public final class FaultProxy implements AutoCloseable {
     connections.forEach(ProxiedConnection::reset);
   }
 
-  /** Leads new connections to {@code server}; those that are open stay where they are. */
+  /** Sends new connections to {@code server}; open connections stay where they are. */
   public void leadTo(ServerProcess server) {
     target = new InetSocketAddress(server.host(), server.port());
   }
 
-  /** Refuses new connections; those that are open go on. */
+  /** Refuses new connections; open connections go on. */
   public synchronized void refuse() {
     if (listener == null) {
       return;

@@ -19,7 +19,10 @@ public final class RedisCluster implements AutoCloseable {
     return start(setup -> setup.flavour(flavour));
   }
 
-  /** With what {@code change} sets for each node. With TLS they share one certificate. */
+  /**
+   * Starts a cluster with the settings that {@code change} makes for each node. With TLS the nodes
+   * share one certificate.
+   */
   public static RedisCluster start(UnaryOperator<RedisServer.Setup> change) {
     RedisCluster cluster = new RedisCluster();
     try {
@@ -71,12 +74,12 @@ public final class RedisCluster implements AutoCloseable {
     return List.copyOf(nodes);
   }
 
-  /** The slot of a key, by the part between braces if it has one. */
+  /** Returns the slot of a key, by the part between braces if it has one. */
   public int slotOf(String key) {
     return Integer.parseInt(nodes.get(0).text("CLUSTER", "KEYSLOT", key));
   }
 
-  /** The node that serves {@code slot}. */
+  /** Returns the node that serves {@code slot}. */
   public RedisServer ownerOf(int slot) {
     return nodes.get(0).list("CLUSTER", "SLOTS").stream()
         .map(range -> (List<?>) range)
@@ -87,7 +90,7 @@ public final class RedisCluster implements AutoCloseable {
         .orElseThrow(() -> new ServerException("no node serves slot " + slot));
   }
 
-  /** A move of {@code slot} from its owner, to be taken step by step. */
+  /** Returns a move of {@code slot} from its owner, to be made step by step. */
   public SlotMove moveSlot(int slot, RedisServer to) {
     return new SlotMove(this, slot, ownerOf(slot), to);
   }

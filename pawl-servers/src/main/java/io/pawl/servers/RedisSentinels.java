@@ -7,7 +7,7 @@ import java.util.List;
 
 /** A primary, a replica and three sentinels, two of which must agree before they promote it. */
 public final class RedisSentinels implements AutoCloseable {
-  /** By which the sentinels know the primary. */
+  /** The name by which the sentinels know the primary. */
   public static final String NAME = "pawl";
 
   private static final int SENTINELS = 3;
@@ -23,7 +23,9 @@ public final class RedisSentinels implements AutoCloseable {
     this.sentinels = List.copyOf(sentinels);
   }
 
-  /** Sentinels that take a primary for dead once it has been silent for {@code downAfter}. */
+  /**
+   * Starts sentinels that take a primary for dead once it has been silent for {@code downAfter}.
+   */
   public static RedisSentinels start(Flavour flavour, Duration downAfter) {
     List<RedisServer> started = new ArrayList<>();
     try {
@@ -56,12 +58,12 @@ public final class RedisSentinels implements AutoCloseable {
         .start();
   }
 
-  /** The server that started as the primary, whatever it is now. */
+  /** Returns the server that started as the primary, whatever it is now. */
   public RedisServer primary() {
     return primary;
   }
 
-  /** The server that started as the replica, whatever it is now. */
+  /** Returns the server that started as the replica, whatever it is now. */
   public RedisServer replica() {
     return replica;
   }
@@ -70,7 +72,7 @@ public final class RedisSentinels implements AutoCloseable {
     return sentinels;
   }
 
-  /** The port of the server that each sentinel takes for the primary. */
+  /** Returns the port of the server that each sentinel takes for the primary. */
   public List<Integer> primaryPorts() {
     return sentinels.stream()
         .map(sentinel -> sentinel.list("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME))

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A Redis or Valkey server: {@code RedisServer.setup().password("secret").start()}. */
 public final class RedisServer extends ServerProcess {
-  /** Which program plays the server. */
+  /** The program that is the server. */
   public enum Flavour {
     REDIS,
     VALKEY;
@@ -46,7 +46,7 @@ public final class RedisServer extends ServerProcess {
     }
   }
 
-  /** A plain server: in memory, without a password. */
+  /** Starts a plain server: in memory, without a password. */
   public static RedisServer start() {
     return setup().start();
   }
@@ -55,7 +55,7 @@ public final class RedisServer extends ServerProcess {
     return new Setup();
   }
 
-  /** What the server is to be, before it starts; in memory and without a password unless said. */
+  /** The settings of a server before it starts; in memory and without a password unless set. */
   public static final class Setup {
     private final List<String> lines = new ArrayList<>();
     private Flavour flavour = Flavour.REDIS;
@@ -78,19 +78,19 @@ public final class RedisServer extends ServerProcess {
       return this;
     }
 
-    /** Each write is on disk before it is acknowledged. */
+    /** Makes each write reach the disk before it is acknowledged. */
     public Setup persistent() {
       persistent = true;
       return this;
     }
 
-    /** Of the default user. */
+    /** Sets the password of the default user. */
     public Setup password(String password) {
       this.password = password;
       return this;
     }
 
-    /** A further user; for instance with the rules {@code "~*", "&*", "+@all", "-flushall"}. */
+    /** Adds a user, for instance with the rules {@code "~*", "&*", "+@all", "-flushall"}. */
     public Setup user(String name, String password, String... rules) {
       List<String> words = new ArrayList<>(List.of("user", name, "on", ">" + password));
       words.addAll(List.of(rules));
@@ -98,25 +98,31 @@ public final class RedisServer extends ServerProcess {
       return this;
     }
 
-    /** Serves TLS alone; clients need {@link RedisServer#certificates()}. */
+    /** Serves only TLS; clients need {@link RedisServer#certificates()}. */
     public Setup tls() {
       tls = true;
       return this;
     }
 
-    /** A replica of {@code primary}, with its password; both with TLS or both without. */
+    /**
+     * Makes the server a replica of {@code primary}, with its password; both with TLS or both
+     * without.
+     */
     public Setup replicaOf(RedisServer primary) {
       this.primary = primary;
       return this;
     }
 
-    /** A node of a cluster, without slots so far; {@link RedisCluster} starts whole ones. */
+    /**
+     * Makes the server a node of a cluster, without slots so far; {@link RedisCluster} starts whole
+     * clusters.
+     */
     public Setup clusterNode() {
       cluster = true;
       return this;
     }
 
-    /** Any other line of the configuration file. */
+    /** Adds any other line of the configuration file. */
     public Setup setting(String name, String... values) {
       List<String> words = new ArrayList<>(List.of(name));
       words.addAll(List.of(values));
@@ -135,7 +141,7 @@ public final class RedisServer extends ServerProcess {
       return this;
     }
 
-    /** Starts the server and returns once it serves, a replica once it is in step. */
+    /** Starts the server and returns once it serves; a replica, once it has caught up. */
     public RedisServer start() {
       RedisServer server = new RedisServer(this);
       try {
@@ -153,7 +159,7 @@ public final class RedisServer extends ServerProcess {
     }
   }
 
-  /** What a client of a server with TLS must trust. */
+  /** Returns the certificate that a client of a server with TLS must trust. */
   public Certificates certificates() {
     if (certificates == null) {
       throw new IllegalStateException(this + " was set up without TLS");
@@ -161,14 +167,14 @@ public final class RedisServer extends ServerProcess {
     return certificates;
   }
 
-  /** What a client of the default user connects to, password included. */
+  /** Returns the URL that a client connects to as the default user, password included. */
   public String url() {
     String user =
         password == null ? "" : ":" + URLEncoder.encode(password, UTF_8).replace("+", "%20") + "@";
     return (certificates == null ? "redis://" : "rediss://") + user + host() + ":" + port();
   }
 
-  /** A new connection, as the default user. */
+  /** Returns a new connection, as the default user. */
   public RespConnection connect() throws IOException {
     RespConnection connection =
         certificates == null
@@ -185,7 +191,7 @@ public final class RedisServer extends ServerProcess {
     return connection;
   }
 
-  /** The reply to one command, given as the default user on a connection of its own. */
+  /** Returns the reply to one command, sent as the default user on a connection of its own. */
   public @Nullable Object call(String... command) {
     try (RespConnection connection = connect()) {
       return connection.call(command);

@@ -29,7 +29,7 @@ public final class RespConnection implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final int LONGEST_BULK = 64 << 20;
 
-  /** A RESP3 frame that nobody asked for, such as a published message. */
+  /** A RESP3 frame that is no reply, such as a published message. */
   public record Push(List<@Nullable Object> items) {}
 
   private final Socket socket;
@@ -99,7 +99,7 @@ public final class RespConnection implements AutoCloseable {
   }
 
   /**
-   * The next push or reply, an error as a value.
+   * Returns the next push or reply, an error as a value.
    *
    * @throws java.net.SocketTimeoutException if nothing comes in time
    */

@@ -8,7 +8,7 @@ public final class RespException extends RuntimeException {
     super(reply);
   }
 
-  /** The first word of the reply: {@code ERR}, {@code NOAUTH}, {@code MOVED} and so on. */
+  /** Returns the first word of the reply: {@code ERR}, {@code NOAUTH}, {@code MOVED} and so on. */
   public String code() {
     return String.valueOf(getMessage()).split(" ", 2)[0];
   }

@@ -1,6 +1,6 @@
 package io.pawl.servers;
 
-/** A server could not be had, started or controlled; the message says why and what to do. */
+/** A server could not be found, started or controlled; the message says why and what to do. */
 public final class ServerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server of our own on loopback, on a port and in a folder that are its own until it is closed.
+ * A private server on loopback, with a port and a folder of its own until it is closed.
  *
  * <p>Control it from one thread at a time. Signals reach its child processes as well.
  */
@@ -61,17 +61,17 @@ public abstract class ServerProcess implements AutoCloseable {
     return port.number();
   }
 
-  /** The process id; it changes with each restart. */
+  /** Returns the process id, which changes with each restart. */
   public long pid() {
     return running().pid();
   }
 
-  /** The server's own folder, removed by {@link #close()}. */
+  /** Returns the server's own folder, which {@link #close()} removes. */
   public Path folder() {
     return folder;
   }
 
-  /** What the server printed, over all its restarts. */
+  /** Returns the file with what the server printed, over all its restarts. */
   public Path logFile() {
     return folder.resolve("server.log");
   }
@@ -80,7 +80,7 @@ public abstract class ServerProcess implements AutoCloseable {
     return process != null && process.isAlive();
   }
 
-  /** Freezes the server (SIGSTOP): connections stay open and nothing is answered. */
+  /** Freezes the server (SIGSTOP): connections stay open and get no answer. */
   public void pause() {
     ProcessHandle root = running().toHandle();
     signal("STOP", List.of(root));
@@ -106,7 +106,7 @@ public abstract class ServerProcess implements AutoCloseable {
     guard.watchNothing();
   }
 
-  /** Ends the server in good order; one that does not heed is killed. */
+  /** Ends the server in good order; a server that does not react is killed. */
   public void stop() {
     if (isAlive()) {
       Process stopping = running();

@@ -14,11 +14,11 @@ import java.util.Set;
 
 /**
  * Opens {@code jdbc:mysql://host/database}, {@code jdbc:mariadb://…} and {@code
- * jdbc:postgresql://…}, with the parameters of the respective driver. User and password stand
- * before the host ({@code user:password@}) or among the parameters.
+ * jdbc:postgresql://…}, with the parameters of the driver. User and password are written before the
+ * host ({@code user:password@}) or among the parameters.
  *
- * <p>Parameters of Pawl's own: {@code pawl.createTables=false} never creates tables; {@code
- * pawl.listen=false} polls instead of LISTEN, for PostgreSQL behind a pooler of transactions.
+ * <p>Parameters of Pawl: {@code pawl.createTables=false} never creates tables; {@code
+ * pawl.listen=false} polls instead of LISTEN, for PostgreSQL behind a pooler in transaction mode.
  */
 public final class JdbcProvider implements StoreProvider, SchemaSource {
 

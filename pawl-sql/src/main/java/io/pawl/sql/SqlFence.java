@@ -12,10 +12,10 @@ import java.util.regex.Pattern;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside the application's own
- * transaction. No clock is involved: whatever was paused for however long, a write with a token
- * smaller than one already seen does not happen.
+ * transaction. No clock is involved: a write with a token smaller than one already seen does not
+ * happen, however long a process was paused.
  *
- * <p>For a row that has a column for it, in one statement and in autocommit too:
+ * <p>For a row that has a column for the token, in one statement and in autocommit too:
  *
  * <pre>{@code
  * try (Lease lease = lock.acquire()) {
@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
  * }
  * }</pre>
  *
- * <p>For a whole transaction, whatever it writes and through whatever framework:
+ * <p>For a whole transaction, whatever it writes and with any framework:
  *
  * <pre>{@code
  * try (Lease lease = lock.acquire()) {
@@ -37,9 +37,9 @@ import java.util.regex.Pattern;
  * }</pre>
  *
  * <p>{@link #check} keeps the largest token of each resource in table {@code pawl_fence} of the
- * application's database, which need not be the one that has the locks. It locks that row until the
- * transaction ends, so that a transaction that was let through and one of a later holder happen one
- * after the other, and the earlier holder's is refused when it comes second.
+ * application's database, which may be another one than that of the locks. It locks that row until
+ * the transaction ends. So an accepted transaction and one of a later holder happen one after the
+ * other, and the earlier holder's is refused if it comes second.
  */
 public final class SqlFence {
 
@@ -53,8 +53,8 @@ public final class SqlFence {
    * Runs an UPDATE that is guarded by the token and writes it. {@code :token} stands for the token,
    * {@code ?} for the parameters in order.
    *
-   * @return how many rows it changed, at least 1
-   * @throws StaleTokenException when it changed none: a later holder has written, or there is no
+   * @return how many rows the statement changed, at least 1
+   * @throws StaleTokenException when it changed no row: a later holder has written, or there is no
    *     such row
    * @throws IllegalArgumentException unless the statement both compares {@code <= :token} and sets
    *     {@code = :token}
@@ -84,9 +84,11 @@ public final class SqlFence {
    * Lets this transaction go on if no larger token was seen for {@code resource}, and keeps later
    * holders waiting until it ends. 1 round trip, on MySQL and MariaDB 2.
    *
-   * @param resource what is protected, such as the lock's name: up to 512 bytes of UTF-8
-   * @throws StaleTokenException otherwise: roll back
-   * @throws IllegalStateException for a connection in autocommit, where it would guard nothing
+   * @param resource the name of what is protected, such as the lock's name: up to 512 bytes of
+   *     UTF-8
+   * @throws StaleTokenException when a larger token was seen: roll back
+   * @throws IllegalStateException for a connection in autocommit, where the check would guard
+   *     nothing
    */
   public static void check(Connection connection, String resource, long token) throws SQLException {
     if (connection.getAutoCommit()) {
@@ -128,7 +130,7 @@ public final class SqlFence {
     }
   }
 
-  /** What {@link #createTable} runs on the database of {@code connection}. */
+  /** Returns what {@link #createTable} runs on the database of {@code connection}. */
   public static String ddl(Connection connection) throws SQLException {
     return Schema.ddl(schema(connection));
   }

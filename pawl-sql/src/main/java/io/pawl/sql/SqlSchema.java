@@ -12,7 +12,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Locale;
 
-/** The tables of a store by URL, for those who would rather create them themselves. */
+/** The tables of a store, for administrators who create them themselves. */
 public final class SqlSchema {
 
   private static final int MOST_TRIES = 10;
@@ -20,10 +20,10 @@ public final class SqlSchema {
   private SqlSchema() {}
 
   /**
-   * The statements that create the tables, which may be run any number of times. Nothing is asked
-   * of the server.
+   * Returns the statements that create the tables, which may be run any number of times. The server
+   * is not asked.
    *
-   * @throws IllegalArgumentException where the URL is of no SQL database
+   * @throws IllegalArgumentException when the URL is not that of a SQL database
    */
   public static String ddl(StoreUrl url) {
     String database =
@@ -40,8 +40,8 @@ public final class SqlSchema {
    * Creates the tables on a server, whatever {@code pawl.createTables} says. The server decides
    * which statements it needs, whatever driver the URL names.
    *
-   * @throws io.pawl.error.StoreConfigurationException where tables of a newer Pawl are there
-   * @throws io.pawl.error.StoreException where that fails
+   * @throws io.pawl.error.StoreConfigurationException when there are tables of a newer Pawl
+   * @throws io.pawl.error.StoreException when the tables cannot be created
    */
   public static void apply(StoreUrl url) {
     if (url.scheme().contains("sqlite")) {

@@ -52,9 +52,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks and counters in a SQL database. Of a lock: one row per lock, decided by core's {@link
- * GrantRule} inside short transactions that serve many requests at once (see {@link Combiner}), by
- * the database's clock. Rows are never deleted, so tokens grow for ever.
+ * Locks and counters in a SQL database. Each lock has one row. Core's {@link GrantRule} decides
+ * over it, by the database's clock, inside short transactions that serve many requests at once (see
+ * {@link Combiner}). Rows are never deleted, so tokens grow for ever.
  */
 public final class SqlStore implements LockStore, CounterStore, Inspectable, Diagnosable {
 
@@ -78,13 +78,14 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   }
 
   /**
-   * A store on the application's own connections, to MySQL, MariaDB or PostgreSQL. Each transaction
-   * borrows one, on a thread of the store's own and so never one in which the application has work
-   * under way, and returns it as it came as soon as nobody asks; a wait holds none. A pool of one
-   * connection is enough. If the pool is exhausted, a request takes as long as the pool lets a
-   * borrower wait; a store opened by URL has connections of its own and never does.
+   * Returns a store on the application's own connections to MySQL, MariaDB or PostgreSQL. The store
+   * borrows a connection on a thread of its own, and so never one in which the application has work
+   * under way. It returns the connection as it came as soon as no request is queued; a wait holds
+   * no connection. A pool of one connection is enough. If the pool is exhausted, a request takes as
+   * long as the pool lets a borrower wait; a store opened by URL has its own connections and never
+   * waits for a pool.
    *
-   * @param pool also one whose connections are not in autocommit, or isolate in any way
+   * @param pool the pool; its connections may be out of autocommit, and have any isolation
    * @param createsTables whether missing tables may be created; if not, or if the account may not,
    *     the exception says what to run
    * @throws io.pawl.error.StoreException when the database cannot be reached or used

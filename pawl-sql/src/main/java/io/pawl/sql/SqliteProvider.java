@@ -14,7 +14,10 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
 
-/** Opens {@code sqlite:/path/to/file}. The file is created, its directory is not. */
+/**
+ * Opens {@code sqlite:/path/to/file}. The file is created if it does not exist; its directory must
+ * exist.
+ */
 public final class SqliteProvider implements StoreProvider, SchemaSource {
 
   /** SQLite's locks and shared memory do not work across machines. */

@@ -3,22 +3,22 @@ package io.pawl.tck;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What a user of counters is promised, on the service under test, and what its {@link
- * io.pawl.spi.CounterStore} owes at the seam. Counter names are unique to a case.
+ * The promises to a user of counters, on the service under test, and the obligations of its {@link
+ * io.pawl.spi.CounterStore}. Counter names are unique to a case.
  */
 public abstract class CounterContract extends StoreContract {
 
   /**
-   * How many takes one case makes over a network that loses one message in four; 6,000 unless
-   * overridden.
+   * Returns how many takes one case makes over a network that loses one message in four; 6,000
+   * unless overridden.
    */
   protected int takesOverALossyNetwork() {
     return 6_000;
   }
 
   /**
-   * Fails where what the service has stored of {@code counter} does not add up: by a query of the
-   * service's own, without Pawl. Nothing unless overridden.
+   * Fails if the stored state of {@code counter} does not add up, by a query of the service's own,
+   * without Pawl. Does nothing unless overridden.
    */
   protected void assertStoredConserved(String counter) throws Exception {}
 

@@ -17,7 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a counter owes when a process that changes it is killed in the middle. For stores that
+ * The promises of a counter when a process that changes it is killed halfway. For stores that
  * another process reaches by URL.
  */
 public abstract class CounterCrashContract extends StoreContract {
@@ -29,10 +29,10 @@ public abstract class CounterCrashContract extends StoreContract {
   /** For subclasses. */
   protected CounterCrashContract() {}
 
-  /** The URL at which this process and others find the service. */
+  /** Returns the URL at which this process and others find the service. */
   protected abstract String url();
 
-  /** The value of {@code counter} as the service stores it, read without Pawl. */
+  /** Returns the value of {@code counter} as the service stores it, read without Pawl. */
   protected abstract long storedValue(String counter) throws Exception;
 
   @Override

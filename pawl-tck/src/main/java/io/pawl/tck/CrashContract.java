@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a lock owes when the process of a holder or waiter ends, dies or stands still. For stores
- * that another process reaches by URL; runs where {@code kill} does.
+ * The promises of a lock when the process of a holder or waiter ends, dies or stands still. For
+ * stores that another process reaches by URL; runs on systems that have {@code kill}.
  */
 public abstract class CrashContract extends StoreContract {
 
@@ -30,7 +30,7 @@ public abstract class CrashContract extends StoreContract {
   @SuppressWarnings("NullAway.Init") // the client is opened when the subclass is ready for it
   protected CrashContract() {}
 
-  /** The URL at which this process and others find the service. */
+  /** Returns the URL at which this process and others find the service. */
   protected abstract String url();
 
   @Override

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store behind a bad network: each verb can be made to fail, lose its answer or take its time, on
- * demand. Without a fault set it passes everything through and counts. Give it to a client with
- * {@link io.pawl.Pawl#over}. Thread-safe.
+ * demand. Without a fault it passes everything through and counts the calls. Give it to a client
+ * with {@link io.pawl.Pawl#over}. Thread-safe.
  */
 public final class FaultyStore implements LockStore, CounterStore {
 
-  /** What can be disturbed. */
+  /** A verb that can be disturbed. */
   public enum Verb {
     ATTEMPT,
     RENEW,
@@ -46,23 +46,23 @@ public final class FaultyStore implements LockStore, CounterStore {
     READ
   }
 
-  /** What can happen to a call. */
+  /** A fault that a call can meet. */
   public enum Fault {
-    /** None: it passes. */
+    /** No fault: the call passes. */
     NONE,
-    /** It fails without having reached the store. */
+    /** The call fails without having reached the store. */
     LOSE_REQUEST,
-    /** It is applied, and fails: the answer is kept in {@link #lostReplies}. */
+    /** The call is applied, and fails: the answer is kept in {@link #lostReplies}. */
     LOSE_REPLY,
-    /** It reaches the store at the next {@link #resume}. */
+    /** The call reaches the store at the next {@link #resume}. */
     HOLD_REQUEST,
-    /** It is applied, and answered at the next {@link #resume}. */
+    /** The call is applied, and answered at the next {@link #resume}. */
     HOLD_REPLY,
     /** The store refuses the account. */
     DENY,
-    /** The verb itself throws what no store should. */
+    /** The verb itself throws an exception that no store should throw. */
     THROW,
-    /** The verb itself throws an {@link Error}, as where a class of the driver is missing. */
+    /** The verb itself throws an {@link Error}, as when a class of the driver is missing. */
     THROW_ERROR
   }
 
@@ -77,24 +77,29 @@ public final class FaultyStore implements LockStore, CounterStore {
   private boolean losesBells;
   private volatile long lastSignOfLifeNanos;
 
-  /** The caller keeps {@code behind}: closing this does not close it. */
+  /**
+   * Makes a faulty store over {@code behind}, which stays the caller's: closing this does not close
+   * it.
+   */
   public FaultyStore(LockStore behind) {
     this.behind = behind;
   }
 
-  /** The coming calls of {@code verb} meet these faults, one each, before those of {@link #on}. */
+  /**
+   * Makes the next calls of {@code verb} meet these faults, one each, before those of {@link #on}.
+   */
   public synchronized FaultyStore next(Verb verb, Fault... faults) {
     next.computeIfAbsent(verb, v -> new ArrayDeque<>()).addAll(List.of(faults));
     return this;
   }
 
-  /** Every call of {@code verb} meets this fault, until {@link #heal}. */
+  /** Makes every call of {@code verb} meet this fault, until {@link #heal}. */
   public synchronized FaultyStore on(Verb verb, Fault fault) {
     always.put(verb, fault);
     return this;
   }
 
-  /** Every call fails without having reached the store, until {@link #heal}. */
+  /** Makes every call fail without having reached the store, until {@link #heal}. */
   public synchronized FaultyStore cut() {
     for (Verb verb : Verb.values()) {
       on(verb, Fault.LOSE_REQUEST);
@@ -102,20 +107,20 @@ public final class FaultyStore implements LockStore, CounterStore {
     return this;
   }
 
-  /** No bell is heard until {@link #heal}. */
+  /** Drops every bell until {@link #heal}. */
   public synchronized FaultyStore loseBells() {
     losesBells = true;
     return this;
   }
 
-  /** No more faults; what was held back stays so until {@link #resume}. */
+  /** Ends all faults; calls and replies that were held back stay so until {@link #resume}. */
   public synchronized void heal() {
     next.clear();
     always.clear();
     losesBells = false;
   }
 
-  /** Lets go of requests and replies that were held back, on the calling thread. */
+  /** Releases requests and replies that were held back, on the calling thread. */
   public void resume() {
     for (Runnable first = nextHeld(); first != null; first = nextHeld()) {
       first.run();
@@ -126,27 +131,27 @@ public final class FaultyStore implements LockStore, CounterStore {
     return held.poll();
   }
 
-  /** How often the engine called {@code verb}, whatever became of it. */
+  /** Returns how often the engine called {@code verb}, whatever became of the call. */
   public synchronized int calls(Verb verb) {
     return calls.getOrDefault(verb, 0);
   }
 
-  /** How often the engine had an answer to {@code verb}. */
+  /** Returns how often the engine got an answer to {@code verb}. */
   public synchronized int answers(Verb verb) {
     return answers.getOrDefault(verb, 0);
   }
 
-  /** How often a bell told the engine of a grant. */
+  /** Returns how often a bell told the engine of a grant. */
   public int grantsRung() {
     return grantsRung.get();
   }
 
-  /** What {@link Fault#LOSE_REPLY} lost, oldest first. */
+  /** Returns what {@link Fault#LOSE_REPLY} lost, oldest first. */
   public List<Object> lostReplies() {
     return List.copyOf(lostReplies);
   }
 
-  /** When the last attempt or renewal arrived here, by {@link System#nanoTime}. */
+  /** Returns when the last attempt or renewal arrived here, by {@link System#nanoTime}. */
   public long lastSignOfLifeNanos() {
     return lastSignOfLifeNanos;
   }

@@ -38,7 +38,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a store owes that is {@link Inspectable}: what people are shown, and eviction. */
+/** The obligations of an {@link Inspectable} store: what it shows to people, and eviction. */
 public abstract class InspectableContract extends StoreContract {
 
   private SeamClient here;

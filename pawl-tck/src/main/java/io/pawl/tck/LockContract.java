@@ -6,8 +6,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What a user of {@link Pawl} is promised, on the service under test. A case whose name starts with
- * {@code p1} to {@code p8} keeps that promise of docs/GUARANTEES.md.
+ * The promises to a user of {@link Pawl}, on the service under test. A case whose name starts with
+ * {@code p1} to {@code p8} tests that promise of docs/GUARANTEES.md.
  */
 public abstract class LockContract extends StoreContract {
 

@@ -2,7 +2,9 @@ package io.pawl.tck;
 
 import org.junit.jupiter.api.Nested;
 
-/** What every {@link io.pawl.spi.LockStore} owes to the engine, straight at the seam. */
+/**
+ * The obligations of every {@link io.pawl.spi.LockStore} to the engine, tested at its interface.
+ */
 public abstract class LockStoreContract extends StoreContract {
 
   @Nested

@@ -6,16 +6,19 @@ import io.pawl.spi.Stores;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 
-/** All that a store owes that other processes reach by URL, also when such a process dies. */
+/**
+ * All contracts of a store that other processes reach by URL, including those for the death of such
+ * a process.
+ */
 public abstract class ServerContracts extends StoreContracts {
 
   /** For subclasses. */
   protected ServerContracts() {}
 
-  /** The URL at which this process and others find the service. */
+  /** Returns the URL at which this process and others find the service. */
   protected abstract String url();
 
-  /** The value of {@code counter} as the service stores it, read without Pawl. */
+  /** Returns the value of {@code counter} as the service stores it, read without Pawl. */
   protected abstract long storedValue(String counter) throws Exception;
 
   @Override

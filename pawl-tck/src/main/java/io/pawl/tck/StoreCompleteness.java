@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.support.ReflectionSupport;
 
 /**
- * Fails while the package of the subclass has a store that does not pass every contract made for
- * it. The subclass is empty and stands in the store's package:
+ * Fails if the package of the subclass has a store without a test for every contract that applies
+ * to it. The subclass is empty and is in the store's package:
  *
  * <pre>{@code class ContractsTest extends StoreCompleteness {}}</pre>
  */
@@ -23,7 +23,7 @@ public abstract class StoreCompleteness {
   /** For subclasses. */
   protected StoreCompleteness() {}
 
-  /** Whether a store that is opened by URL is the same for other processes. */
+  /** Returns whether a store that is opened by URL is the same for other processes. */
   protected boolean outlivesAProcess() {
     return true;
   }

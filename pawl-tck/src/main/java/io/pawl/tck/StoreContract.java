@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * What every contract asks of its subclass: how to reach the service. A new instance serves each
- * case; whatever a case opens is closed after it. Lock names are unique to a case, so that the
- * service may be shared and need not be empty. A case that hangs fails after two minutes.
+ * The base of every contract: a subclass says how to reach the service. Each case has a new
+ * instance, and everything that a case opens is closed after it. Lock names are unique to a case,
+ * so the service may be shared and need not be empty. A case that hangs fails after two minutes.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 public abstract class StoreContract {
@@ -24,18 +24,18 @@ public abstract class StoreContract {
   protected abstract LockStore openStore();
 
   /**
-   * A lease that some cases let run out, 300 ms unless overridden: longer for a service that cannot
-   * keep time so finely or answers slowly, at most 5 s.
+   * Returns a lease that some cases let run out, 300 ms unless overridden: longer for a service
+   * with a coarse clock or slow answers, at most 5 s.
    */
   protected Duration shortLease() {
     return Duration.ofMillis(300);
   }
 
   /**
-   * What all names of a case begin with; {@code unique} unless overridden, for instance to have
-   * them in one slot of a cluster.
+   * Returns the prefix of all names of a case; {@code unique} unless overridden, for instance to
+   * have the names in one slot of a cluster.
    *
-   * @param unique short, and of no other case
+   * @param unique a short text that no other case has
    */
   protected String namespace(String unique) {
     return unique;

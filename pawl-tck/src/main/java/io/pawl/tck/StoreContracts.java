@@ -5,9 +5,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a store owes: one subclass for each service says how to reach it. A store that other
- * processes reach by URL extends {@link ServerContracts} instead; one that has no counters, or that
- * nobody can look into, extends the contracts that it owes one by one.
+ * All contracts of a store: one subclass for each service says how to reach it. For a store that
+ * other processes reach by URL, extend {@link ServerContracts} instead. For a store without
+ * counters or without inspection, extend the contracts that apply to it one by one.
  *
  * <pre>{@code
  * class MemoryContractsTest extends StoreContracts {
@@ -42,7 +42,7 @@ public abstract class StoreContracts {
     return 6_000;
   }
 
-  /** See {@link CounterContract#assertStoredConserved}; nothing unless overridden. */
+  /** See {@link CounterContract#assertStoredConserved}; does nothing unless overridden. */
   protected void assertStoredConserved(String counter) throws Exception {}
 
   @Nested
