@@ -34,7 +34,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     verb.checkOperands(operands.size());
     checkOptions(verb, arguments);
     try {
-      String name = RunCommand.checked("counter name", words.get(1));
+      String name = Arguments.text("counter name", words.get(1));
       LockName.check("counter name", name, LockName.MAX_BYTES);
       return new CounterTask(verb, name, step(verb, operands, arguments));
     } catch (IllegalArgumentException e) {
@@ -139,7 +139,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
       throw Failure.usage(
           "reserve needs --ttl, after which what is not confirmed returns to stock");
     }
-    Duration ttl = RunCommand.duration("--ttl", text);
+    Duration ttl = Arguments.duration("--ttl", text);
     if (ttl.toMillis() < 1) {
       throw Failure.usage("--ttl: " + text + " is shorter than 1ms");
     }
@@ -152,7 +152,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
   }
 
   private static OperationId operationId(String text) {
-    return OperationId.of(RunCommand.checked("operation id", text));
+    return OperationId.of(Arguments.text("operation id", text));
   }
 
   private static int limit(@Nullable String text) {

@@ -15,9 +15,11 @@ import picocli.CommandLine.ParseResult;
 /** {@code pawl demo}: plays a fight over a lock, and a flash sale, in a directory of its own. */
 final class DemoCommand implements Command {
 
+  private final Class<?> program;
   private final Output output;
 
-  DemoCommand(Output output) {
+  DemoCommand(Class<?> program, Output output) {
+    this.program = program;
     this.output = output;
   }
 
@@ -65,7 +67,7 @@ final class DemoCommand implements Command {
   private int play(String what, Path directory, String broken)
       throws IOException, InterruptedException {
     int worst = Exit.OK;
-    try (DemoProcesses processes = new DemoProcesses()) {
+    try (DemoProcesses processes = new DemoProcesses(program)) {
       if (!what.equals("sale")) {
         Path place = Files.createDirectory(directory.resolve("lock"));
         worst = new LockDemo(place, broken, processes, output).play();

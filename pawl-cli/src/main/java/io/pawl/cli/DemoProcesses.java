@@ -13,7 +13,12 @@ final class DemoProcesses implements AutoCloseable {
   private static final long PATIENCE_MILLIS = 2_000;
   private static final long END_SECONDS = 5;
 
+  private final Class<?> program;
   private final List<Process> all = new ArrayList<>();
+
+  DemoProcesses(Class<?> program) {
+    this.program = program;
+  }
 
   interface Condition {
     boolean holds();
@@ -32,7 +37,7 @@ final class DemoProcesses implements AutoCloseable {
     }
     line.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp"));
     line.add(System.getProperty("java.class.path"));
-    line.addAll(List.of(Main.class.getName(), command, directory.toString()));
+    line.addAll(List.of(program.getName(), command, directory.toString()));
     line.addAll(more);
     Process process = new ProcessBuilder(line).inheritIO().start();
     all.add(process);

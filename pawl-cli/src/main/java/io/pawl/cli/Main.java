@@ -124,7 +124,7 @@ public final class Main {
       case "counter" -> new CounterCommand(environment, output);
       case "schema" -> new SchemaCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
-      case "demo" -> new DemoCommand(output);
+      case "demo" -> new DemoCommand(Main.class, output);
       case "demo-worker" -> new DemoWorker();
       case "demo-buyers" -> new SaleWorker();
       case "completion" -> new CompletionCommand(this::wholeSpec, output);

@@ -32,7 +32,7 @@ final class ReleaseCommand extends InspectCommand {
 
   @Override
   void check(ParseResult arguments) {
-    RunCommand.lockName(arguments);
+    Arguments.lockName(arguments);
     String token = arguments.matchedOptionValue("--token", null);
     if ((token == null) != arguments.hasMatchedOption("--force")) {
       throw Failure.usage("say which hold to end: --token N (see pawl list), or --force for any");
@@ -44,7 +44,7 @@ final class ReleaseCommand extends InspectCommand {
 
   @Override
   int inspect(Inspectable store, ParseResult arguments) {
-    String name = RunCommand.lockName(arguments);
+    String name = Arguments.lockName(arguments);
     String token = arguments.matchedOptionValue("--token", null);
     return token == null
         ? releaseAll(store, name, arguments)

@@ -2,7 +2,6 @@ package io.pawl.cli;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.DurationText;
-import io.pawl.spi.LockName;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,7 +108,7 @@ final class RunCommand implements Command {
   }
 
   private static RunOptions read(ParseResult arguments, List<String> rest) {
-    String lock = lockName(arguments);
+    String lock = Arguments.lockName(arguments);
     String script = arguments.matchedOptionValue("-c", null);
     List<String> command = command(script, rest);
     Duration lease = lease(arguments);
@@ -127,27 +126,8 @@ final class RunCommand implements Command {
         maxRun(arguments),
         killAfter(arguments, lease),
         onLost(arguments.matchedOptionValue("--on-lost", "term")),
-        holder == null ? baseName(command.get(0)) : checked("--holder", holder),
+        holder == null ? baseName(command.get(0)) : Arguments.text("--holder", holder),
         arguments.hasMatchedOption("--json"));
-  }
-
-  /** The lock's name, checked. */
-  static String lockName(ParseResult arguments) {
-    String name = arguments.matchedPositionalValue(0, "");
-    try {
-      return LockName.check(checked("lock name", name));
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(String.valueOf(e.getMessage()));
-    }
-  }
-
-  /** Bytes that are no characters would be read as U+FFFD, all of them the same. */
-  static String checked(String what, String text) {
-    if (text.indexOf('\uFFFD') >= 0) {
-      throw Failure.usage(
-          what + ": holds bytes that are not UTF-8, or no UTF-8 locale is installed");
-    }
-    return text;
   }
 
   private static Mode mode(ParseResult arguments) {
@@ -184,14 +164,15 @@ final class RunCommand implements Command {
   }
 
   private static List<String> command(@Nullable String script, List<String> rest) {
-    rest.forEach(argument -> checked("command", argument));
+    rest.forEach(argument -> Arguments.text("command", argument));
     if (script == null) {
       if (rest.isEmpty()) {
         throw Failure.usage("the command is missing; write pawl run NAME -- COMMAND");
       }
       return rest;
     }
-    List<String> shell = new ArrayList<>(List.of("/bin/sh", "-c", checked("-c", script), "sh"));
+    List<String> shell =
+        new ArrayList<>(List.of("/bin/sh", "-c", Arguments.text("-c", script), "sh"));
     shell.addAll(rest);
     return shell;
   }
@@ -259,16 +240,7 @@ final class RunCommand implements Command {
 
   private static Duration duration(ParseResult arguments, String option, Duration otherwise) {
     String text = arguments.matchedOptionValue(option, null);
-    return text == null ? otherwise : duration(option, text);
-  }
-
-  /** The value of an option, checked. */
-  static Duration duration(String option, String text) {
-    try {
-      return DurationText.parse(option, text);
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(String.valueOf(e.getMessage()));
-    }
+    return text == null ? otherwise : Arguments.duration(option, text);
   }
 
   private static OnLost onLost(String text) {

@@ -25,12 +25,12 @@ final class ShowCommand extends InspectCommand {
 
   @Override
   void check(ParseResult arguments) {
-    RunCommand.lockName(arguments);
+    Arguments.lockName(arguments);
   }
 
   @Override
   int inspect(Inspectable store, ParseResult arguments) {
-    String name = RunCommand.lockName(arguments);
+    String name = Arguments.lockName(arguments);
     LockView lock =
         await(store.show(name)).orElseGet(() -> new LockView(name, null, 0, List.of(), List.of()));
     if (arguments.hasMatchedOption("--json")) {
