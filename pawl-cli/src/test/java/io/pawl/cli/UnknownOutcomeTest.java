@@ -3,9 +3,9 @@ package io.pawl.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.memory.MemoryStore;
-import io.pawl.tck.FaultyStore;
-import io.pawl.tck.FaultyStore.Fault;
-import io.pawl.tck.FaultyStore.Verb;
+import io.pawl.tck.rig.FaultyStore;
+import io.pawl.tck.rig.FaultyStore.Fault;
+import io.pawl.tck.rig.FaultyStore.Verb;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

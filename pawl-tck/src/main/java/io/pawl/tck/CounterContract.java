@@ -1,5 +1,11 @@
 package io.pawl.tck;
 
+import io.pawl.tck.counter.BasketCases;
+import io.pawl.tck.counter.CounterLoadCases;
+import io.pawl.tck.counter.CountingCases;
+import io.pawl.tck.counter.LostChangeCases;
+import io.pawl.tck.counter.OperationIdCases;
+import io.pawl.tck.counter.ReservationCases;
 import org.junit.jupiter.api.Nested;
 
 /**
