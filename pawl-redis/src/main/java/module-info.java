@@ -4,7 +4,7 @@ module io.pawl.redis {
   requires static org.jspecify;
   requires transitive lettuce.core;
   requires io.netty.common;
-  // Lettuce, an automatic module, says not what it requires; this brings the rest of Netty.
+  // Lettuce, an automatic module, does not say what it requires; this brings the rest of Netty.
   requires io.netty.resolver.dns;
   requires org.slf4j;
 
