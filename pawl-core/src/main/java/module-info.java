@@ -14,7 +14,8 @@ module io.pawl {
   exports io.pawl.concurrent to
       io.pawl.composite,
       io.pawl.redis,
-      io.pawl.sql;
+      io.pawl.sql,
+      io.pawl.tck;
 
   uses io.pawl.spi.StoreProvider;
 

@@ -2,8 +2,10 @@
 module io.pawl.redis {
   requires transitive io.pawl;
   requires static org.jspecify;
-  requires lettuce.core;
+  requires transitive lettuce.core;
   requires io.netty.common;
+  // Lettuce, an automatic module, does not say what it requires; this brings the rest of Netty.
+  requires io.netty.resolver.dns;
   requires org.slf4j;
 
   exports io.pawl.redis;

@@ -1,5 +1,10 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Command;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.Specs;
 import java.util.List;
 import java.util.function.Supplier;
 import picocli.AutoComplete;

@@ -1,5 +1,13 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Command;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Json;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.Specs;
+import io.pawl.cli.command.StoreSetting;
+import io.pawl.cli.run.LauncherEnvironment;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;

@@ -1,5 +1,19 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Command;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Json;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.Specs;
+import io.pawl.cli.counter.CounterCommand;
+import io.pawl.cli.demo.DemoCommand;
+import io.pawl.cli.demo.DemoWorker;
+import io.pawl.cli.demo.SaleWorker;
+import io.pawl.cli.inspect.ListCommand;
+import io.pawl.cli.inspect.ReleaseCommand;
+import io.pawl.cli.inspect.ShowCommand;
+import io.pawl.cli.run.RunCommand;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -124,7 +138,7 @@ public final class Main {
       case "counter" -> new CounterCommand(environment, output);
       case "schema" -> new SchemaCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
-      case "demo" -> new DemoCommand(output);
+      case "demo" -> new DemoCommand(Main.class, output);
       case "demo-worker" -> new DemoWorker();
       case "demo-buyers" -> new SaleWorker();
       case "completion" -> new CompletionCommand(this::wholeSpec, output);

@@ -1,5 +1,11 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Command;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.Specs;
+import io.pawl.cli.command.StoreSetting;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.spi.SchemaSource;
 import java.util.List;

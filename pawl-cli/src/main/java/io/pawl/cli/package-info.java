@@ -1,4 +1,4 @@
-/** The {@code pawl} command. */
+/** {@code pawl}: finds the command, and describes itself and its surroundings. */
 @NullMarked
 package io.pawl.cli;
 

@@ -2,15 +2,51 @@ package io.pawl.cli;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
-/** Which module may see which, and the names that no class has; the CLI sees them all. */
+/**
+ * Which module and package may see which, and how large one is; the CLI sees all that users see.
+ */
 @AnalyzeClasses(packages = "io.pawl", importOptions = DoNotIncludeTests.class)
 class ModuleRulesTest {
+
+  private static final int MOST_FILES = 30;
+
+  @ArchTest
+  static final ArchRule noTwoPackagesNeedEachOther =
+      slices().matching("io.(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static void aPackageHasFewFilesAndOneModule(JavaClasses all) {
+    Map<String, List<JavaClass>> packages =
+        all.stream()
+            .filter(JavaClass::isTopLevelClass)
+            .collect(Collectors.groupingBy(JavaClass::getPackageName));
+    assertThat(packages).containsKeys("io.pawl", "io.pawl.cli", "io.pawl.tck");
+    assertThat(packages)
+        .allSatisfy(
+            (name, classes) -> {
+              assertThat(classes).hasSizeLessThanOrEqualTo(MOST_FILES);
+              assertThat(classes.stream().map(ModuleRulesTest::module).distinct()).hasSize(1);
+            });
+  }
+
+  private static String module(JavaClass type) {
+    String file = type.getSource().orElseThrow().getUri().toString();
+    return file.substring(0, file.lastIndexOf(type.getName().replace('.', '/')));
+  }
+
   @ArchTest
   static final ArchRule sqlSeesCoreAndItsClientsButNoOtherStore =
       classes()

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
-import io.pawl.tck.FaultyStore;
-import io.pawl.tck.FaultyStore.Fault;
-import io.pawl.tck.FaultyStore.Verb;
+import io.pawl.tck.rig.FaultyStore;
+import io.pawl.tck.rig.FaultyStore.Fault;
+import io.pawl.tck.rig.FaultyStore.Verb;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -11,6 +11,8 @@ import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.tck.counter.CounterCases;
+import io.pawl.tck.rig.SecondProcess;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

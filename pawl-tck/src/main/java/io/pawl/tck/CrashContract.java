@@ -1,6 +1,6 @@
 package io.pawl.tck;
 
-import static io.pawl.tck.SecondProcess.token;
+import static io.pawl.tck.rig.SecondProcess.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Lease;
@@ -10,7 +10,10 @@ import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
-import io.pawl.tck.Bench.Running;
+import io.pawl.tck.rig.Bench;
+import io.pawl.tck.rig.Bench.Running;
+import io.pawl.tck.rig.FencedRegister;
+import io.pawl.tck.rig.SecondProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -236,7 +239,7 @@ public abstract class CrashContract extends StoreContract {
     Running<String> looping = bench.start(() -> other.order(order));
     for (int i = 0; i < 40; i++) {
       try (Lease lease = acquire(lock)) {
-        Puppet.visit(lease, directory);
+        FencedRegister.visit(lease, directory);
       }
     }
     assertThat(looping.result()).isEqualTo("looped");

@@ -1,6 +1,6 @@
 package io.pawl.tck;
 
-import static io.pawl.tck.Bench.eventually;
+import static io.pawl.tck.rig.Bench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -25,9 +25,12 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import io.pawl.tck.Bench.Running;
-import io.pawl.tck.SeamClient.Hold;
-import io.pawl.tck.SeamClient.RecordingBell;
+import io.pawl.tck.rig.Bench;
+import io.pawl.tck.rig.Bench.Running;
+import io.pawl.tck.rig.SeamClient;
+import io.pawl.tck.rig.SeamClient.Hold;
+import io.pawl.tck.rig.SeamClient.RecordingBell;
+import io.pawl.tck.seam.NameCases;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,21 @@ package io.pawl.tck;
 
 import io.pawl.Pawl;
 import io.pawl.options.PawlOptions;
+import io.pawl.tck.lock.AcquireCases;
+import io.pawl.tck.lock.AsyncCases;
+import io.pawl.tck.lock.BodyCases;
+import io.pawl.tck.lock.CloseCases;
+import io.pawl.tck.lock.ElectionCases;
+import io.pawl.tck.lock.GroupCases;
+import io.pawl.tck.lock.JavaLockCases;
+import io.pawl.tck.lock.LinearizabilityCases;
+import io.pawl.tck.lock.LossCases;
+import io.pawl.tck.lock.LostMessageCases;
+import io.pawl.tck.lock.OrderCases;
+import io.pawl.tck.lock.ReadWriteCases;
+import io.pawl.tck.lock.SemaphoreCases;
+import io.pawl.tck.lock.StoreDownCases;
+import io.pawl.tck.lock.UserCodeCases;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 

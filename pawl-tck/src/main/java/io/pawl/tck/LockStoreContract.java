@@ -1,5 +1,12 @@
 package io.pawl.tck;
 
+import io.pawl.tck.seam.ExpiryCases;
+import io.pawl.tck.seam.LoadCases;
+import io.pawl.tck.seam.ModeCases;
+import io.pawl.tck.seam.NameCases;
+import io.pawl.tck.seam.ShortestHoldCases;
+import io.pawl.tck.seam.StoreTokenCases;
+import io.pawl.tck.seam.VerbCases;
 import org.junit.jupiter.api.Nested;
 
 /**

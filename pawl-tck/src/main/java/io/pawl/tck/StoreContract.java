@@ -1,6 +1,7 @@
 package io.pawl.tck;
 
 import io.pawl.spi.LockStore;
+import io.pawl.tck.rig.Bench;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;

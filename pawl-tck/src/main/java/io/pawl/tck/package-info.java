@@ -8,6 +8,9 @@
  * io.pawl.tck.CrashContract}, with a {@code url()}, where it has a {@link
  * io.pawl.spi.StoreProvider}; and an empty one of {@link io.pawl.tck.StoreCompleteness}, which
  * fails while one of the others is forgotten.
+ *
+ * <p>The cases of the contracts stand in the packages below. A store's own tests may use {@link
+ * io.pawl.tck.rig}, too.
  */
 @NullMarked
 package io.pawl.tck;

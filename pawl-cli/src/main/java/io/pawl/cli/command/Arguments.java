@@ -1,0 +1,38 @@
+package io.pawl.cli.command;
+
+import io.pawl.spi.DurationText;
+import io.pawl.spi.LockName;
+import java.time.Duration;
+import picocli.CommandLine.ParseResult;
+
+/** What was written on the command line, checked. */
+public final class Arguments {
+
+  private Arguments() {}
+
+  public static String lockName(ParseResult arguments) {
+    String name = arguments.matchedPositionalValue(0, "");
+    try {
+      return LockName.check(text("lock name", name));
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Bytes that are no characters would be read as U+FFFD, all of them the same. */
+  public static String text(String what, String text) {
+    if (text.indexOf('\uFFFD') >= 0) {
+      throw Failure.usage(
+          what + ": holds bytes that are not UTF-8, or no UTF-8 locale is installed");
+    }
+    return text;
+  }
+
+  public static Duration duration(String option, String text) {
+    try {
+      return DurationText.parse(option, text);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package io.pawl.cli.command;
+
+import io.pawl.spi.LockStore;
+import io.pawl.spi.SchemaSource;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which store, and who said so. The first that speaks wins: the {@code --store} option, {@code
+ * PAWL_STORE}, {@code ./pawl.properties}, the user's configuration, the embedded store.
+ *
+ * @param origin where the URL was found, for messages
+ */
+public record StoreSetting(String url, String origin) {
+
+  private static final String KEY = "store";
+  private static final String FILE = "pawl.properties";
+
+  public static StoreSetting find(@Nullable String option, Map<String, String> environment) {
+    if (option != null) {
+      return ofOption(option);
+    }
+    String variable = environment.getOrDefault("PAWL_STORE", "");
+    if (!variable.isEmpty()) {
+      return new StoreSetting(variable, "PAWL_STORE");
+    }
+    StoreSetting here = read(Path.of(FILE));
+    if (here != null) {
+      return here;
+    }
+    StoreSetting user = read(userConfiguration(environment).resolve("pawl").resolve(FILE));
+    return user != null ? user : new StoreSetting(Stores.embeddedUrl(), "the default");
+  }
+
+  /** Other users can read the arguments of a process. */
+  private static StoreSetting ofOption(String url) {
+    StoreSetting setting = new StoreSetting(url, "--store");
+    if (!setting.parsed().toString().equals(url)) {
+      throw Failure.usage(
+          "--store: a password on the command line shows in the list of processes;"
+              + " put the URL into PAWL_STORE or pawl.properties");
+    }
+    return setting;
+  }
+
+  private static Path userConfiguration(Map<String, String> environment) {
+    String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
+    return xdg.startsWith("/")
+        ? Path.of(xdg)
+        : Path.of(environment.getOrDefault("HOME", System.getProperty("user.home", ".")))
+            .resolve(".config");
+  }
+
+  private static @Nullable StoreSetting read(Path file) {
+    if (!Files.exists(file)) {
+      return null;
+    }
+    Properties properties = new Properties();
+    try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+      properties.load(reader);
+    } catch (IOException | IllegalArgumentException e) {
+      throw new Failure(
+          Exit.CONFIGURATION, file + ": cannot be read as a properties file: " + e.getClass());
+    }
+    TreeSet<String> unknown = new TreeSet<>(properties.stringPropertyNames());
+    unknown.remove(KEY);
+    if (!unknown.isEmpty()) {
+      throw new Failure(
+          Exit.CONFIGURATION, file + ": key '" + unknown.first() + "' is unknown; known: " + KEY);
+    }
+    String url = properties.getProperty(KEY, "").strip();
+    return url.isEmpty() ? null : new StoreSetting(url, file.toString());
+  }
+
+  /** Opens the store; the caller closes it. */
+  public LockStore open() {
+    if (parsed().scheme().equals("memory")) {
+      throw new Failure(
+          Exit.CONFIGURATION,
+          "store " + this + " ends with each command; use sqlite:/path/to/file");
+    }
+    try {
+      return Stores.open(parsed());
+    } catch (IllegalArgumentException e) {
+      throw new Failure(Exit.CONFIGURATION, said(e));
+    }
+  }
+
+  /** Asks the provider of a store that has tables. */
+  public String withSchema(BiFunction<SchemaSource, StoreUrl, String> question) {
+    try {
+      if (Stores.provider(parsed()) instanceof SchemaSource source) {
+        return question.apply(source, parsed());
+      }
+    } catch (IllegalArgumentException e) {
+      throw new Failure(Exit.CONFIGURATION, said(e));
+    }
+    throw new Failure(Exit.CONFIGURATION, "store " + this + " has no tables");
+  }
+
+  private StoreUrl parsed() {
+    try {
+      return StoreUrl.parse(url);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(Exit.CONFIGURATION, said(e));
+    }
+  }
+
+  private String said(IllegalArgumentException e) {
+    return e.getMessage() + " (from " + origin + ")";
+  }
+
+  /** Without passwords. */
+  @Override
+  public String toString() {
+    return parsed() + " (from " + origin + ")";
+  }
+}

@@ -1,0 +1,117 @@
+package io.pawl.cli.counter;
+
+import io.pawl.Pawl;
+import io.pawl.cli.command.Command;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.Specs;
+import io.pawl.cli.command.StoreSetting;
+import io.pawl.counter.OutcomeUnknownException;
+import io.pawl.options.PawlOptions;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.LockStore;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParseResult;
+
+/** {@code pawl counter}: reads and changes counters. */
+public final class CounterCommand implements Command {
+
+  private final Map<String, String> environment;
+  private final Output output;
+
+  public CounterCommand(Map<String, String> environment, Output output) {
+    this.environment = environment;
+    this.output = output;
+  }
+
+  @Override
+  public CommandSpec spec() {
+    CommandSpec spec = Specs.command("counter", "Reads and changes a counter.");
+    // so that -5 is a number; what looks like an option otherwise is refused by words()
+    spec.parser().unmatchedOptionsArePositionalParams(true);
+    List<String> synopsis = new ArrayList<>();
+    for (CounterVerb verb : CounterVerb.values()) {
+      synopsis.add((synopsis.isEmpty() ? "" : "       ") + verb.usage());
+    }
+    spec.usageMessage()
+        .customSynopsis(synopsis.toArray(String[]::new))
+        .description(
+            "A change prints the counter's value just after it, and is made at most once under its"
+                + " id. AMOUNT is 1 unless given.")
+        .footer(
+            "",
+            "Exit code: 0 done; 75 refused, nothing was changed; 74 the change was sent and",
+            "not answered: ask with pawl counter outcome, or repeat it under its id; 65 the",
+            "id stands for another change or is too old; others as of pawl run.");
+    return spec.addPositional(
+            PositionalParamSpec.builder()
+                .index("0..*")
+                .arity("0..*")
+                .type(String[].class)
+                .paramLabel("VERB")
+                .description("What to do, the counter's name, and what that needs; as above.")
+                .build())
+        .addOption(
+            Specs.value(
+                "ID",
+                "Of this change: however often it is repeated under it, it is made once. 1 to 250"
+                    + " bytes. Default: a new one.",
+                "--id"))
+        .addOption(
+            Specs.value(
+                "DURATION",
+                "How long a reservation stays open; not confirmed by then it returns to stock.",
+                "--ttl"))
+        .addOption(Specs.value("N", "How many lines of history. Default 20.", "--limit"))
+        .addOption(Specs.store())
+        .addOption(Specs.json("As one JSON object per line."));
+  }
+
+  @Override
+  public int run(ParseResult arguments, List<String> rest) {
+    CounterTask task = task(arguments);
+    StoreSetting setting =
+        StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
+    try (LockStore store = setting.open()) {
+      if (store instanceof CounterStore) {
+        return perform(task, store, arguments.hasMatchedOption("--json"));
+      }
+      throw new Failure(Exit.CONFIGURATION, setting + ": this store has no counters");
+    }
+  }
+
+  static CounterTask task(ParseResult arguments) {
+    return CounterTask.read(words(arguments), arguments);
+  }
+
+  int perform(CounterTask task, LockStore store, boolean json) {
+    PawlOptions client = PawlOptions.defaults().application("pawl counter");
+    CounterReport report = new CounterReport(task.counter(), task.verb(), json, output);
+    try (Pawl pawl = Pawl.over(store, client.releaseAtShutdown(false))) {
+      return task.step().run(pawl.counter(task.counter()), report);
+    } catch (OutcomeUnknownException e) {
+      return report.unknown(e);
+    }
+  }
+
+  /** Without what is an option that does not exist; its value may be a URL with a password. */
+  private static List<String> words(ParseResult arguments) {
+    List<String> words = Arrays.asList(arguments.matchedPositionalValue(0, new String[0]));
+    for (String word : words) {
+      if (word.startsWith("-") && !word.matches("-\\d+")) {
+        int value = word.indexOf('=');
+        throw Failure.usage(
+            "option "
+                + (value < 0 ? word : word.substring(0, value))
+                + " is unknown; see pawl counter --help");
+      }
+    }
+    return words;
+  }
+}

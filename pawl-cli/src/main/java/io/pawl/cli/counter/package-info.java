@@ -1,0 +1,5 @@
+/** {@code pawl counter}. */
+@NullMarked
+package io.pawl.cli.counter;
+
+import org.jspecify.annotations.NullMarked;

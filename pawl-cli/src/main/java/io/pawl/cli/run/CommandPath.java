@@ -1,0 +1,52 @@
+package io.pawl.cli.run;
+
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Finds a command the way a shell does, so that a typing error costs no lock. */
+final class CommandPath {
+
+  private static final String PATH_OF_LAST_RESORT = "/usr/local/bin:/usr/bin:/bin";
+
+  private CommandPath() {}
+
+  /**
+   * Checks that {@code command} can be executed.
+   *
+   * @throws Failure 127 when there is none, 126 when it may not be executed
+   */
+  static void check(String command, Map<String, String> environment) {
+    if (command.isEmpty()) {
+      throw new Failure(Exit.NOT_FOUND, "the command is empty; write pawl run NAME -- COMMAND");
+    }
+    boolean seen = false;
+    String directories = command.contains("/") ? "" : path(environment);
+    for (String directory : directories.split(":", -1)) {
+      Path file;
+      try {
+        file = Path.of(directory).resolve(command);
+      } catch (InvalidPathException e) {
+        continue;
+      }
+      if (Files.isExecutable(file) && !Files.isDirectory(file)) {
+        return;
+      }
+      seen |= Files.exists(file) && (command.contains("/") || !Files.isDirectory(file));
+    }
+    if (seen) {
+      throw new Failure(
+          Exit.NOT_EXECUTABLE, "command '" + command + "': may not be executed; see chmod +x");
+    }
+    throw new Failure(
+        Exit.NOT_FOUND,
+        "command '" + command + "': not found" + (command.contains("/") ? "" : " on the PATH"));
+  }
+
+  private static String path(Map<String, String> environment) {
+    return environment.getOrDefault("PATH", PATH_OF_LAST_RESORT);
+  }
+}

@@ -1,0 +1,210 @@
+package io.pawl.cli.run;
+
+import io.pawl.DistributedLock;
+import io.pawl.DistributedSemaphore;
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.cli.command.Exit;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Output;
+import io.pawl.cli.command.StoreSetting;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs one command under one lock: take the lock, start the command, wait for it, give the lock
+ * back. {@link Watch} looks after the time in between.
+ */
+final class Run {
+
+  private static final long SHOW_SECONDS = 2;
+  private static final long ANSWER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long ANSWER_PAUSE_MILLIS = 100;
+  private static final String EXPIRES_AT = "PAWL_EXPIRES_AT";
+
+  private final RunOptions options;
+  private final StoreSetting setting;
+  private final Map<String, String> environment;
+  private final RunReport report;
+
+  Run(RunOptions options, StoreSetting setting, Map<String, String> environment, Output output) {
+    this.options = options;
+    this.setting = setting;
+    this.environment = environment;
+    this.report = new RunReport(output, options.json());
+  }
+
+  int execute() {
+    if (options.checksCommand()) {
+      CommandPath.check(options.command().get(0), environment);
+    }
+    Signals signals = Signals.catchFor(Thread.currentThread());
+    PawlOptions client = PawlOptions.defaults().application("pawl run").releaseAtShutdown(false);
+    try (LockStore store = setting.open();
+        Pawl pawl = Pawl.over(store, client)) {
+      Optional<Lease> lease = acquire(pawl);
+      if (lease.isEmpty()) {
+        report.busy(options.lock(), show(store), options.skipIfBusy());
+        return options.skipIfBusy() ? Exit.OK : Exit.BUSY;
+      }
+      return runUnder(lease.get(), signals);
+    } catch (InterruptedException e) {
+      return Exit.SIGNAL + signals.pending();
+    }
+  }
+
+  /**
+   * A store that does not answer within the client's patience is asked again for some seconds: on a
+   * starved host a cold JVM alone takes longer than that.
+   */
+  private Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
+    long begun = System.nanoTime();
+    Duration patience = options.patience();
+    while (true) {
+      try {
+        return ask(pawl, patience);
+      } catch (StoreUnavailableException e) {
+        if (System.nanoTime() - begun >= ANSWER_PATIENCE_NANOS) {
+          throw e;
+        }
+      }
+      Thread.sleep(ANSWER_PAUSE_MILLIS);
+      patience = left(System.nanoTime() - begun);
+    }
+  }
+
+  /** Of the wait that was asked for, after so long; null where there is no limit. */
+  private @Nullable Duration left(long nanos) {
+    Duration whole = options.patience();
+    if (whole == null) {
+      return null;
+    }
+    Duration left = whole.minusNanos(nanos);
+    return left.isNegative() ? Duration.ZERO : left;
+  }
+
+  private Optional<Lease> ask(Pawl pawl, @Nullable Duration patience) throws InterruptedException {
+    LockOptions how =
+        LockOptions.defaults()
+            .lease(options.lease())
+            .minHold(options.minHold())
+            .strictOrder()
+            .note(options.holder());
+    if (options.mode() instanceof Mode.Permits permits) {
+      DistributedSemaphore semaphore = pawl.semaphore(options.lock(), permits.capacity(), how);
+      return patience == null
+          ? Optional.of(semaphore.acquire(permits.wanted()))
+          : semaphore.tryAcquire(permits.wanted(), patience);
+    }
+    DistributedLock lock =
+        options.mode() == Mode.SHARED
+            ? pawl.readWriteLock(options.lock(), how).readLock()
+            : pawl.lock(options.lock(), how);
+    return patience == null ? Optional.of(lock.acquire()) : lock.tryAcquire(patience);
+  }
+
+  /** Who is in the way, as far as the store tells. */
+  private LockView show(LockStore store) {
+    LockView unknown = new LockView(options.lock(), null, 0, List.of(), List.of());
+    if (!(store instanceof Inspectable inspectable)) {
+      return unknown;
+    }
+    try {
+      return inspectable
+          .show(options.lock())
+          .toCompletableFuture()
+          .get(SHOW_SECONDS, TimeUnit.SECONDS)
+          .orElse(unknown);
+    } catch (ExecutionException | TimeoutException | InterruptedException e) {
+      return unknown;
+    }
+  }
+
+  private int runUnder(Lease lease, Signals signals) throws InterruptedException {
+    if (signals.pending() != 0) {
+      lease.close();
+      return Exit.SIGNAL + signals.pending();
+    }
+    String mark = Long.toHexString(ThreadLocalRandom.current().nextLong() | Long.MIN_VALUE);
+    Process command = start(lease, mark);
+    Watch watch = new Watch(options, lease, report, command, mark);
+    watch.start();
+    signals.forwardTo(command);
+    int status = await(command);
+    signals.keep();
+    Watch.Verdict verdict = watch.end();
+    if (verdict == Watch.Verdict.LOST) {
+      lease.closeAsync();
+      return Exit.LOST;
+    }
+    if (verdict == Watch.Verdict.FAILED) {
+      lease.close();
+      return Exit.INTERNAL;
+    }
+    boolean cutShort = verdict == Watch.Verdict.TOO_LONG && status == 0;
+    int exit = cutShort ? Exit.SIGNAL + 15 : status;
+    return giveBack(lease, exit);
+  }
+
+  private Process start(Lease lease, String mark) {
+    ProcessBuilder builder = new ProcessBuilder(options.command()).inheritIO();
+    Map<String, String> variables = builder.environment();
+    String expiresAt = Instant.now().plus(lease.remaining()).toString();
+    variables.put("PAWL_LOCK", lease.lock());
+    variables.put("PAWL_TOKEN", Long.toString(lease.token()));
+    variables.put("PAWL_HOLDER", options.holder());
+    variables.put(EXPIRES_AT, expiresAt);
+    variables.merge(ProcessTree.MARK_VARIABLE, mark, (outer, inner) -> outer + "," + inner);
+    LauncherEnvironment.undo(variables);
+    report.acquired(lease, expiresAt);
+    try {
+      return builder.start();
+    } catch (IOException e) {
+      lease.close();
+      throw new Failure(
+          Exit.NOT_EXECUTABLE,
+          "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
+    }
+  }
+
+  /** The command's status; 128 + n when signal n ended it. */
+  private static int await(Process command) {
+    while (true) {
+      try {
+        return command.waitFor();
+      } catch (InterruptedException e) {
+        // a signal that came just before the command started: it has been forwarded
+      }
+    }
+  }
+
+  private int giveBack(Lease lease, int exit) {
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      if (options.onLost() != OnLost.WARN) {
+        report.lostAfterwards(lease, exit);
+        return Exit.LOST;
+      }
+    }
+    report.ended(lease, exit);
+    return exit;
+  }
+}

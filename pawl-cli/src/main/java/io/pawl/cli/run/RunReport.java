@@ -1,0 +1,101 @@
+package io.pawl.cli.run;
+
+import io.pawl.Lease;
+import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Json;
+import io.pawl.cli.command.LockText;
+import io.pawl.cli.command.Output;
+import io.pawl.spi.DurationText;
+import io.pawl.spi.Inspectable.LockView;
+import java.time.Duration;
+
+/**
+ * What {@code pawl run} says, on standard error: nothing while all is well, one line for a person
+ * otherwise; or with {@code --json} one object for each step.
+ */
+final class RunReport {
+
+  private final Output output;
+  private final boolean json;
+
+  RunReport(Output output, boolean json) {
+    this.output = output;
+    this.json = json;
+  }
+
+  void acquired(Lease lease, String expiresAt) {
+    if (json) {
+      output.event(event("acquired", lease).put("expiresAt", expiresAt));
+    }
+  }
+
+  void ended(Lease lease, int exit) {
+    if (json) {
+      output.event(event("ended", lease).put("exit", exit));
+    }
+  }
+
+  void busy(String lock, LockView view, boolean skipped) {
+    if (json) {
+      output.event(
+          new Json()
+              .put("event", skipped ? "skipped" : "busy")
+              .put("lock", lock)
+              .put("holders", LockText.claims(view.holders())));
+    } else if (!skipped) {
+      String holders =
+          view.holders().isEmpty()
+              ? ""
+              : ": " + LockText.describe(view.holders().get(0)) + " holds it";
+      output.remark("lock '" + lock + "' is busy" + holders);
+    }
+  }
+
+  void lost(Lease lease, boolean goingOn) {
+    String what =
+        goingOn
+            ? "cannot be renewed and is about to be lost; stopping the command"
+            : "is lost, another may hold the lock; stopping the command";
+    say("lost", lease, what);
+  }
+
+  void lostButRuns(Lease lease) {
+    say("lost", lease, "is lost, another may hold the lock; the command goes on as asked");
+  }
+
+  void lostAfterwards(Lease lease, int exit) {
+    say(
+        "lost",
+        lease,
+        "was lost while the command ran (which ended with " + exit + "); another may have run too");
+  }
+
+  void tooLong(Lease lease, Duration maxRun) {
+    say(
+        "tooLong",
+        lease,
+        "the command ran longer than " + DurationText.format(maxRun) + " (--max-run); stopping it");
+  }
+
+  void failed(Lease lease, RuntimeException cause) {
+    say("failed", lease, Failure.of(cause).message() + "; stopping the command");
+  }
+
+  void stillRuns(Lease lease) {
+    say("stillRuns", lease, "some processes of the command cannot be killed; look for them in ps");
+  }
+
+  private void say(String event, Lease lease, String what) {
+    if (json) {
+      output.event(event(event, lease).put("message", what));
+    } else {
+      String subject = event.equals("lost") ? "lease of lock '" : "lock '";
+      String colon = event.equals("lost") ? "' " : "': ";
+      output.remark(subject + lease.lock() + colon + what);
+    }
+  }
+
+  private static Json event(String event, Lease lease) {
+    return new Json().put("event", event).put("lock", lease.lock()).put("token", lease.token());
+  }
+}

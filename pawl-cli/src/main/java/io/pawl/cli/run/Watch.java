@@ -1,0 +1,191 @@
+package io.pawl.cli.run;
+
+import io.pawl.Lease;
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Uninterruptibly;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks after a command while it runs: stops it, with all that it has started, when its lease is
+ * about to be lost or its time is up.
+ *
+ * <p><b>In time.</b> The lease is trusted until its local deadline, which lies before the moment at
+ * which the store may grant the lock to another. {@code killAfter} and a margin before that
+ * deadline the processes get TERM, and whatever is left of them gets KILL a margin before it. A
+ * renewal that succeeds moves the deadline, so all this starts only after renewals have failed for
+ * a good while. The {@link Guard} does the same a little later, for a pawl that is stopped itself.
+ */
+final class Watch {
+
+  /** How the watch ended. */
+  enum Verdict {
+    NOTHING_HAPPENED,
+    LOST,
+    TOO_LONG,
+    FAILED
+  }
+
+  /** Most commands of a script are over by then, and need no guard. */
+  private static final long GUARD_DELAY_MILLIS = 25;
+
+  private static final long LONGEST_MARGIN_MILLIS = 1000;
+
+  private final RunOptions options;
+  private final Lease lease;
+  private final RunReport report;
+  private final ProcessTree tree;
+  private final String mark;
+  private final long child;
+  private final long marginMillis;
+  private final long startedAt = System.nanoTime();
+  private final Thread thread = DaemonThreads.named("watch", this::look);
+  private @Nullable Guard guard;
+  private boolean lost;
+  private boolean warned;
+  private boolean over;
+  private volatile Verdict verdict = Verdict.NOTHING_HAPPENED;
+
+  Watch(RunOptions options, Lease lease, RunReport report, Process child, String mark) {
+    this.options = options;
+    this.lease = lease;
+    this.report = report;
+    this.tree = new ProcessTree(child, mark);
+    this.mark = mark;
+    this.child = child.pid();
+    this.marginMillis = Math.min(LONGEST_MARGIN_MILLIS, options.lease().toMillis() / 10);
+  }
+
+  void start() {
+    lease.onLost(this::wakeUp);
+    thread.start();
+  }
+
+  private synchronized void wakeUp() {
+    lost = true;
+    notifyAll();
+  }
+
+  /** The command has ended; answers once whatever had to be stopped is stopped. */
+  Verdict end() {
+    synchronized (this) {
+      over = true;
+      notifyAll();
+    }
+    Uninterruptibly.join(thread);
+    return verdict;
+  }
+
+  private void look() {
+    try {
+      lookUntilOver();
+    } catch (RuntimeException e) {
+      verdict = Verdict.FAILED;
+      report.failed(lease, e);
+      tree.kill(); // unwatched it would be unsafe
+    } finally {
+      dismissGuard();
+    }
+  }
+
+  private void lookUntilOver() {
+    await(GUARD_DELAY_MILLIS);
+    boolean stops = options.onLost() != OnLost.WARN;
+    while (!isOver()) {
+      long left = lease.remaining().toMillis();
+      if (!warned && left <= (stops ? graceMillis() + marginMillis : 0)) {
+        lost(left);
+        if (stops) {
+          return;
+        }
+      }
+      long spare = options.maxRun().toMillis() - (System.nanoTime() - startedAt) / 1_000_000;
+      if (spare <= 0) {
+        tooLong();
+        return;
+      }
+      if (stops) {
+        tellGuard(left);
+      }
+      long untilStop = left - graceMillis() - marginMillis;
+      await(Math.min(spare, warned || !stops ? spare : nextLook(untilStop)));
+    }
+  }
+
+  /** Often enough for the guard to hear of each renewal. */
+  private long nextLook(long untilStop) {
+    return Math.max(1, Math.min(untilStop, options.lease().toMillis() / 6));
+  }
+
+  private long graceMillis() {
+    return options.onLost() == OnLost.TERM ? options.killAfter().toMillis() : 0;
+  }
+
+  private void lost(long left) {
+    if (options.onLost() == OnLost.WARN) {
+      report.lostButRuns(lease);
+      warned = true;
+      return;
+    }
+    verdict = Verdict.LOST;
+    report.lost(lease, left > 0);
+    stop(graceMillis());
+  }
+
+  private void tooLong() {
+    verdict = Verdict.TOO_LONG;
+    report.tooLong(lease, options.maxRun());
+    stop(options.killAfter().toMillis());
+  }
+
+  /** A lease that has gone altogether cannot be missed any more, one that is going can. */
+  private void stop(long killAfterMillis) {
+    long left = lease.remaining().toMillis();
+    long grace =
+        left > 0 && options.onLost() != OnLost.WARN
+            ? Math.max(0, Math.min(killAfterMillis, left - marginMillis))
+            : killAfterMillis;
+    if (guard != null) {
+      guard.stopAt(Guard.uptime() + (grace + marginMillis / 2) / 10, 0);
+    }
+    if (grace > 0) {
+      tree.terminate(grace);
+    }
+    if (!tree.kill()) {
+      report.stillRuns(lease);
+    }
+  }
+
+  /** The uptime is read first, so that a pause in between makes the guard early, never late. */
+  private void tellGuard(long left) {
+    long uptime = Guard.uptime();
+    long now = Math.min(left, lease.remaining().toMillis());
+    long stopAt = uptime + (now - graceMillis() - marginMillis / 2) / 10;
+    if (guard == null) {
+      guard = Guard.start(mark, child, stopAt, graceMillis());
+    } else {
+      guard.stopAt(stopAt, graceMillis());
+    }
+  }
+
+  private void dismissGuard() {
+    if (guard != null) {
+      guard.dismiss();
+    }
+  }
+
+  private synchronized boolean isOver() {
+    return over;
+  }
+
+  /** Returns early when the command has ended or the lease is lost. */
+  private synchronized void await(long millis) {
+    if (!over && (!lost || warned)) {
+      try {
+        wait(Math.min(millis, Duration.ofDays(1).toMillis()));
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("nobody interrupts the watch", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,238 @@
+package io.pawl.tck.seam;
+
+import static io.pawl.spi.Mode.EXCLUSIVE;
+import static io.pawl.spi.Mode.SHARED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.tck.rig.Bench;
+import io.pawl.tck.rig.SeamClient;
+import io.pawl.tck.rig.SeamClient.Hold;
+import io.pawl.tck.rig.SeamClient.RecordingBell;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Exclusive, shared, and k of n permits. */
+public abstract class ModeCases extends SeamCases {
+
+  protected ModeCases(Bench bench) {
+    super(bench);
+  }
+
+  private boolean isHeld(SeamClient client, Claim claim) {
+    return client.renew(claim) instanceof Standing.Held;
+  }
+
+  @Test
+  void readersHoldTogether() {
+    String lock = bench.lock("readers");
+    here.ask(lock).mode(SHARED).take();
+    there.ask(lock).mode(SHARED).take();
+    here.ask(lock).mode(SHARED).withoutQueueing().take();
+
+    assertThat(there.findsFree(lock)).isFalse();
+  }
+
+  @Test
+  void aWriterWaitsForTheLastReader() {
+    String lock = bench.lock("lastReader");
+    Hold first = here.ask(lock).mode(SHARED).take();
+    Hold second = there.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+
+    here.withdraw(first);
+    assertThat(isHeld(there, writer)).isFalse();
+    there.withdraw(second);
+    assertThat(isHeld(there, writer)).isTrue();
+  }
+
+  @Test
+  void aWriterIsNotOvertakenByReaders() {
+    String lock = bench.lock("writer");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).mode(EXCLUSIVE).stand();
+    Claim late = here.ask(lock).mode(SHARED).stand();
+    Claim impatient = here.ask(lock).mode(SHARED).withoutQueueing().claim();
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
+
+    here.withdraw(reader);
+
+    assertThat(isHeld(there, writer)).isTrue();
+    assertThat(isHeld(here, late)).isFalse();
+    there.withdraw(writer);
+    assertThat(isHeld(here, late)).isTrue();
+  }
+
+  @Test
+  void aRunOfReadersIsGrantedTogether() {
+    String lock = bench.lock("run");
+    Hold writer = here.take(lock);
+    RecordingBell firstBell = new RecordingBell();
+    RecordingBell secondBell = new RecordingBell();
+    Claim first = there.ask(lock).mode(SHARED).claim();
+    Claim second = here.ask(lock).mode(SHARED).claim();
+    there.attempt(first, firstBell);
+    here.attempt(second, secondBell);
+    Claim nextWriter = there.ask(lock).stand();
+    Claim behind = here.ask(lock).mode(SHARED).stand();
+
+    here.withdraw(writer);
+
+    Bench.eventually(() -> firstBell.hasRungHeld() && secondBell.hasRungHeld());
+    assertThat(isHeld(there, first)).isTrue();
+    assertThat(isHeld(here, second)).isTrue();
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    assertThat(isHeld(here, behind)).isFalse();
+  }
+
+  @Test
+  void readersBehindAWriterThatGivesUpAreGranted() {
+    String lock = bench.lock("givesUp");
+    here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+    RecordingBell bell = new RecordingBell();
+    Claim reader = here.ask(lock).mode(SHARED).claim();
+    here.attempt(reader, bell);
+
+    there.withdraw(writer);
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(isHeld(here, reader)).isTrue();
+  }
+
+  @Test
+  void permitsAreSharedUpToTheirCapacity() {
+    String lock = bench.lock("permits");
+    Hold three = here.ask(lock).mode(new Mode.Permits(3, 5)).take();
+    there.ask(lock).mode(new Mode.Permits(2, 5)).take();
+    Claim impatient = here.ask(lock).mode(new Mode.Permits(1, 5)).withoutQueueing().claim();
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
+    Claim one = here.ask(lock).mode(new Mode.Permits(1, 5)).stand();
+    Claim two = there.ask(lock).mode(new Mode.Permits(2, 5)).stand();
+    Claim oneMore = there.ask(lock).mode(new Mode.Permits(1, 5)).stand();
+
+    here.withdraw(three);
+
+    assertThat(isHeld(here, one)).isTrue();
+    assertThat(isHeld(there, two)).isTrue();
+    assertThat(isHeld(there, oneMore)).isFalse();
+  }
+
+  @Test
+  void aLargeRequestIsNotOvertakenBySmallOnes() {
+    String lock = bench.lock("large");
+    Hold one = here.ask(lock).mode(new Mode.Permits(1, 4)).take();
+    Claim all = there.ask(lock).mode(new Mode.Permits(4, 4)).stand();
+    Claim small = here.ask(lock).mode(new Mode.Permits(1, 4)).stand();
+
+    here.withdraw(one);
+
+    assertThat(isHeld(there, all)).isTrue();
+    assertThat(isHeld(here, small)).isFalse();
+  }
+
+  @Test
+  void aLockTakesClaimsOfItsKindAlone() {
+    List<Mode> modes = List.of(EXCLUSIVE, SHARED, new Mode.Permits(1, 5), new Mode.Permits(1, 6));
+    for (Mode holding : modes) {
+      for (Mode asking : modes) {
+        String lock = bench.lock(holding + " and " + asking);
+        here.ask(lock).mode(holding).take();
+        Claim claim = there.ask(lock).mode(asking).withoutQueueing().claim();
+        assertThat(there.attempt(claim))
+            .as("%s beside %s", asking, holding)
+            .satisfies(standing -> besides(holding, asking, standing));
+      }
+    }
+  }
+
+  private static void besides(Mode holding, Mode asking, Standing standing) {
+    if (asking.capacity() != holding.capacity()) {
+      assertThat(standing).isEqualTo(new Standing.OtherKind(new Kind(holding.capacity())));
+    } else if (holding.equals(asking) && holding != EXCLUSIVE) {
+      assertThat(standing).isInstanceOf(Standing.Held.class);
+    } else {
+      assertThat(standing).isEqualTo(Standing.GONE);
+    }
+  }
+
+  @Test
+  void theKindOutlivesTheHold() {
+    String permits = bench.lock("idleSemaphore");
+    here.withdraw(here.ask(permits).mode(new Mode.Permits(2, 5)).take());
+    assertThat(there.attempt(there.ask(permits).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(5)));
+    assertThat(there.attempt(there.ask(permits).mode(new Mode.Permits(1, 4)).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(5)));
+    String lock = bench.lock("idleLock");
+    here.withdraw(here.ask(lock).take());
+    assertThat(there.attempt(there.ask(lock).mode(new Mode.Permits(1, 5)).claim()))
+        .isEqualTo(new Standing.OtherKind(Kind.LOCK));
+    there.ask(lock).mode(SHARED).take();
+    there.ask(permits).mode(new Mode.Permits(5, 5)).take();
+  }
+
+  @Test
+  void whoeverAsksForAnotherKindTakesNoPlace() {
+    String lock = bench.lock("noPlace");
+    Hold hold = here.take(lock);
+    Claim other = there.ask(lock).mode(new Mode.Permits(1, 5)).claim();
+    assertThat(there.attempt(other)).isEqualTo(new Standing.OtherKind(Kind.LOCK));
+    assertThat(there.renew(other)).isEqualTo(Standing.GONE);
+    here.withdraw(hold);
+    assertThat(there.renew(other)).isEqualTo(Standing.GONE);
+    there.withdraw(other);
+    there.take(lock);
+  }
+
+  @Test
+  void aWriterBecomesAReaderWithoutAGap() {
+    String lock = bench.lock("downgrade");
+    Hold writer = here.ask(lock).tokens(3).take();
+    RecordingBell bell = new RecordingBell();
+    Claim reader = there.ask(lock).mode(SHARED).claim();
+    there.attempt(reader, bell);
+    Claim nextWriter = there.ask(lock).stand();
+    Claim behind = there.ask(lock).mode(SHARED).stand();
+
+    Claim shared = writer.claim().as(SHARED);
+    assertThat(here.attempt(shared)).isEqualTo(writer.tokens());
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(here.attempt(shared)).isEqualTo(writer.tokens());
+    assertThat(here.renew(shared)).isEqualTo(writer.tokens());
+    assertThat(isHeld(there, reader)).isTrue();
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    there.withdraw(reader);
+    assertThat(isHeld(there, nextWriter)).isFalse();
+    here.withdraw(shared);
+    assertThat(isHeld(there, nextWriter)).isTrue();
+    assertThat(isHeld(there, behind)).isFalse();
+  }
+
+  @Test
+  void aReaderNeverBecomesAWriter() {
+    String lock = bench.lock("upgrade");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+
+    assertThat(here.attempt(reader.claim().as(EXCLUSIVE))).isEqualTo(reader.tokens());
+
+    there.ask(lock).mode(SHARED).take();
+  }
+
+  @Test
+  void aWriterInLineThatWouldRatherReadKeepsItsPlaceAsAWriter() {
+    String lock = bench.lock("rather");
+    Hold reader = here.ask(lock).mode(SHARED).take();
+    Claim writer = there.ask(lock).stand();
+
+    assertThat(there.attempt(writer.as(SHARED))).isInstanceOf(Standing.Waiting.class);
+
+    here.withdraw(reader);
+    assertThat(isHeld(there, writer)).isTrue();
+    assertThat(here.findsFree(lock)).isFalse();
+  }
+}
