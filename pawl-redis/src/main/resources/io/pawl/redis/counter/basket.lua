@@ -8,9 +8,9 @@
 -- Answers  what becomes of them (see counter.lua); of which key that speaks, if of one; from when on its
 --          ids are remembered; then their entries, or the one that is in the way
 
--- counter.lua
+-- counter/counter.lua
 
--- request.lua
+-- counter/request.lua
 
 local asks = {}
 for i = 1, #KEYS do

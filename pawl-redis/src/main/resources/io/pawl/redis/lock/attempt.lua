@@ -7,7 +7,7 @@
 --               in ms
 -- Answers  see rule.lua
 
--- layout.lua
+-- lock/layout.lua
 
 local standings = {}
 local header -- of the lock that a short cut looked at
@@ -131,8 +131,8 @@ if rest > #KEYS then
   return standings
 end
 
--- hash.lua
--- rule.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local function attempt(id, mode, lease, queues, tokens, floor, info, least)
   if lock.new and isACounter(lock.key) then

@@ -10,7 +10,7 @@
 
 local LINES = 500
 
--- counter.lua
+-- counter/counter.lua
 
 local c = open(KEYS[1], {})
 if c.new then

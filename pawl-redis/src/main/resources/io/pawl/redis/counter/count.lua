@@ -65,9 +65,9 @@ if added then
   return added
 end
 
--- counter.lua
+-- counter/counter.lua
 
--- request.lua
+-- counter/request.lua
 
 local asks, answers = {}, {}
 for i = 1, #KEYS do

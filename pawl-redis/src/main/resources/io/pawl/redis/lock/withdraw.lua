@@ -5,7 +5,7 @@
 --               refused for the lease, at least a minute; how long its hold lasts at least, in ms
 -- Answers  the rings alone, see rule.lua
 
--- layout.lua
+-- lock/layout.lua
 
 local header -- of the lock that a short cut looked at
 local clock
@@ -111,8 +111,8 @@ if rest > #KEYS then
   return publish()
 end
 
--- hash.lua
--- rule.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local function remember(id, till)
   local first = lock.gn > 0 and get(lock.gf)
