@@ -8,10 +8,12 @@ import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * The verbs in Lua, each in its file in a folder beside this class, with what they share in others.
@@ -35,6 +37,15 @@ record Scripts(
 
   /** A line that is a comment with nothing but the name of a file stands for that file. */
   private static final Pattern LOADED = Pattern.compile("(?m)^-- (\\S+\\.lua)\n");
+
+  /** Of {@code numbers.lua}, by their names. */
+  static final Map<String, String> NUMBERS =
+      Pattern.compile("(?m)^local (\\w+) = (-?\\d+)")
+          .matcher(read("numbers.lua"))
+          .results()
+          .collect(Collectors.toMap(number -> number.group(1), number -> number.group(2)));
+
+  private static final Pattern NAME = Pattern.compile("\\b[A-Z][A-Z_]++\\b");
 
   static Scripts load() {
     return load(UnaryOperator.identity());
@@ -70,7 +81,7 @@ record Scripts(
   }
 
   private static Script script(String source) {
-    String text = withoutComments(source);
+    String text = withNumbers(withoutComments(source));
     try {
       byte[] sha = MessageDigest.getInstance("SHA-1").digest(text.getBytes(UTF_8));
       return new Script(text, HexFormat.of().formatHex(sha));
@@ -82,6 +93,11 @@ record Scripts(
   /** They are for readers of the files, not for the server's memory. */
   private static String withoutComments(String source) {
     return source.replaceAll("(?m)^ *--.*\n", "").replaceAll("(?m) +-- .*$", "");
+  }
+
+  private static String withNumbers(String source) {
+    return NAME.matcher(source)
+        .replaceAll(name -> NUMBERS.getOrDefault(name.group(), name.group()));
   }
 
   private static String read(String file) {

@@ -10,7 +10,7 @@
 
 local c = open(KEYS[1], {})
 if c.new then
-  return {0}
+  return {NO_COUNTER}
 end
 local settled = settle(c)
 save()

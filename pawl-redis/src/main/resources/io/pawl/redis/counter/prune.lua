@@ -14,7 +14,7 @@ local LINES = 500
 
 local c = open(KEYS[1], {})
 if c.new then
-  return {0}
+  return {NO_COUNTER}
 end
 if tonumber(ARGV[2]) > now then
   return {TO_COME, now}
