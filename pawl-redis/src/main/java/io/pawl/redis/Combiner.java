@@ -179,7 +179,7 @@ final class Combiner {
     onTheirWay.incrementAndGet();
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      tryAsk(command)
+      Failures.caught(() -> ask(command))
           .whenComplete(
               (reply, error) -> {
                 try {
@@ -191,15 +191,6 @@ final class Combiner {
                   answered(command, reply, error);
                 }
               });
-    }
-  }
-
-  /** Never throws: an error, say of memory, is an answer to those who wait for one. */
-  private CompletableFuture<List<Object>> tryAsk(List<Request> command) {
-    try {
-      return ask(command);
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
     }
   }
 
@@ -239,7 +230,8 @@ final class Combiner {
     if (size > 1 && failures.mayConcernOneClaim(error)) {
       for (List<Request> half :
           List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
-        tryAsk(half).whenComplete((reply, again) -> answered(half, reply, again));
+        Failures.caught(() -> ask(half))
+            .whenComplete((reply, again) -> answered(half, reply, again));
       }
       return;
     }

@@ -134,7 +134,7 @@ final class Confirmations implements AutoCloseable {
           asking.set(false);
           continue;
         }
-        confirm(batch)
+        Failures.caught(() -> confirm(batch))
             .whenComplete(
                 (nothing, error) -> {
                   asking.set(false);

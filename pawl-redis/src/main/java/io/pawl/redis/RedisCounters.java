@@ -33,15 +33,15 @@ final class RedisCounters {
 
   private static final int LINES_AT_ONCE = 500;
 
-  private static final int NONE = 0;
-  private static final int APPLIED = 1;
-  private static final int REFUSED = 2;
-  private static final int CONFLICT = 3;
-  private static final int CONFLICT_ELSEWHERE = 4;
-  private static final int TOO_OLD = 5;
-  private static final int AGAIN = 6;
-  private static final int IS_A_LOCK = 7;
-  private static final int TO_COME = 8;
+  static final int NO_COUNTER = 0;
+  static final int APPLIED = 1;
+  static final int REFUSED = 2;
+  static final int CONFLICT = 3;
+  static final int CONFLICT_ELSEWHERE = 4;
+  static final int TOO_OLD = 5;
+  static final int AGAIN = 6;
+  static final int IS_A_LOCK = 7;
+  static final int TO_COME = 8;
 
   private final Verbs verbs;
   private final Servers servers;
@@ -228,7 +228,7 @@ final class RedisCounters {
   }
 
   private static boolean isNone(List<Object> reply) {
-    return reply.get(0).equals((long) NONE);
+    return reply.get(0).equals((long) NO_COUNTER);
   }
 
   private CompletableFuture<List<Object>> asked(Script script, String counter, String... values) {

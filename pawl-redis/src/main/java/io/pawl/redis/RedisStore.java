@@ -57,6 +57,9 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
 
   private static final long DAY_MILLIS = 86_400_000;
 
+  /** As a lock's tokens follow the server's clock. */
+  static final int TOKENS_PER_MICROSECOND = 2;
+
   private final Servers servers;
   private final Failures failures;
   private final RedisOptions options;
@@ -217,7 +220,8 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   /** A token far from our own time follows somebody's floor, and must not spread to other locks. */
   private void learn(Standing.Held held) {
     long token = held.lastToken();
-    if (token > highestToken.get() && token < (System.currentTimeMillis() + DAY_MILLIS) * 2000) {
+    long latest = (System.currentTimeMillis() + DAY_MILLIS) * 1000 * TOKENS_PER_MICROSECOND;
+    if (token > highestToken.get() && token < latest) {
       highestToken.accumulateAndGet(token, Math::max);
     }
   }

@@ -66,7 +66,8 @@ final class Renewal {
   }
 
   private void send(List<Claim> command) {
-    ask.apply(command).whenComplete((part, error) -> answered(command, part, error));
+    Failures.caught(() -> ask.apply(command))
+        .whenComplete((part, error) -> answered(command, part, error));
   }
 
   private void answered(
@@ -91,7 +92,7 @@ final class Renewal {
       }
     }
     if (standings.isEmpty() && failure != null) {
-      answer.completeExceptionally(Failures.unwrapped(failure));
+      answer.completeExceptionally(failures.of(failure));
     } else {
       answer.complete(standings);
     }

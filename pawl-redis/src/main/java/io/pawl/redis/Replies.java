@@ -18,12 +18,14 @@ final class Replies {
   /** A claim's id, its first and last token, and its followers. */
   static final int RING_LENGTH = 4;
 
-  private static final long GONE = -1;
+  static final long GONE = -1;
+
+  static final long TOKENS_USED_UP = -2;
 
   /** Less the capacity, 0 for a lock. */
-  private static final long OTHER_KIND = -3;
+  static final long OTHER_KIND = -3;
 
-  private static final long IS_A_COUNTER = -4_294_967_296L;
+  static final long IS_A_COUNTER = -4_294_967_296L;
 
   private Replies() {}
 
@@ -55,8 +57,11 @@ final class Replies {
     if (other <= OTHER_KIND) {
       return new Standing.OtherKind(new Kind((int) (OTHER_KIND - other)));
     }
-    throw new StoreException(
-        "lock '" + claim.lock() + "': fencing tokens are used up; use another name");
+    if (other == TOKENS_USED_UP) {
+      throw new StoreException(
+          "lock '" + claim.lock() + "': fencing tokens are used up; use another name");
+    }
+    throw failures.unavailable("answered a script with nonsense", null);
   }
 
   static Map<ClaimId, Standing> standings(

@@ -8,11 +8,16 @@ import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/** The verbs in Lua, each in its file beside this class, with what they share in others. */
+/**
+ * The verbs in Lua, each in its file in a folder beside this class, with what they share in others.
+ */
 record Scripts(
     Script attempt,
     Script renew,
@@ -30,8 +35,17 @@ record Scripts(
    */
   record Script(String text, String sha) {}
 
-  private static final List<String> SHARED =
-      List.of("layout.lua", "hash.lua", "rule.lua", "counter.lua", "request.lua");
+  /** A line that is a comment with nothing but the name of a file stands for that file. */
+  private static final Pattern LOADED = Pattern.compile("(?m)^-- (\\S+\\.lua)\n");
+
+  /** Of {@code numbers.lua}, by their names. */
+  static final Map<String, String> NUMBERS =
+      Pattern.compile("(?m)^local (\\w+) = (-?\\d+)")
+          .matcher(read("numbers.lua"))
+          .results()
+          .collect(Collectors.toMap(number -> number.group(1), number -> number.group(2)));
+
+  private static final Pattern NAME = Pattern.compile("\\b[A-Z][A-Z_]++\\b");
 
   static Scripts load() {
     return load(UnaryOperator.identity());
@@ -43,37 +57,31 @@ record Scripts(
   static Scripts load(UnaryOperator<String> change) {
     Function<String, Script> verb = name -> script(change.apply(whole(name)));
     return new Scripts(
-        verb.apply("attempt.lua"),
-        verb.apply("renew.lua"),
-        verb.apply("withdraw.lua"),
-        verb.apply("evict.lua"),
-        verb.apply("kind.lua"),
-        verb.apply("show.lua"),
-        verb.apply("count.lua"),
-        verb.apply("basket.lua"),
-        verb.apply("ledger.lua"),
-        verb.apply("prune.lua"));
+        verb.apply("lock/attempt.lua"),
+        verb.apply("lock/renew.lua"),
+        verb.apply("lock/withdraw.lua"),
+        verb.apply("lock/evict.lua"),
+        verb.apply("lock/kind.lua"),
+        verb.apply("lock/show.lua"),
+        verb.apply("counter/count.lua"),
+        verb.apply("counter/basket.lua"),
+        verb.apply("counter/ledger.lua"),
+        verb.apply("counter/prune.lua"));
   }
 
-  /** A line that is a comment with nothing but the name of a shared file stands for that file. */
   private static String whole(String file) {
-    String source = read(file);
-    for (String shared : SHARED) {
-      String place = "-- " + shared + "\n";
-      if (source.contains(place)) {
-        source = source.replace(place, read(shared));
-      }
-    }
-    return source;
+    return LOADED
+        .matcher(read(file))
+        .replaceAll(loaded -> Matcher.quoteReplacement(read(loaded.group(1))));
   }
 
   /** The script of {@link RedisFence}. */
   static Script fence() {
-    return script(read("fence.lua"));
+    return script(read("fence/fence.lua"));
   }
 
   private static Script script(String source) {
-    String text = withoutComments(source);
+    String text = withNumbers(withoutComments(source));
     try {
       byte[] sha = MessageDigest.getInstance("SHA-1").digest(text.getBytes(UTF_8));
       return new Script(text, HexFormat.of().formatHex(sha));
@@ -85,6 +93,11 @@ record Scripts(
   /** They are for readers of the files, not for the server's memory. */
   private static String withoutComments(String source) {
     return source.replaceAll("(?m)^ *--.*\n", "").replaceAll("(?m) +-- .*$", "");
+  }
+
+  private static String withNumbers(String source) {
+    return NAME.matcher(source)
+        .replaceAll(name -> NUMBERS.getOrDefault(name.group(), name.group()));
   }
 
   private static String read(String file) {

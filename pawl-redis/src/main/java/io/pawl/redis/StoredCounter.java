@@ -14,7 +14,7 @@ final class StoredCounter {
 
   private static final int HEADER_WORDS = 12;
   private static final int ENTRY_WORDS = 7;
-  private static final long FORGOTTEN_UNIT = 100_000_000;
+  static final long FORGOTTEN_UNIT = 100_000_000;
 
   private StoredCounter() {}
 

@@ -103,11 +103,7 @@ final class Wire implements AutoCloseable {
 
   /** The connection for what depends on a connection's own history. */
   CompletableFuture<StatefulRedisConnection<String, String>> nodeOf(String key) {
-    try {
-      return servers.nodeOf(connection, key).toCompletableFuture();
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
+    return Failures.caught(() -> servers.nodeOf(connection, key).toCompletableFuture());
   }
 
   /** Runs {@code task} after {@code nanos} on a thread that may not block. */

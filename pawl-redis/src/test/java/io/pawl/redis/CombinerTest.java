@@ -3,7 +3,9 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
@@ -189,6 +191,30 @@ class CombinerTest {
                     .withThrowableThat()
                     .withCauseInstanceOf(StoreUnavailableException.class)
                     .withRootCauseInstanceOf(StackOverflowError.class));
+  }
+
+  @Test
+  void anErrorOfTheJvmWhileHalvesAreAskedForIsAnsweredToo() {
+    StoreException ofOne =
+        new StoreException("scripted", new RedisCommandExecutionException("WRONGTYPE"));
+    CompletableFuture<Map<ClaimId, Standing>> first = CompletableFuture.failedFuture(ofOne);
+
+    assertThat(
+            Renewal.of(
+                claims("halves"),
+                CLAIMS,
+                claim -> 0,
+                new Failures("server"),
+                command -> {
+                  if (command.size() == CLAIMS) {
+                    return first;
+                  }
+                  throw new StackOverflowError("scripted");
+                }))
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(StoreUnavailableException.class)
+        .withRootCauseInstanceOf(StackOverflowError.class);
   }
 
   @Test

@@ -27,6 +27,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -139,7 +141,7 @@ class ReplicasTest {
     try (Confirmations confirmations =
         new Confirmations(
             one,
-            Handshake.another(eachTimeAnother(one, connections), failures, options, false),
+            Handshake.another(withNodes(one, connections::remove), failures, options, false),
             failures,
             Scripts.load().renew(),
             "nobody's",
@@ -161,15 +163,55 @@ class ReplicasTest {
     return offset.find() && about.contains("offset=" + offset.group(1) + ",");
   }
 
-  /** Whoever asks for the connection finds that it was replaced. */
-  private static Servers eachTimeAnother(Servers servers, Queue<CompletionStage<?>> connections) {
+  @Test
+  void anErrorOfTheJvmFailsAConfirmationAndNoneAfterIt() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://short");
+    AtomicBoolean failed = new AtomicBoolean();
+    Servers shortOnce =
+        withNodes(
+            one,
+            () -> {
+              if (failed.compareAndSet(false, true)) {
+                throw new StackOverflowError("scripted");
+              }
+              return one.dial();
+            });
+    RedisOptions options =
+        RedisOptions.defaults()
+            .timeout(Duration.ofSeconds(20))
+            .waitReplicas(1, Duration.ofSeconds(10));
+    Failures failures = new Failures(one.describe());
+    Claim claim = plain.claim("short");
+    Standing.Held held = plain.take(claim);
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(shortOnce, failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            (reply, rings) -> {})) {
+      assertThat(confirmations.of(claim, held, false))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withRootCauseInstanceOf(StackOverflowError.class);
+      assertThat(confirmations.of(claim, held, false)).succeedsWithin(Duration.ofSeconds(20));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private static Servers withNodes(Servers servers, Supplier<CompletionStage<?>> nodes) {
     return (Servers)
         Proxy.newProxyInstance(
             Servers.class.getClassLoader(),
             new Class<?>[] {Servers.class},
             (proxy, method, arguments) ->
                 method.getName().equals("nodeOf")
-                    ? connections.remove()
+                    ? nodes.get()
                     : method.invoke(servers, arguments));
   }
 

@@ -54,10 +54,10 @@ public final class GrantRule {
   public static final long WITHDRAWN_KEPT_MILLIS = 60_000;
 
   /** How soon a claim asks again for which the queue had no place. */
-  static final long QUEUE_FULL_ASK_AGAIN_MILLIS = 100;
+  public static final long QUEUE_FULL_ASK_AGAIN_MILLIS = 100;
 
-  /** More than there can be shared holders. */
-  private static final long ALL_OF_A_LOCK = 1L << 31;
+  /** What an exclusive claim wants of a lock: more than there can be shared holders. */
+  public static final long ALL_OF_A_LOCK = 1L << 31;
 
   private GrantRule() {}
 

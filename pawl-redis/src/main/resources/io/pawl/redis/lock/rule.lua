@@ -13,16 +13,7 @@
 -- follows touch one run and seldom a neighbour: every verb costs the same however long the line is.
 -- Waiters whose time is over are dropped where they are met.
 
-local MAX_TOKENS = 64 -- in one grant
-local TOKENS_PER_MICROSECOND = 2
-local TOKEN_END = 9007199254740992 -- 2^53
-local MAX_WAITERS, MAX_WITHDRAWN, WITHDRAWN_KEPT = 10000, 1000, 60000
-local LINE_FULL_ASK_AGAIN, LOOK_FOR_DEAD_EVERY = 100, 5000
-local MAX_RUN = 64
-local LOCK = 0 -- in place of a capacity
-local ALL_OF_A_LOCK = 2147483648 -- more than there can be shared holders
-local GONE, TOKENS_USED_UP, OTHER_KIND = -1, -2, -3
-local IS_A_COUNTER = -4294967296 -- beyond OTHER_KIND less any capacity
+local LOOK_FOR_DEAD_EVERY = 5000
 
 local ADDRESS = ARGV[1]
 local rings = {} -- id, first and last token and followers of waiters whose bell is the caller's
@@ -155,7 +146,7 @@ end
 local function grant(c)
   local first = math.max(lock.last + 1, c.floor + 1, TOKENS_PER_MICROSECOND * micros)
   local last = first + (math.min(c.tokens, MAX_TOKENS) - 1) -- exact up to 2^53
-  if last >= TOKEN_END then
+  if last > LARGEST then
     return false
   end
   local wanted, capacity = share(c.mode)

@@ -5,12 +5,12 @@
 -- ARGV[3]  when it was first used, in ms
 -- ARGV[4]  1 to remember a refusal
 -- then per key: operation, in the words of Java's Operation
--- Answers  what becomes of them (see counter.lua); of which key that speaks, if of one; from when on its
+-- Answers  what becomes of them (see numbers.lua); of which key that speaks, if of one; from when on its
 --          ids are remembered; then their entries, or the one that is in the way
 
--- counter.lua
+-- counter/counter.lua
 
--- request.lua
+-- counter/request.lua
 
 local asks = {}
 for i = 1, #KEYS do

@@ -4,9 +4,9 @@
 -- ARGV[2]  the token
 -- Answers  1 or 0, whether there was such a hold; after it the rings, see rule.lua
 
--- layout.lua
--- hash.lua
--- rule.lua
+-- lock/layout.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local token, evicted = tonumber(ARGV[2]), 0
 open(KEYS[1])

@@ -4,7 +4,6 @@
 -- verb answers, so that claims for one lock in a row cost it one reading and one writing. Nothing is
 -- written before all of them are decided, so an error leaves a lock as it was.
 
-local MEMORY = 600000 -- how long the last token outlives the lock
 local ANY_KIND = -1 -- in place of a capacity
 local NONE = '' -- in place of an id
 
@@ -68,8 +67,9 @@ local function packed(c)
 end
 
 local function inChunks(command, arguments)
-  for from = 1, #arguments, 1000 do
-    call(command, lock.key, unpack(arguments, from, math.min(from + 999, #arguments)))
+  for from = 1, #arguments, MAX_ARGUMENTS do
+    local to = math.min(from + MAX_ARGUMENTS - 1, #arguments)
+    call(command, lock.key, unpack(arguments, from, to))
   end
 end
 

@@ -3,7 +3,7 @@
 -- ARGV[1]  see counter.lua
 -- then per key: id; operation, in the words of Java's Operation; when the id was first used, in ms;
 --               1 to remember a refusal
--- Answers  per key: what becomes of it (see counter.lua); its entry, or the one that is in the way, or,
+-- Answers  per key: what becomes of it (see numbers.lua); its entry, or the one that is in the way, or,
 --          if it is too old, from when on ids are remembered
 
 -- Short cut: additions to one counter under ids that it does not know, with nothing due and nothing to
@@ -39,13 +39,13 @@ local function addAll()
   reserved, next = tonumber(reserved), tonumber(next)
   local time, set, answers = format('%.0f', now), {'.', ''}, {}
   for i = 1, #KEYS do
-    local sum, code, head = value + amounts[i], 2, 'r 0 '
+    local sum, code, head = value + amounts[i], REFUSED, 'r 0 '
     if floor <= sum and sum + reserved <= ceiling then
-      value, code, head = sum, 1, 'a ' .. amounts[i] .. ' '
+      value, code, head = sum, APPLIED, 'a ' .. amounts[i] .. ' '
     end
     local a = 4 * i - 2
     local entry = head .. format('%.0f', value) .. ' ' .. time .. ' ' .. ARGV[a + 2] .. ' 0 ' .. ARGV[a + 1]
-    if code == 1 or ARGV[a + 3] == '1' then
+    if code == APPLIED or ARGV[a + 3] == '1' then
       local n = #set
       set[n + 1], set[n + 2], set[n + 3], set[n + 4] =
         fields[i + 1], entry, 'q:' .. next, time .. ' ' .. ARGV[a]
@@ -65,9 +65,9 @@ if added then
   return added
 end
 
--- counter.lua
+-- counter/counter.lua
 
--- request.lua
+-- counter/request.lua
 
 local asks, answers = {}, {}
 for i = 1, #KEYS do

@@ -5,7 +5,7 @@
 --               refused for the lease, at least a minute; how long its hold lasts at least, in ms
 -- Answers  the rings alone, see rule.lua
 
--- layout.lua
+-- lock/layout.lua
 
 local header -- of the lock that a short cut looked at
 local clock
@@ -15,7 +15,7 @@ local rung, pushed = {}, {} -- rings of the short cuts; address and message of t
 -- Short cut: the only holder, with nobody in line. Does just what the rule would do, but leaves it
 -- to the rule to shorten an expiry that is more than 30 minutes off.
 local function leavesIdle(i, last, at, keep, capacity)
-  if keep - at > 1800000 then
+  if keep - at > 3 * MEMORY then
     return false
   end
   call('HDEL', KEYS[i], 'e:' .. ARGV[3 * i - 1])
@@ -29,7 +29,7 @@ end
 local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, gn, wf, wl, gf, gl)
   clock = clock or redis.call('TIME')
   local key, now = KEYS[i], clock[1] * 1000 + math.floor(clock[2] / 1000)
-  if used < 2147483648 or now >= soonest or now < at then
+  if used < ALL_OF_A_LOCK or now >= soonest or now < at then
     return false
   end
   local run = call('HGET', key, 'q:' .. wf)
@@ -41,10 +41,11 @@ local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, g
   local id, followers = client .. '.' .. number, string.sub(run, from + #number + 1)
   local head = call('HGET', key, 'e:' .. id)
   local kind, till, lease, tokens, floor, _, _, _, _, _, _, _, address, info = parse(CLAIM, head)
-  local first = math.max(last + 1, floor + 1, 2000000 * clock[1] + 2 * clock[2])
-  last = first + (math.min(tokens, 64) - 1)
+  local first = math.max(last + 1, floor + 1,
+    TOKENS_PER_MICROSECOND * (clock[1] * 1000000 + clock[2]))
+  last = first + (math.min(tokens, MAX_TOKENS) - 1)
   count = count - 1
-  if kind ~= 'w' or now >= till or now < till - lease or last >= 9007199254740992 or last - first < count
+  if kind ~= 'w' or now >= till or now < till - lease or last > LARGEST or last - first < count
     and last > first then
     return false
   elseif count < last - first and wf ~= wl then
@@ -111,8 +112,8 @@ if rest > #KEYS then
   return publish()
 end
 
--- hash.lua
--- rule.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local function remember(id, till)
   local first = lock.gn > 0 and get(lock.gf)

@@ -25,12 +25,7 @@
 
 local SETTLED_AT_ONCE = 250 -- reservations that are due, in one script
 local FORGOTTEN_AT_ONCE = 20 -- ids, for each that is entered
-local MAX = 9007199254740991 -- 2^53 - 1
-local UNIT = 100000000 -- of the sum of what was forgotten
-local FLOOR, CEILING = 0, MAX -- of a counter that is new
-
--- What becomes of a request.
-local APPLIED, REFUSED, CONFLICT, ELSEWHERE, TOO_OLD, AGAIN, IS_A_LOCK, TO_COME = 1, 2, 3, 4, 5, 6, 7, 8
+local FLOOR, CEILING = 0, LARGEST -- of a counter that is new
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -106,8 +101,9 @@ local function put(c, field, value)
 end
 
 local function inChunks(c, command, arguments)
-  for from = 1, #arguments, 1000 do
-    call(command, c.key, unpack(arguments, from, math.min(from + 999, #arguments)))
+  for from = 1, #arguments, MAX_ARGUMENTS do
+    local to = math.min(from + MAX_ARGUMENTS - 1, #arguments)
+    call(command, c.key, unpack(arguments, from, to))
   end
 end
 
@@ -134,7 +130,7 @@ end
 
 -- Whether a lock has the name. In a Cluster it can be on another node, and then is not seen.
 local function isALock(c)
-  local lock = redis.pcall('HGET', 'pawl:lock:' .. string.sub(c.key, 14), '.')
+  local lock = redis.pcall('HGET', 'pawl:lock:' .. string.sub(c.key, #'pawl:counter:' + 1), '.')
   return type(lock) == 'string'
 end
 

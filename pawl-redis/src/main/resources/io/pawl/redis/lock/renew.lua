@@ -4,9 +4,9 @@
 -- then per key: claim id
 -- Answers  see rule.lua
 
--- layout.lua
--- hash.lua
--- rule.lua
+-- lock/layout.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local standings = {}
 for i = 1, #KEYS do

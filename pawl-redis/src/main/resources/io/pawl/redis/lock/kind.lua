@@ -6,9 +6,9 @@
 -- Answers  1; 0 where a lock would become a semaphore, or a semaphore a lock, and somebody holds it
 --          or waits for it; after it the rings, see rule.lua
 
--- layout.lua
--- hash.lua
--- rule.lua
+-- lock/layout.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local capacity, done = tonumber(ARGV[2]), 0
 open(KEYS[1])

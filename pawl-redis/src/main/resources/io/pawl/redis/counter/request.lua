@@ -59,13 +59,13 @@ end
 
 local function isPossible(ask)
   local value, floor, ceiling, reserved = after(ask)
-  return value and floor <= value and value + reserved <= ceiling and reserved <= MAX
+  return value and floor <= value and value + reserved <= ceiling and reserved <= LARGEST
 end
 
 -- What changed a counter from one value to another, as text: it can be beyond 2^53.
 local function difference(from, to)
   local sum = to - from
-  if sum >= -MAX and sum <= MAX then
+  if sum >= -LARGEST and sum <= LARGEST then
     return format('%.0f', sum)
   end
   local fmod = math.fmod
@@ -133,7 +133,7 @@ local function change(asks)
     end
     return decide(asks)
   elseif known < #asks or (refused > 0 and refused < known) then
-    return ELSEWHERE, {entries[first]}, first
+    return CONFLICT_ELSEWHERE, {entries[first]}, first
   end
   return refused > 0 and REFUSED or APPLIED, entries
 end

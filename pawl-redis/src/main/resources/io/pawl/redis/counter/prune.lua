@@ -10,11 +10,11 @@
 
 local LINES = 500
 
--- counter.lua
+-- counter/counter.lua
 
 local c = open(KEYS[1], {})
 if c.new then
-  return {0}
+  return {NO_COUNTER}
 end
 if tonumber(ARGV[2]) > now then
   return {TO_COME, now}

@@ -6,11 +6,11 @@
 -- Answers  0 where there is no such counter, AGAIN, or 1; then the header, and the number of the next
 --          line that was not read, 0 where there is none; then per line the id and the entry
 
--- counter.lua
+-- counter/counter.lua
 
 local c = open(KEYS[1], {})
 if c.new then
-  return {0}
+  return {NO_COUNTER}
 end
 local settled = settle(c)
 save()

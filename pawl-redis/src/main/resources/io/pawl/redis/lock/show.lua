@@ -5,7 +5,7 @@
 --          holders first and then the line in order: h or w; id; mode; first and last token; since;
 --          until; who it is
 
--- layout.lua
+-- lock/layout.lua
 
 local function text(number)
   return string.format('%d', number)

@@ -7,7 +7,7 @@
 --               in ms
 -- Answers  see rule.lua
 
--- layout.lua
+-- lock/layout.lua
 
 local standings = {}
 local header -- of the lock that a short cut looked at
@@ -26,7 +26,7 @@ end
 -- Whether a counter has the name: asked only where there is no hash yet. In a Cluster it can be on
 -- another node, and then is not seen.
 local function isACounter(key)
-  local counter = redis.pcall('HGET', 'pawl:counter:' .. string.sub(key, 11), '.')
+  local counter = redis.pcall('HGET', 'pawl:counter:' .. string.sub(key, #'pawl:lock:' + 1), '.')
   return type(counter) == 'string'
 end
 
@@ -35,7 +35,7 @@ end
 -- i-th claim.
 local function takesIdle(i)
   local a = 8 * i - 6
-  local last, keep, capacity, _ = 0, 0, 0
+  local last, keep, capacity, _ = 0, 0, LOCK
   if header then
     last, _, keep, capacity = parse(IDLE, header)
   elseif isACounter(KEYS[i]) then
@@ -45,15 +45,16 @@ local function takesIdle(i)
   local id = ARGV[a]
   local lease, tokens, floor = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local till = now + lease
-  local first = math.max(last + 1, floor + 1, 2 * micros)
-  last = first + (math.min(tokens, 64) - 1)
-  if capacity ~= 0 or last >= 9007199254740992 then
+  local first = math.max(last + 1, floor + 1, TOKENS_PER_MICROSECOND * micros)
+  last = first + (math.min(tokens, MAX_TOKENS) - 1)
+  if capacity ~= LOCK or last > LARGEST then
     return false
   end
-  local expire = keep < till + 600000
-  keep = expire and till + 1200000 or keep
+  local expire = keep < till + MEMORY
+  keep = expire and till + 2 * MEMORY or keep
   call('HSET', KEYS[i],
-    '.', pack(BUSY, last, now, keep, 0, 2147483648, till, 0, 1, 0, 0, 0, 0, id, id, '', ''),
+    '.', pack(BUSY, last, now, keep, LOCK, ALL_OF_A_LOCK, till, 0, 1, 0, 0, 0, 0, id, id,
+      '', ''),
     'e:' .. id, pack(CLAIM, 'h', till, lease, tokens, floor, now, first, last, 0, '', '', 'x',
       ARGV[1]) .. ARGV[a + 6])
   if expire then
@@ -72,7 +73,7 @@ local function joins(i)
   local last, at, keep, capacity, used, soonest, look, hn, wn, gn, wf, wl, hf, hl, gf, gl =
     parse(BUSY, header)
   readClock()
-  if used < 2147483648 or now >= soonest or now < at or wn >= 10000 or ARGV[a + 3] ~= '1' then
+  if used < ALL_OF_A_LOCK or now >= soonest or now < at or wn >= MAX_WAITERS or ARGV[a + 3] ~= '1' then
     return false
   end
   local found = call('HMGET', key, 'e:' .. id, 'q:' .. wl)
@@ -88,15 +89,15 @@ local function joins(i)
   local mine, number = string.match(id, '^(.+)%.(%d+)$')
   local lease, tokens, floor = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local till, run = now + lease
-  if client == mine and mode == 'x' and count < 64 then
+  if client == mine and mode == 'x' and count < MAX_RUN then
     run = pack(RUN, prev, next, math.min(ends, till), count + 1, 'x', mine)
       .. string.sub(found[2], from) .. number .. ','
   else
     run = pack(RUN, wl, next + 1, till, 1, 'x', mine) .. ',' .. number .. ','
     wl = next
   end
-  local expire = keep < till + 600000
-  keep = expire and till + 1200000 or keep
+  local expire = keep < till + MEMORY
+  keep = expire and till + 2 * MEMORY or keep
   call('HSET', key,
     '.', pack(BUSY, last, now, keep, capacity, used, soonest, look, hn, wn + 1, gn, wf, wl, hf,
       hl, gf, gl),
@@ -131,8 +132,8 @@ if rest > #KEYS then
   return standings
 end
 
--- hash.lua
--- rule.lua
+-- lock/hash.lua
+-- lock/rule.lua
 
 local function attempt(id, mode, lease, queues, tokens, floor, info, least)
   if lock.new and isACounter(lock.key) then
@@ -173,7 +174,7 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
       lock.look = now + LOOK_FOR_DEAD_EVERY
     end
     if lock.wn >= MAX_WAITERS then
-      return 0, LINE_FULL_ASK_AGAIN
+      return 0, QUEUE_FULL_ASK_AGAIN
     end
     queue(c)
   end
