@@ -18,7 +18,7 @@ import java.util.Optional;
  *     know
  * @param lastToken the largest token granted so far, 0 if none is remembered
  * @param holders in the order of their grants
- * @param waiters in line, the next first
+ * @param waiters in the queue, the next first
  */
 public record LockSnapshot(
     String name, int capacity, long lastToken, List<Claimant> holders, List<Claimant> waiters) {

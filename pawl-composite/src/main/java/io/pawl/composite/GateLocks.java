@@ -212,7 +212,7 @@ final class GateLocks {
     return plain(standing);
   }
 
-  /** Without followers: those of the truth's line did not come through the gate. */
+  /** Without followers: those of the truth's queue did not come through the gate. */
   static Standing plain(Standing standing) {
     return standing instanceof Standing.Held held && !held.followers().isEmpty()
         ? new Standing.Held(held.token(), held.lastToken())

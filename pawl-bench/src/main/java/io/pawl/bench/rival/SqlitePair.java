@@ -126,7 +126,7 @@ public final class SqlitePair implements Rival {
       }
     }
 
-    /** One transaction, begun again where 30 s in line for the file were not enough. */
+    /** One transaction, begun again where 30 s in the queue for the file were not enough. */
     private boolean changed(PreparedStatement update, boolean timed) throws SQLException {
       begin();
       if (timed) {

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 
 /**
  * How long nobody leads: from the end of the leader's JVM until the body of another JVM's candidate
- * runs. One that stands in line, for as long as the warm-up takes at least, takes over in each
+ * runs. One that stands in the queue, for as long as the warm-up takes at least, takes over in each
  * round, and a new JVM stands behind it.
  */
 final class ElectionSuite implements Suite {

@@ -47,7 +47,7 @@ public final class Combiner implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param waiters told of claims granted from the line, after their transaction has committed
+   * @param waiters told of claims granted from the queue, after their transaction has committed
    */
   public Combiner(Database database, Waiters waiters, String threadName) {
     this.database = database;

@@ -51,8 +51,8 @@ public record Row(
   private static final String LINGERS = "lingers";
 
   /**
-   * How many claims may stand in line for one lock. The whole line is rewritten at each change, and
-   * a thousand places are some 300 kB.
+   * How many claims may stand in the queue for one lock. The whole line is rewritten at each
+   * change, and a thousand places are some 300 kB.
    */
   public static final int MAX_WAITERS = 1_000;
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
  * database writes its own time instead.
  *
- * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in line and without
- * a shortest hold: while the last token is still its own, nobody else can hold the lock.
+ * <p><b>Giving back</b> the exclusive claim that was granted last, with nobody in the queue and
+ * without a shortest hold: while the last token is still its own, nobody else can hold the lock.
  *
  * <p>So whatever else happened to the row meanwhile (a renewal, an eviction, the end of a lease), a
  * last token that is still the one we know says that nobody was granted the lock after us. The row

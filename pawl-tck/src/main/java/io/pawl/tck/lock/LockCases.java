@@ -51,7 +51,7 @@ public abstract class LockCases {
     return there.lock(lock, Bench.LONG);
   }
 
-  /** Starts {@code wait}, and returns once its claim stands in the store's line. */
+  /** Starts {@code wait}, and returns once its claim stands in the store's queue. */
   <T> Bench.Running<T> standInLine(Callable<T> wait) {
     int before = network.answers(Verb.ATTEMPT);
     Bench.Running<T> running = bench.start(wait);
@@ -64,7 +64,7 @@ public abstract class LockCases {
     eventually(() -> network.answers(Verb.WITHDRAW) >= claims);
   }
 
-  /** The lock is free: nobody holds it, and no claim in line was granted it. */
+  /** The lock is free: nobody holds it, and no claim in the queue was granted it. */
   void assertComesFree(String lock) {
     eventually(
         () -> {

@@ -28,8 +28,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>{@code acquire <lock> <lease in ms> [<shortest hold in ms>]}: {@code held <token>}
  *   <li>{@code stubborn}, as {@code acquire}, though it does not end for a close of the client; all
  *       others do
- *   <li>{@code wait}, as {@code acquire}: {@code waiting} once it stands in line, and later {@code
- *       held <token>}
+ *   <li>{@code wait}, as {@code acquire}: {@code waiting} once it stands in the queue, and later
+ *       {@code held <token>}
  *   <li>{@code valid}: {@code true} or {@code false}, and how often the loss was told
  *   <li>{@code close}: {@code closed} or {@code lost}
  *   <li>{@code write <file>}: {@code written} or {@code refused}, by a {@link FencedRegister}
