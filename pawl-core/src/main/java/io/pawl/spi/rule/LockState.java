@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a store with a clock of its own knows of one lock: who holds, who waits in which order,
+ * Everything that a store with its own clock knows of one lock: the holders, the waiters in order,
  * the last token, and the claims that were withdrawn before they arrived. {@link GrantRule} alone
  * changes it. Times are milliseconds on the store's clock. Not thread-safe.
  */
@@ -27,11 +27,11 @@ public final class LockState {
   /**
    * A claim in the state.
    *
-   * @param since when it was granted, or stood in line
+   * @param since when it was granted, or joined the line
    * @param until when it is gone unless renewed
    * @param minHoldMillis how long its hold keeps the lock busy at least, from {@code since} on
-   * @param lingers withdrawn by its owner, who no longer holds it; it stands in the way until its
-   *     shortest hold is over
+   * @param lingers whether its owner has withdrawn it and no longer holds it; it keeps the lock
+   *     busy until its shortest hold is over
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
    */
@@ -49,7 +49,7 @@ public final class LockState {
       long minHoldMillis,
       boolean lingers) {
 
-    /** A waiting claim, or a held one without a shortest hold. */
+    /** Makes a waiting claim, or a held one without a shortest hold. */
     public Entry(
         ClaimId id,
         Mode mode,
@@ -124,12 +124,12 @@ public final class LockState {
           true);
     }
 
-    /** How long it lasts at most from the moment at which the store last heard of it. */
+    /** Returns how long it lasts at most from the moment at which the store last heard from it. */
     public long longestMillis() {
       return token > 0 ? Math.max(leaseMillis, minHoldMillis) : leaseMillis;
     }
 
-    /** As it is, but gone by {@code end}: for a clock that may have been set back. */
+    /** Returns the same entry, but gone by {@code end}: for a clock that may have been set back. */
     public Entry endingBy(long end) {
       return until <= end ? this : keptUntil(end);
     }
@@ -164,7 +164,7 @@ public final class LockState {
   /**
    * A waiting claim that was granted.
    *
-   * @param held its tokens, and who followed it in line
+   * @param held its tokens, and the claims that followed it in line
    */
   public record Grant(ClaimId id, Standing.Held held) {}
 
@@ -180,15 +180,15 @@ public final class LockState {
   /** Nothing runs out before this: spares the rule a scan of 10,000 waiters at every verb. */
   private long nothingEndsBefore = Long.MAX_VALUE;
 
-  /** A lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
+  /** Makes a lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
   public LockState(String lock, long lastToken) {
     this(lock, null, lastToken);
   }
 
   /**
-   * A lock that nobody holds or waits for.
+   * Makes a lock that nobody holds or waits for.
    *
-   * @param kind null where it may become of any
+   * @param kind the kind, null if the lock may become of any kind
    */
   public LockState(String lock, @Nullable Kind kind, long lastToken) {
     this(lock, kind, lastToken, GrantRule.MAX_WAITERS);
@@ -201,7 +201,7 @@ public final class LockState {
     this.maxWaiters = maxWaiters;
   }
 
-  /** A lock as it was stored, each list in order. */
+  /** Makes a lock as it was stored, each list in order. */
   public LockState(
       String lock,
       @Nullable Kind kind,
@@ -213,7 +213,7 @@ public final class LockState {
   }
 
   /**
-   * As above, with a bound of its own.
+   * As above, with its own bound for the line.
    *
    * @param maxWaiters how many claims may stand in line: fewer than {@link GrantRule#MAX_WAITERS}
    *     for a store that rewrites the whole line at every change
@@ -236,7 +236,7 @@ public final class LockState {
     return lock;
   }
 
-  /** What it is; null while no claim was ever granted. */
+  /** Returns the lock's kind; null while no claim was ever granted. */
   public @Nullable Kind kind() {
     return kind;
   }
@@ -245,17 +245,19 @@ public final class LockState {
     return lastToken;
   }
 
-  /** Held claims in the order of their grants. */
+  /** Returns the held claims in the order of their grants. */
   public Collection<Entry> holders() {
     return Collections.unmodifiableCollection(holders.values());
   }
 
-  /** Waiting claims, the next first. */
+  /** Returns the waiting claims, the next first. */
   public Collection<Entry> waiters() {
     return Collections.unmodifiableCollection(waiters.values());
   }
 
-  /** Claims that must not be granted should they still arrive, with the time to forget them. */
+  /**
+   * Returns the claims that must not be granted if they still arrive, with the time to forget them.
+   */
   public Map<ClaimId, Long> withdrawn() {
     return Collections.unmodifiableMap(withdrawn);
   }
@@ -265,7 +267,7 @@ public final class LockState {
   }
 
   /**
-   * For people.
+   * Returns the lock as people see it.
    *
    * @param epochOffsetMillis what to add to the store's clock to get milliseconds since 1970
    */
@@ -278,12 +280,12 @@ public final class LockState {
         waiters.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList());
   }
 
-  /** Nothing but its kind and the last token is worth keeping. */
+  /** Returns whether nothing but the kind and the last token is worth keeping. */
   public boolean isIdle() {
     return holders.isEmpty() && waiters.isEmpty() && withdrawn.isEmpty();
   }
 
-  /** The waiting claims that were granted since this was last asked: ring their bells. */
+  /** Returns the waiting claims that were granted since the last call: ring their bells. */
   public List<Grant> takeGrants() {
     if (grants.isEmpty()) {
       return List.of();
@@ -331,7 +333,7 @@ public final class LockState {
     grants.add(grantOf(entry));
   }
 
-  /** The grant of a claim that is held, as it stands now. */
+  /** Returns the grant of a held claim, as it stands now. */
   public Grant grantOf(Entry holder) {
     return new Grant(
         holder.id(), new Standing.Held(holder.token(), holder.lastToken(), followers(holder)));
