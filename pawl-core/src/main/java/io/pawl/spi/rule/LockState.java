@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a store with its own clock knows of one lock: the holders, the waiters in order,
+ * All that a store with a clock of its own knows of one lock: who holds, who waits in which order,
  * the last token, and the claims that were withdrawn before they arrived. {@link GrantRule} alone
  * changes it. Times are milliseconds on the store's clock. Not thread-safe.
  */
@@ -27,11 +27,11 @@ public final class LockState {
   /**
    * A claim in the state.
    *
-   * @param since when it was granted, or joined the line
+   * @param since when it was granted, or stood in line
    * @param until when it is gone unless renewed
    * @param minHoldMillis how long its hold keeps the lock busy at least, from {@code since} on
-   * @param lingers whether its owner has withdrawn it and no longer holds it; it keeps the lock
-   *     busy until its shortest hold is over
+   * @param lingers withdrawn by its owner, who no longer holds it; it stands in the way until its
+   *     shortest hold is over
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
    */
@@ -49,7 +49,7 @@ public final class LockState {
       long minHoldMillis,
       boolean lingers) {
 
-    /** Makes a waiting claim, or a held one without a shortest hold. */
+    /** A waiting claim, or a held one without a shortest hold. */
     public Entry(
         ClaimId id,
         Mode mode,
@@ -124,12 +124,12 @@ public final class LockState {
           true);
     }
 
-    /** Returns how long it lasts at most from the moment at which the store last heard from it. */
+    /** How long it lasts at most from the moment at which the store last heard of it. */
     public long longestMillis() {
       return token > 0 ? Math.max(leaseMillis, minHoldMillis) : leaseMillis;
     }
 
-    /** Returns the same entry, but gone by {@code end}: for a clock that may have been set back. */
+    /** As it is, but gone by {@code end}: for a clock that may have been set back. */
     public Entry endingBy(long end) {
       return until <= end ? this : keptUntil(end);
     }
@@ -164,7 +164,7 @@ public final class LockState {
   /**
    * A waiting claim that was granted.
    *
-   * @param held its tokens, and the claims that followed it in line
+   * @param held its tokens, and who followed it in line
    */
   public record Grant(ClaimId id, Standing.Held held) {}
 
@@ -180,15 +180,15 @@ public final class LockState {
   /** Nothing runs out before this: spares the rule a scan of 10,000 waiters at every verb. */
   private long nothingEndsBefore = Long.MAX_VALUE;
 
-  /** Makes a lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
+  /** A lock that nobody has asked for yet, whose tokens start after {@code lastToken}. */
   public LockState(String lock, long lastToken) {
     this(lock, null, lastToken);
   }
 
   /**
-   * Makes a lock that nobody holds or waits for.
+   * A lock that nobody holds or waits for.
    *
-   * @param kind the kind, null if the lock may become of any kind
+   * @param kind null where it may become of any
    */
   public LockState(String lock, @Nullable Kind kind, long lastToken) {
     this(lock, kind, lastToken, GrantRule.MAX_WAITERS);
@@ -201,7 +201,7 @@ public final class LockState {
     this.maxWaiters = maxWaiters;
   }
 
-  /** Makes a lock as it was stored, each list in order. */
+  /** A lock as it was stored, each list in order. */
   public LockState(
       String lock,
       @Nullable Kind kind,
@@ -213,7 +213,7 @@ public final class LockState {
   }
 
   /**
-   * As above, with its own bound for the line.
+   * As above, with a bound of its own.
    *
    * @param maxWaiters how many claims may stand in line: fewer than {@link GrantRule#MAX_WAITERS}
    *     for a store that rewrites the whole line at every change
@@ -236,7 +236,7 @@ public final class LockState {
     return lock;
   }
 
-  /** Returns the lock's kind; null while no claim was ever granted. */
+  /** What it is; null while no claim was ever granted. */
   public @Nullable Kind kind() {
     return kind;
   }
@@ -245,19 +245,17 @@ public final class LockState {
     return lastToken;
   }
 
-  /** Returns the held claims in the order of their grants. */
+  /** Held claims in the order of their grants. */
   public Collection<Entry> holders() {
     return Collections.unmodifiableCollection(holders.values());
   }
 
-  /** Returns the waiting claims, the next first. */
+  /** Waiting claims, the next first. */
   public Collection<Entry> waiters() {
     return Collections.unmodifiableCollection(waiters.values());
   }
 
-  /**
-   * Returns the claims that must not be granted if they still arrive, with the time to forget them.
-   */
+  /** Claims that must not be granted should they still arrive, with the time to forget them. */
   public Map<ClaimId, Long> withdrawn() {
     return Collections.unmodifiableMap(withdrawn);
   }
@@ -267,7 +265,7 @@ public final class LockState {
   }
 
   /**
-   * Returns the lock as people see it.
+   * For people.
    *
    * @param epochOffsetMillis what to add to the store's clock to get milliseconds since 1970
    */
@@ -280,12 +278,12 @@ public final class LockState {
         waiters.values().stream().map(entry -> entry.view(epochOffsetMillis)).toList());
   }
 
-  /** Returns whether nothing but the kind and the last token is worth keeping. */
+  /** Nothing but its kind and the last token is worth keeping. */
   public boolean isIdle() {
     return holders.isEmpty() && waiters.isEmpty() && withdrawn.isEmpty();
   }
 
-  /** Returns the waiting claims that were granted since the last call: ring their bells. */
+  /** The waiting claims that were granted since this was last asked: ring their bells. */
   public List<Grant> takeGrants() {
     if (grants.isEmpty()) {
       return List.of();
@@ -333,7 +331,7 @@ public final class LockState {
     grants.add(grantOf(entry));
   }
 
-  /** Returns the grant of a held claim, as it stands now. */
+  /** The grant of a claim that is held, as it stands now. */
   public Grant grantOf(Entry holder) {
     return new Grant(
         holder.id(), new Standing.Held(holder.token(), holder.lastToken(), followers(holder)));
