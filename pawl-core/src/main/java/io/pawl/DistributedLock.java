@@ -62,7 +62,8 @@ public final class DistributedLock {
    * has answered or given up: after 5 s on a SQLite file that is locked. A wait with a bound, even
    * of a year, notices an interrupt at once.
    *
-   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in the
+   *     queue
    */
   public Lease acquire() throws InterruptedException {
     return Lease.of(requests.acquire());
@@ -75,7 +76,7 @@ public final class DistributedLock {
 
   /**
    * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
-   * line, and releases a lease that was granted at the same moment.
+   * queue, and releases a lease that was granted at the same moment.
    */
   public CompletableFuture<Lease> acquireAsync() {
     return requests.tryAcquireAsync(Durations.LONGEST, loan -> Lease.of(loan.orElseThrow()));
@@ -95,18 +96,19 @@ public final class DistributedLock {
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
    * answered at all by then gets another 500 ms before this method throws. It gets the same time to
-   * confirm that this client has left the line.
+   * confirm that this client has left the queue.
    *
    * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait
-   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in the
+   *     queue
    */
   public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
     return requests.tryAcquire(wait).map(Lease::of);
   }
 
   /**
-   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the line, and
+   * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future leaves the queue, and
    * releases a lease that was granted at the same moment.
    *
    * @throws IllegalArgumentException for a negative wait
@@ -186,7 +188,7 @@ public final class DistributedLock {
    * was lost, that exception fails the future. Nothing interrupts the body, which may use {@link
    * Lease#onLost}.
    *
-   * <p>Cancelling the future leaves the line. Once the body runs, the lock is held until its stage
+   * <p>Cancelling the future leaves the queue. Once the body runs, the lock is held until its stage
    * completes, cancelled or not.
    *
    * @param body called on the client's {@linkplain PawlOptions#executor executor}; a body whose

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReadWriteLock;
  * side is the {@link DistributedLock} of the same name.
  *
  * <p>First come, first served across all clients: a reader that comes after a waiting writer waits
- * behind it, and a writer's release lets in the whole run of readers at the head of the line at
+ * behind it, and a writer's release lets in the whole run of readers at the head of the queue at
  * once. So neither side starves. Except in {@linkplain LockOptions#strictOrder strict order},
  * readers of one client join a reader of that client without a round trip while no writer of that
  * client waits, and for no longer than {@link LockOptions#maxRun} after the store has let the first

@@ -62,7 +62,8 @@ public final class DistributedSemaphore {
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent
-   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in the
+   *     queue
    */
   public Lease acquire(int permits) throws InterruptedException {
     return Lease.of(requests(permits).acquire());
@@ -80,7 +81,7 @@ public final class DistributedSemaphore {
 
   /**
    * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
-   * line, and gives back permits that were granted at the same moment.
+   * queue, and gives back permits that were granted at the same moment.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent
@@ -106,15 +107,16 @@ public final class DistributedSemaphore {
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number, or a negative wait; nothing is sent
-   * @throws InterruptedException when interrupted before or while waiting; nothing stays in line
+   * @throws InterruptedException when interrupted before or while waiting; nothing stays in the
+   *     queue
    */
   public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
     return requests(permits).tryAcquire(wait).map(Lease::of);
   }
 
   /**
-   * As {@link #tryAcquire(int, Duration)}, without blocking. Cancelling the future leaves the line,
-   * and gives back permits that were granted at the same moment.
+   * As {@link #tryAcquire(int, Duration)}, without blocking. Cancelling the future leaves the
+   * queue, and gives back permits that were granted at the same moment.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number, or a negative wait; nothing is sent

@@ -30,17 +30,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Groups never block each other for ever, in whatever order their callers give the names. A
  * group first asks for all locks at once, in one trip where the store can. If all are free, it is
  * done. Otherwise it keeps the locks up to the first busy one, in the order of names, gives the
- * others back, and waits in line for the busy one; then it asks for the rest at once again. So a
- * group that waits holds only locks whose names come before the one that it waits for, and it
- * stands in line at most once for each of its locks.
+ * others back, and waits in the queue for the busy one; then it asks for the rest at once again. So
+ * a group that waits holds only locks whose names come before the one that it waits for, and it
+ * stands in the queue at most once for each of its locks.
  *
  * <p>The price: a request for one of the group's smaller names waits as long as the group does. A
- * group does not starve, since each place in line is served in turn. A caller that already holds a
- * lease while it asks for a group gives up the protection from deadlocks, as with any nesting.
+ * group does not starve, since each place in the queue is served in turn. A caller that already
+ * holds a lease while it asks for a group gives up the protection from deadlocks, as with any
+ * nesting.
  *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
  * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed. Then
- * nothing is held and nothing is in line.
+ * nothing is held and nothing is in the queue.
  */
 public final class LockGroup {
 
@@ -90,7 +91,7 @@ public final class LockGroup {
    * Waits until all locks are held.
    *
    * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
-   *     line
+   *     the queue
    */
   public GroupLease acquire() throws InterruptedException {
     return tryAcquire(Durations.LONGEST)
@@ -99,7 +100,7 @@ public final class LockGroup {
 
   /**
    * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future gives back
-   * what is held and leaves the line.
+   * what is held and leaves the queue.
    */
   public CompletableFuture<GroupLease> acquireAsync() {
     return async(Durations.LONGEST, Optional::orElseThrow);
@@ -126,7 +127,7 @@ public final class LockGroup {
    * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait
    * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
-   *     line
+   *     the queue
    */
   public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
     long waitNanos = Durations.waitNanos(wait);
@@ -170,7 +171,7 @@ public final class LockGroup {
 
   /**
    * As {@link #tryAcquire(Duration)}, without blocking. Cancelling the future gives back what is
-   * held and leaves the line.
+   * held and leaves the queue.
    *
    * @throws IllegalArgumentException for a negative wait
    */

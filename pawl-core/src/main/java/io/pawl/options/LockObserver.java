@@ -26,7 +26,7 @@ public interface LockObserver {
   default void notAcquired(String lock, Duration waited) {}
 
   /**
-   * A request began to wait: another claim is in its way, and it stands in line. {@link
+   * A request began to wait: another claim is in its way, and it stands in the queue. {@link
    * #waitingEnded} follows exactly once, so the difference of the two counts is the number of
    * waiters, as long as the observer blocks so little that no call is dropped. A request that is
    * granted or refused at once causes neither call. The two may come in either order when they

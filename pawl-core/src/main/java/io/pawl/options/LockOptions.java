@@ -8,13 +8,13 @@ import java.time.Duration;
  * How a lock is held and handed on. Immutable; each method that sets something returns a changed
  * copy.
  *
- * <p><b>Local passing</b> (the default): the threads of one client stand in a line of their own,
+ * <p><b>Local passing</b> (the default): the threads of one client stand in a queue of their own,
  * and only its head asks the store. A release may pass the hold to another of these threads without
  * a trip to the store, each time with a larger token, for at most {@link #maxPasses} passes and
  * {@link #maxRun}. Within such a run a thread that is already running may overtake sleeping ones
  * for up to half a millisecond.
  *
- * <p><b>Strict order</b>: every request stands in the store's line by itself, first come, first
+ * <p><b>Strict order</b>: every request stands in the store's queue by itself, first come, first
  * served across all clients. Requests of one client that stand directly behind each other are
  * served under one hold without a trip each, with growing tokens; the first of them shows as the
  * holder meanwhile.

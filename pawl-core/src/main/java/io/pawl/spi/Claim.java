@@ -13,8 +13,8 @@ import java.time.Duration;
  *     #MIN_LEASE} to {@link #MAX_LEASE}, whole milliseconds
  * @param minHold how long the lock stays busy at least from the grant on, even if the claim is
  *     withdrawn sooner or its client dies: zero to {@link #MAX_LEASE}
- * @param queues whether the claim takes a place in line when the lock is busy; otherwise the answer
- *     is {@link Standing.Gone}
+ * @param queues whether the claim takes a place in the queue when the lock is busy; otherwise the
+ *     answer is {@link Standing.Gone}
  * @param tokens how many fencing tokens the claim asks for, 1 to {@link Tokens#MAX_PER_CLAIM}; a
  *     store may grant fewer, at least 1
  * @param tokenFloor every token granted to the claim is larger than this; 0 if nothing is known

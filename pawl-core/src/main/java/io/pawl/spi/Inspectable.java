@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public interface Inspectable {
 
   /**
-   * A lock as it stands: holders in the order of their grants, waiters in line.
+   * A lock as it stands: holders in the order of their grants, waiters in the queue.
    *
    * @param kind null if no claim has been granted yet, as far as the store remembers
    */
@@ -32,7 +32,7 @@ public interface Inspectable {
    *
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
-   * @param since when it was granted, or joined the line
+   * @param since when it was granted, or joined the queue
    * @param until when it runs out unless renewed
    */
   record ClaimView(
@@ -64,9 +64,9 @@ public interface Inspectable {
    * Makes the name a lock or semaphore of {@code kind}. This is the only way to change the kind of
    * a name, or its number of permits. The capacity of a semaphore may be changed while it is in
    * use: additional permits are handed out at once; with fewer, holders keep what they have and
-   * nothing is handed out until enough permits came back, and claims in line that want more permits
-   * than there are now lose their place. Returns false, without a change, if a lock would become a
-   * semaphore, or a semaphore a lock, while somebody holds it or waits for it.
+   * nothing is handed out until enough permits came back, and claims in the queue that want more
+   * permits than there are now lose their place. Returns false, without a change, if a lock would
+   * become a semaphore, or a semaphore a lock, while somebody holds it or waits for it.
    */
   CompletionStage<Boolean> setKind(String lock, Kind kind);
 }

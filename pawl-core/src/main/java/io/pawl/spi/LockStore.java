@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * The interface between the engine and the service that decides: three verbs on a claim. Holding
- * and waiting in line are one thing, so one verb ends either, and one verb keeps either alive.
+ * and waiting in the queue are one thing, so one verb ends either, and one verb keeps either alive.
  *
  * <p>The obligations of every store, which the TCK's {@code LockStoreContract} checks:
  *
@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
  *   <li>A claim that the store has not heard from for its lease is gone. A claim that it answered
  *       is kept for at least its lease from the moment at which the request was sent.
  *   <li>A hold keeps the lock busy for its claim's {@link Claim#minHold} from its grant on, even if
- *       it is withdrawn or falls silent. For a hold that was granted from the line this applies
+ *       it is withdrawn or falls silent. For a hold that was granted from the queue this applies
  *       once the store has heard from it since: a waiter that died costs its lease.
  *   <li>Tokens of a lock only grow; see {@link Standing.Held}.
  *   <li>Every stage completes within the store's own stated timeout, after a failure with a {@link
@@ -31,15 +31,15 @@ import java.util.concurrent.CompletionStage;
 public interface LockStore extends AutoCloseable {
 
   /**
-   * Takes the lock, or a place in line. Repeating it is harmless: a claim that is held or waiting
-   * is kept alive, and the answer is its standing. After a {@link #withdraw} of an {@linkplain
-   * Claim#unsettled unsettled} claim the answer to a late attempt is {@link Standing.Gone}. The
-   * answer to a claim that the store does not know and whose mode is not for the lock's {@link
-   * Kind} is {@link Standing.OtherKind}.
+   * Takes the lock, or a place in the queue. Repeating it is harmless: a claim that is held or
+   * waiting is kept alive, and the answer is its standing. After a {@link #withdraw} of an
+   * {@linkplain Claim#unsettled unsettled} claim the answer to a late attempt is {@link
+   * Standing.Gone}. The answer to a claim that the store does not know and whose mode is not for
+   * the lock's {@link Kind} is {@link Standing.OtherKind}.
    *
    * <p>The attempt of an exclusive claim that is held, repeated with {@link Mode#SHARED}, is a
    * <em>downgrade</em>: the claim stays held, now shared, under the same tokens, and shared claims
-   * at the head of the line join it. There is no way back.
+   * at the head of the queue join it. There is no way back.
    *
    * @param bell rung when a waiting claim is granted
    */

@@ -12,13 +12,13 @@ public sealed interface Standing {
    * granted later. A client that passes the hold on among its own threads uses a larger one each
    * time.
    *
-   * <p>The followers are the claims of the same client that stood directly behind this one in line
-   * at its grant, exclusive like it. The client may serve them in that order under this hold, with
-   * its further tokens, and nobody is overtaken. An empty list is always correct.
+   * <p>The followers are the claims of the same client that stood directly behind this one in the
+   * queue at its grant, exclusive like it. The client may serve them in that order under this hold,
+   * with its further tokens, and nobody is overtaken. An empty list is always correct.
    *
    * @param token the first token, 1 to {@link Tokens#MAX}
    * @param lastToken the last token, {@code token} to {@link Tokens#MAX}
-   * @param followers the next in line first, fewer than the hold has tokens
+   * @param followers the next in the queue first, fewer than the hold has tokens
    */
   record Held(long token, long lastToken, List<ClaimId> followers) implements Standing {
     public Held {
@@ -40,7 +40,7 @@ public sealed interface Standing {
   }
 
   /**
-   * The claim waits in line.
+   * The claim waits in the queue.
    *
    * @param askAgain ask again after this time at the latest, bell or no bell: the earliest time at
    *     which the claim could be granted without anyone's message

@@ -327,7 +327,7 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
                     }));
   }
 
-  /** One round trip, which also grants to the next in line. */
+  /** One round trip, which also grants to the next in the queue. */
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     forget(claim.id());
