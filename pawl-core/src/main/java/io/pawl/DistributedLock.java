@@ -76,7 +76,7 @@ public final class DistributedLock {
 
   /**
    * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
-   * line, and releases a lease that was granted at the same moment.
+   * queue, and releases a lease that was granted at the same moment.
    */
   public CompletableFuture<Lease> acquireAsync() {
     return requests.tryAcquireAsync(Durations.LONGEST, loan -> Lease.of(loan.orElseThrow()));
@@ -96,7 +96,7 @@ public final class DistributedLock {
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
    * answered at all by then gets another 500 ms before this method throws. It gets the same time to
-   * confirm that this client has left the line.
+   * confirm that this client has left the queue.
    *
    * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait

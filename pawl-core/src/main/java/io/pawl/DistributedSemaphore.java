@@ -81,7 +81,7 @@ public final class DistributedSemaphore {
 
   /**
    * As {@link #acquire}, without blocking; the wait has no bound. Cancelling the future leaves the
-   * line, and gives back permits that were granted at the same moment.
+   * queue, and gives back permits that were granted at the same moment.
    *
    * @param permits 1 to {@link #capacity}
    * @throws IllegalArgumentException for any other number; nothing is sent

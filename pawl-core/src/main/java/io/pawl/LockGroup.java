@@ -91,7 +91,7 @@ public final class LockGroup {
    * Waits until all locks are held.
    *
    * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
-   *     line
+   *     the queue
    */
   public GroupLease acquire() throws InterruptedException {
     return tryAcquire(Durations.LONGEST)
@@ -127,7 +127,7 @@ public final class LockGroup {
    * @param wait 0 does not wait; more than 100 years count as 100 years
    * @throws IllegalArgumentException for a negative wait
    * @throws InterruptedException when interrupted before or while waiting; nothing stays held or in
-   *     line
+   *     the queue
    */
   public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
     long waitNanos = Durations.waitNanos(wait);

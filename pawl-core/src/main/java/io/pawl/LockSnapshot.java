@@ -31,7 +31,7 @@ public record LockSnapshot(
    * @param permits the permits of a semaphore that it holds or wants, 0 for a lock
    * @param token the first token of the hold, 0 for a waiter
    * @param lastToken the last token set aside for the hold, 0 for a waiter
-   * @param since when it was granted, or joined the line, by the store's clock
+   * @param since when it was granted, or joined the queue, by the store's clock
    * @param until when it runs out unless renewed, by the store's clock
    * @param host the machine's name
    * @param pid the process id

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * truth's. See docs/GATE.md.
  *
  * <p>All clients of a service should use the same pair. Clients that use the truth alone are safe
- * too, but stand in its line rather than the gate's.
+ * too, but stand in its queue rather than the gate's.
  *
  * <p>Thread-safe. Verbs may block, even if neither part does.
  */

@@ -5,7 +5,10 @@ import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import java.util.Set;
 
-/** Opens {@code memory:}, a store of its own, and {@code memory:name}, this JVM's of that name. */
+/**
+ * Opens {@code memory:}, a new private store, and {@code memory:name}, the store of that name in
+ * this JVM.
+ */
 public final class MemoryProvider implements StoreProvider {
 
   @Override

@@ -35,11 +35,11 @@ import java.util.function.Supplier;
 
 /**
  * The {@link GrantRule} and the {@link io.pawl.spi.rule.CounterRule} on maps, for tests and within
- * one process. Clients that share an instance exclude each other. Forgets idle locks but for the
- * kinds of the last 10,000, and lets the tokens of whatever is asked for next start above all that
- * were ever forgotten. Of a counter it remembers the last 100,000 operations.
+ * one process. Clients that share an instance exclude each other. The store forgets idle locks
+ * except for the kinds of the last 10,000; the tokens of a lock that it does not know start above
+ * all tokens that it ever forgot. It remembers the last 100,000 operations of a counter.
  *
- * <p>{@link #named} shares one among clients that know only its name, as does the URL {@code
+ * <p>{@link #named} shares one store among clients that know only its name, as does the URL {@code
  * memory:name}.
  */
 public final class MemoryStore implements LockStore, Inspectable, CounterStore {
@@ -72,7 +72,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     }
   }
 
-  /** A store on the system's monotonic clock. */
+  /** Makes a store on the system's monotonic clock. */
   public MemoryStore() {
     this(System::nanoTime);
   }
@@ -98,7 +98,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     this.forgottenTokens = new AtomicLong();
   }
 
-  /** Another way to all that {@code shared} holds. */
+  /** Makes another store object over the contents of {@code shared}. */
   MemoryStore(MemoryStore shared, String name, Runnable whenClosed) {
     this.description = "memory:" + name;
     this.whenClosed = whenClosed;
@@ -112,8 +112,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   }
 
   /**
-   * The store that goes by {@code name} in this JVM: made for the first who asks, and forgotten
-   * with all that is in it when each who asked has closed what this returned.
+   * Returns the store of this {@code name} in this JVM. The first call makes it; it is forgotten
+   * with its contents when every store object that this method returned has been closed.
    *
    * @param name 1 to 200 letters, digits, dots, hyphens and underscores
    * @throws IllegalArgumentException for any other name
@@ -306,8 +306,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   }
 
   /**
-   * Lets go of a {@linkplain #named named} store. Otherwise there is nothing to close: what is held
-   * stays held for other clients of this instance.
+   * Gives up a {@linkplain #named named} store. Otherwise there is nothing to close: held locks
+   * stay held for other clients of this instance.
    */
   @Override
   public void close() {

@@ -32,7 +32,7 @@ public interface Inspectable {
    *
    * @param token the first token of a held claim, 0 for a waiting one
    * @param lastToken the last token of a held claim, 0 for a waiting one
-   * @param since when it was granted, or joined the line
+   * @param since when it was granted, or joined the queue
    * @param until when it runs out unless renewed
    */
   record ClaimView(

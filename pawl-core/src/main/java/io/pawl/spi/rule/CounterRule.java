@@ -24,20 +24,20 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of an operation on counters, given the time: the rule that every store of counters
- * obeys. A pure function of state, request and time in milliseconds since 1970; memory and SQL run
- * it, and a store that restates it is held to it by a differential test.
+ * Decides operations on counters: the rule that every store of counters follows. It is a pure
+ * function of state, request and time in milliseconds since 1970. Memory and SQL run it; a
+ * differential test compares it with a store that restates it.
  *
  * <ol>
  *   <li>Reservations that are due return to stock, the earliest first.
- *   <li>An id that is known is answered from the ledger, as it was the first time; if it stands for
- *       another operation, that is a conflict. One that may have been forgotten is refused as too
- *       old.
- *   <li>An id that is closed because a question found it unknown counts as first used when it was
- *       asked for, so that the answer outlasts all that is older.
- *   <li>The operations are applied if each of them can be, else none: a value stays at or above its
- *       floor, and with what is reserved at or below its ceiling; no more than {@link Amounts#MAX}
- *       is reserved.
+ *   <li>The answer for a known id comes from the ledger, the same as the first time; if the id
+ *       stands for another operation, that is a conflict. An id that may have been forgotten is
+ *       refused as too old.
+ *   <li>An id that is closed because a question found it unknown counts as first used at the
+ *       question, so that the answer outlasts everything older.
+ *   <li>The operations are applied if each of them can be, otherwise none: a value stays at or
+ *       above its floor, and value and reserved amount together stay at or below the ceiling; at
+ *       most {@link Amounts#MAX} is reserved.
  * </ol>
  */
 public final class CounterRule {
@@ -65,11 +65,11 @@ public final class CounterRule {
   }
 
   /**
-   * What a store checks before it prunes: from then on ids of that time are refused, and nothing
+   * Checks the time before a store prunes: afterwards ids of that time are refused, and nothing
    * brings them back.
    *
    * @param now by the store's clock
-   * @throws StoreException where {@code beforeMillis} is later than {@code now}
+   * @throws StoreException when {@code beforeMillis} is later than {@code now}
    */
   public static void checkPast(String counter, long beforeMillis, long now) {
     if (beforeMillis > now) {
@@ -84,7 +84,7 @@ public final class CounterRule {
     }
   }
 
-  /** Returns what is due by {@code now} to stock. */
+  /** Returns the reservations that are due by {@code now} to stock. */
   public static void settle(CounterState state, long now) {
     for (LedgerEntry due = state.nextDue(now); due != null; due = state.nextDue(now)) {
       giveBack(state, due, Status.EXPIRED);

@@ -12,10 +12,10 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link CounterRule} needs to know of one counter: its value and bounds, and of its ledger
- * the entries that a request names and the reservations that are due. A store may put in more, even
- * all. {@link CounterRule} alone changes it. Times are milliseconds since 1970 on the store's
- * clock. Not thread-safe.
+ * What {@link CounterRule} needs to know of one counter: its value and bounds, and from its ledger
+ * the entries that a request names and the reservations that are due. A store may supply more
+ * entries, even all. {@link CounterRule} alone changes it. Times are milliseconds since 1970 on the
+ * store's clock. Not thread-safe.
  */
 public final class CounterState {
 
@@ -40,7 +40,7 @@ public final class CounterState {
   private LinkedHashMap<String, LedgerEntry> changed = new LinkedHashMap<>();
   private List<LedgerEntry> forgottenEntries = new ArrayList<>();
 
-  /** A counter as it was stored, or {@link CounterView#unknown}. */
+  /** Makes a counter as it was stored, or {@link CounterView#unknown}. */
   public CounterState(CounterView view, Collection<LedgerEntry> entries) {
     this.name = view.name();
     this.value = view.value();
@@ -56,19 +56,19 @@ public final class CounterState {
     return new CounterView(name, value, floor, ceiling, reserved, forgotten, keptFromMillis);
   }
 
-  /** The entries that are known, in the order in which they were made known. */
+  /** Returns the known entries, in the order in which they became known. */
   public Collection<LedgerEntry> entries() {
     return ledger.values();
   }
 
-  /** The entries that were added or changed since this was last asked, in order. */
+  /** Returns the entries that were added or changed since the last call, in order. */
   public List<LedgerEntry> takeChanges() {
     List<LedgerEntry> taken = List.copyOf(changed.values());
     changed = new LinkedHashMap<>();
     return taken;
   }
 
-  /** The entries that were forgotten since this was last asked. */
+  /** Returns the entries that were forgotten since the last call. */
   public List<LedgerEntry> takeForgotten() {
     List<LedgerEntry> taken = forgottenEntries;
     forgottenEntries = new ArrayList<>();
@@ -77,9 +77,9 @@ public final class CounterState {
 
   /**
    * Forgets the known entries that were first used before {@code beforeMillis}, except open
-   * reservations, and refuses what is that old from now on.
+   * reservations, and refuses operations that old from now on.
    *
-   * @throws io.pawl.error.StoreException where {@code beforeMillis} is later than {@code now}
+   * @throws io.pawl.error.StoreException when {@code beforeMillis} is later than {@code now}
    */
   public void forget(long beforeMillis, long now) {
     CounterRule.checkPast(name, beforeMillis, now);
@@ -94,9 +94,9 @@ public final class CounterState {
   }
 
   /**
-   * Forgets the entries that were made known first until {@code keep} are left, except open
-   * reservations and those that a clock ahead of {@code now} has dated; refuses what is as old as
-   * they from now on.
+   * Forgets the entries that became known first until {@code keep} are left, except open
+   * reservations and entries that are not dated before {@code now}; refuses operations as old as
+   * the forgotten ones from now on.
    */
   public void forgetBeyond(int keep, long now) {
     Iterator<LedgerEntry> oldest = List.copyOf(ledger.values()).iterator();

@@ -1,4 +1,4 @@
-/** The rules that every store keeps, as code that stores may run. */
+/** The rules that every store follows, as code that stores may run. */
 @NullMarked
 package io.pawl.spi.rule;
 
