@@ -115,13 +115,13 @@ class ModuleRulesTest {
               "org.slf4j..");
 
   @ArchTest
-  static final ArchRule mainCodeSeesNeitherTckNorLab =
+  static final ArchRule mainCodeSeesNeitherTckNorBench =
       noClasses()
           .that()
-          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.lab..")
+          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.bench..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("io.pawl.tck..", "io.pawl.lab..");
+          .resideInAnyPackage("io.pawl.tck..", "io.pawl.bench..");
 
   @ArchTest
   static final ArchRule aNameSaysWhatTheClassIs =

@@ -4,14 +4,14 @@
  * <pre>
  *   DistributedLock.acquire()                    the user's thread
  *        │
- *   Requests.tryAcquire ─► Waiter                one request: a thread that parks, or a future
+ *   Requests.acquire ─► tryAcquire ─► Waiter     one request: a thread that parks, or a future
  *        │
  *   Registry.enter ─► LocalQueue.enter(waiter)   one queue per lock, mode and options of this client
  *        │               │
- *        │               ├─ a hold lies free ──► Loan ─► Waiter ─► Lease        no round trip
- *        │               └─ QueueClaims.make ──► LiveClaim   this client's claim at the store
+ *        │               ├─ a hold is open ───► Loan ─► Waiter ─► Lease         no round trip
+ *        │               └─ QueueClaims.makeFresh ─► LiveClaim  this client's claim at the store
  *        │
- *   Effects.perform                              what the queue decided, done without its mutex
+ *   Effects.performLocally, then Engine.call     what the queue decided, done without its mutex
  *        │
  *   LiveClaim.ask ─► LockStore.attempt           one round trip
  *        │
@@ -19,15 +19,16 @@
  *        ├─ held ────► LocalQueue.granted ─► Hold ─► Loan ─► Waiter.wake ─► Lease
  *        ├─ waiting ─► LocalQueue.isWaiting, and Renewer keeps the place alive
  *        │              └─ LiveClaim.ring, or the next question, brings "held"
- *        └─ gone ────► LocalQueue.refused, and whoever still waits asks anew
+ *        ├─ gone ────► LocalQueue.refused, and whoever still waits asks anew
+ *        └─ failed ──► asked again, for the client's patience; then LocalQueue.failed
  *
  *   Renewer                                      one timer for all claims; renews in batches
- *        └─ LiveClaim.renewed: a deadline passed, or the store knows it no longer
+ *        └─ LiveClaim.renewed: the store knows it no longer; loseIfDue: its deadline passed
  *             └─ LocalQueue.lost ─► Loan.lose ─► Event: hooks at once, users' callbacks later
  *
  *   Lease.close() ─► Loan.giveBack ─► LocalQueue.release
- *        ├─ somebody waits here ─► the hold goes on under the next token, no round trip
- *        └─ nobody does ─► LiveClaim.end ─► Withdrawal ─► LockStore.withdraw, until confirmed
+ *        ├─ somebody waits, and the run is not over ─► the hold goes on under the next token
+ *        └─ else ─► LiveClaim.end ─► Withdrawal ─► LockStore.withdraw, until confirmed
  * </pre>
  *
  * <p>The deadline of a lease is {@code Validity}'s. Several locks are {@code GroupAcquisition},

@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * DrainLoop operations on counters that arrive together into one short transaction: it takes the
+ * Turns operations on counters that arrive together into one short transaction: it takes the
  * counters' rows in the order of names, applies the rule to all in turn, writes a line for each,
  * commits once. {@link DrainLoop} says who does it.
  *

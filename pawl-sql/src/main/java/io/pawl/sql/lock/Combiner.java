@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * DrainLoop requests that arrive together into one short transaction: it takes their rows in the
+ * Turns requests that arrive together into one short transaction: it takes their rows in the
  * order of names, applies the grant rule to all, writes what changed, commits once.
  *
  * <p>The first request never waits for company: if nobody is at work, its own thread does the work,
