@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.engine.Engine;
@@ -71,9 +72,15 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     engine.lifecycle().begin(this);
     ask();
     try {
-      return reading.apply(answer.join());
+      return reading.apply(join());
     } catch (CompletionException e) {
       throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  private A join() {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      return answer.join(); // which keeps interrupts itself
     }
   }
 

@@ -5,10 +5,13 @@ import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.engine.LocalQueue;
+import io.pawl.engine.QueueKey;
+import io.pawl.engine.Requests;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import java.time.Duration;
@@ -47,6 +50,50 @@ class LocalQueueTest {
 
     assertThat(withdrawn()).hasSize(3).endsWith(line.get(1).id());
     assertThat(store.attempts).as("no further trip").hasSize(4);
+  }
+
+  /** Else the permit lies free beside it, for as long as whoever was called holds another one. */
+  @Test
+  void whoeverStandsBehindAWaiterThatWasCalledAndServedOtherwiseIsCalledInItsPlace() {
+    QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> holder = ask(two, LONG);
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(Duration.ZERO);
+    CompletableFuture<Optional<Lease>> called = ask(two, LONG);
+    store.attempt(1).answer().complete(WAITING);
+    CompletableFuture<Optional<Lease>> behind = ask(two, LONG);
+    client.pass(Duration.ZERO);
+
+    holder.join().orElseThrow().close();
+    store.attempt(1).bell().ring(held(30));
+    client.pass(Duration.ZERO);
+
+    assertThat(called.join().orElseThrow().token()).isEqualTo(30);
+    assertThat(behind).as("called in its place").isDone();
+    assertThat(behind.join().orElseThrow().token()).isEqualTo(11);
+  }
+
+  @Test
+  void aClaimInTheQueueEndsWithTheLastThatItStandsForThoughThatOneDoesNotWait() {
+    LockOptions options = PASSING.lease(Duration.ofMillis(100));
+    QueueKey key = new QueueKey("a", options, Mode.EXCLUSIVE);
+    CompletableFuture<Optional<Lease>> impatient = ask(key, Duration.ZERO);
+    CompletableFuture<Optional<Lease>> patient = ask(key, LONG);
+    client.freeze(Duration.ofMillis(200));
+    store.attempt(0).answer().complete(held(1));
+    client.pass(Duration.ofMillis(10));
+    Claim again = store.attempt(1).claim();
+    assertThat(again.queues()).isTrue();
+    patient.cancel(false);
+    store.attempt(1).answer().complete(WAITING);
+    client.pass(Duration.ofMillis(10));
+
+    assertThat(impatient).isCompletedWithValue(Optional.empty());
+    assertThat(withdrawn()).endsWith(again.id());
+  }
+
+  private CompletableFuture<Optional<Lease>> ask(QueueKey key, Duration wait) {
+    return new Requests(client.engine(), key).tryAcquireAsync(wait, loan -> loan.map(Lease::new));
   }
 
   /** It asks in another way, so that the hold is not for it, and stays where it stands. */

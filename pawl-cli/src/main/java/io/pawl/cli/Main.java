@@ -52,6 +52,7 @@ public final class Main {
 
   /** Ends the JVM: what has to be given back has been given back by then. */
   public static void main(String[] args) {
+    NoLogging.configure();
     int exit = new Main(System.getenv(), Output.ofThisProcess()).run(List.of(args));
     Runtime.getRuntime().halt(exit);
   }

@@ -1,6 +1,5 @@
 package io.pawl.concurrent;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -16,7 +15,11 @@ public final class Interruptible {
 
   private final Time time;
   private final Thread thread = Thread.currentThread();
-  private final AtomicInteger keepsInterrupts = KeptInterrupts.depthHere();
+  private final KeptInterrupts.OfThread kept = KeptInterrupts.here();
+
+  /** Of waits that this work is inside of, and that outlast it. */
+  private final int outerDepth = kept.depth();
+
   private final ReentrantLock mutex = new ReentrantLock();
   private boolean interrupted;
   private boolean ended;
@@ -44,11 +47,14 @@ public final class Interruptible {
   }
 
   private void interruptSoon() {
+    if (kept.putOff(outerDepth, this::interruptSoon)) {
+      return;
+    }
     boolean again = false;
     mutex.lock();
     try {
       if (!ended) {
-        again = keepsInterrupts.get() > 0 || thread.isInterrupted();
+        again = thread.isInterrupted();
         if (!again) {
           interrupted = true;
           thread.interrupt();

@@ -1,27 +1,82 @@
 package io.pawl.concurrent;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A stretch of the current thread's work that keeps interrupts for later. While it lasts the
- * thread's flag says nothing: whoever wants to interrupt the thread once, and not in vain, waits
- * until it is over ({@link Interruptible}), since two interrupts would leave it as one flag.
+ * thread's flag says nothing. Whoever wants to interrupt the thread once, and not in vain, does so
+ * when it is over ({@link Interruptible}), since two interrupts would leave it as one flag.
  */
 public final class KeptInterrupts implements AutoCloseable {
 
-  /** How many of these the thread is in. */
-  private static final ThreadLocal<AtomicInteger> DEPTH =
-      ThreadLocal.withInitial(AtomicInteger::new);
+  private static final ThreadLocal<OfThread> HERE = ThreadLocal.withInitial(OfThread::new);
 
-  private final AtomicInteger depth = DEPTH.get();
+  /** The stretches that one thread is in. */
+  static final class OfThread {
+
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final List<Runnable> puttingOff = new ArrayList<>(0);
+    private int depth;
+
+    int depth() {
+      mutex.lock();
+      try {
+        return depth;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** Puts {@code interrupt} off until the thread leaves a stretch; false if it is in none. */
+    boolean putOff(int outerDepth, Runnable interrupt) {
+      mutex.lock();
+      try {
+        if (depth <= outerDepth) {
+          return false;
+        }
+        puttingOff.add(interrupt);
+        return true;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    private void enter() {
+      mutex.lock();
+      try {
+        depth++;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    private void leave() {
+      List<Runnable> due = List.of();
+      mutex.lock();
+      try {
+        depth--;
+        if (!puttingOff.isEmpty()) {
+          due = List.copyOf(puttingOff);
+          puttingOff.clear();
+        }
+      } finally {
+        mutex.unlock();
+      }
+      due.forEach(Runnable::run);
+    }
+  }
+
+  private final OfThread thread = HERE.get();
   private boolean interrupted;
 
   public KeptInterrupts() {
-    depth.incrementAndGet();
+    thread.enter();
   }
 
-  static AtomicInteger depthHere() {
-    return DEPTH.get();
+  static OfThread here() {
+    return HERE.get();
   }
 
   /** An {@link InterruptedException} was caught. */
@@ -45,6 +100,6 @@ public final class KeptInterrupts implements AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    depth.decrementAndGet();
+    thread.leave();
   }
 }

@@ -243,10 +243,14 @@ public final class LocalQueue {
 
   /** Others are in the way of those that do not wait, unless a claim that does not either asks. */
   private void refuseImpatient(Effects effects) {
-    for (Waiter<?> impatient : waiters.impatientBehind(claims.askingImpatiently())) {
-      waiters.remove(impatient);
-      impatient.refuse();
-      effects.wake(impatient);
+    List<Waiter<?>> impatient = waiters.impatientBehind(claims.askingImpatiently());
+    for (Waiter<?> waiter : impatient) {
+      waiters.remove(waiter);
+      waiter.refuse();
+      effects.wake(waiter);
+    }
+    if (!impatient.isEmpty()) {
+      settle(true, effects);
     }
   }
 
@@ -268,14 +272,24 @@ public final class LocalQueue {
       if (!waiters.remove(waiter)) {
         return null;
       }
-      endNeedless(waiter.waits(), effects);
-      endNeedlessHolds(effects);
-      waiters.nudge(claims.free(), effects);
-      retireIfDone();
+      settle(waiter.waits(), effects);
     } finally {
       mutex.unlock();
     }
     return effects.perform(engine, false);
+  }
+
+  /**
+   * Waiters have been served or have gone: those that are left are called to what lies free, and
+   * what nobody is left for ends. Whoever was called before may be among those that have gone.
+   *
+   * @param queueing whether claims that queue are to end first
+   */
+  private void settle(boolean queueing, Effects effects) {
+    endNeedless(queueing, effects);
+    endNeedlessHolds(effects);
+    waiters.nudge(claims.free(), effects);
+    retireIfDone();
   }
 
   private void endNeedless(boolean queueing, Effects effects) {
@@ -335,6 +349,7 @@ public final class LocalQueue {
       if (tokens != null && claims.removeAsking(granted)) {
         stands = false;
         lendToWaiters(claims.hold(granted, tokens, engine.time().nanos()), effects);
+        waiters.nudge(claims.free(), effects);
         noteWaiting(effects);
         askForMore(effects, 0);
         hurryOverdue(effects);
@@ -396,10 +411,9 @@ public final class LocalQueue {
             waiters.remove(impatient);
             impatient.refuse();
             effects.wake(impatient);
-            endNeedlessHolds(effects);
           }
           askForMore(effects, refused.claim().queues() ? LOST_PLACE_PAUSE_NANOS : 0);
-          retireIfDone();
+          settle(true, effects);
         },
         false);
   }
@@ -443,10 +457,9 @@ public final class LocalQueue {
           if (impatient != null && !impatient.asksAnew()) {
             waiters.remove(impatient);
             turnAway(List.of(impatient), lateException(late), effects);
-            endNeedlessHolds(effects);
           }
           askForMore(effects, 0);
-          retireIfDone();
+          settle(true, effects);
         },
         false);
   }
@@ -486,12 +499,11 @@ public final class LocalQueue {
           }
           unserved.forEach(waiters::remove);
           turnAway(unserved, cause, effects);
-          endNeedlessHolds(effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
           if (!patient.isEmpty()) {
             askAfterFailures(patient.get(0).enteredAt(), effects);
           }
-          retireIfDone();
+          settle(true, effects);
         },
         false);
   }

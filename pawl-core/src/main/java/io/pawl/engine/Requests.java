@@ -125,10 +125,15 @@ public record Requests(Engine engine, QueueKey key) {
         Waiter.async(engine, key.name(), waitNanos > 0, thread, future, result, completions);
     long deadline = after(waitNanos);
     List<Runnable> calls = engine.registry().enter(key, waiter);
-    if (waitNanos > 0 && isBounded(waitNanos)) {
-      waiter.watch(deadline);
+    try {
+      if (waitNanos > 0 && isBounded(waitNanos)) {
+        waiter.watch(deadline);
+      }
+      future.whenComplete((value, error) -> waiter.abandonUnlessFor(value));
+      return new Made<>(waiter, future, calls);
+    } catch (RuntimeException | Error e) { // a claim that is never asked would block its queue
+      engine.call(calls, false);
+      throw e;
     }
-    future.whenComplete((value, error) -> waiter.abandonUnlessFor(value));
-    return new Made<>(waiter, future, calls);
   }
 }

@@ -53,6 +53,40 @@ class InterruptibleTest {
   }
 
   @Test
+  void anInterruptDuringAWaitComesWhenThatEndsThoughNothingRunsLaterAnyMore() throws Exception {
+    CompletableFuture<Void> waitedFor = new CompletableFuture<>();
+    Thread worker =
+        start(
+            () -> {
+              Uninterruptibly.await(waitedFor, Long.MAX_VALUE);
+              seen.complete(isInterruptedWithin20Seconds());
+            });
+    Interruptible interruptible = work.get();
+    Awaitility.await().until(() -> worker.getState() == Thread.State.TIMED_WAITING);
+    time.close();
+    interruptible.interrupt();
+    waitedFor.complete(null);
+    assertThat(seen.get()).isTrue();
+    worker.join();
+  }
+
+  @Test
+  void workInsideAWaitThatKeepsInterruptsIsInterruptedAtOnce() throws Exception {
+    Thread worker =
+        new Thread(
+            () -> {
+              try (KeptInterrupts outer = new KeptInterrupts()) {
+                work.complete(new Interruptible(time));
+                seen.complete(isInterruptedWithin20Seconds());
+              }
+            });
+    worker.start();
+    work.get().interrupt();
+    assertThat(seen.get()).isTrue();
+    worker.join();
+  }
+
+  @Test
   void anInterruptDoesNotOutlastTheWork() throws Exception {
     CompletableFuture<Boolean> after = new CompletableFuture<>();
     Thread worker =

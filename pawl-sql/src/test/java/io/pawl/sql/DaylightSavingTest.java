@@ -23,6 +23,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DaylightSavingTest {
 
   private static final int HOUR = 3_600;
+
+  /** InnoDB renews what it shows of transactions once nobody has read it for 100 ms. */
+  private static final Duration INNODB_LOOKS_AGAIN = Duration.ofMillis(150);
+
   private static final AtomicInteger names = new AtomicInteger();
 
   /** A zone whose offset changes at {@code edge}, in seconds since 1970. */
@@ -72,6 +76,7 @@ class DaylightSavingTest {
         read = CompletableFuture.supplyAsync(() -> lockedAt(dialect, reader, lock), OWN_THREAD);
         awaitUntil(
             onlooker,
+            INNODB_LOOKS_AGAIN,
             "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state LIKE 'LOCK%'");
         if (askOf(onlooker, "SELECT UNIX_TIMESTAMP()") < edge) {
           break;
@@ -79,7 +84,7 @@ class DaylightSavingTest {
         owner.rollback(); // this machine is too busy: once more
         read.get(60, SECONDS);
       } while (true);
-      awaitUntil(onlooker, "SELECT UNIX_TIMESTAMP() > " + edge);
+      awaitUntil(onlooker, Duration.ofMillis(5), "SELECT UNIX_TIMESTAMP() > " + edge);
       long from = dialect.now(onlooker);
       owner.rollback();
       long time = read.get(60, SECONDS);
@@ -112,10 +117,10 @@ class DaylightSavingTest {
     }
   }
 
-  private static void awaitUntil(Connection connection, String condition) {
+  private static void awaitUntil(Connection connection, Duration interval, String condition) {
     Awaitility.await()
         .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(5))
+        .pollInterval(interval)
         .until(() -> askOf(connection, condition) > 0);
   }
 

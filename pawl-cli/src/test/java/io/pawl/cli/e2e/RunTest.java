@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RunTest {
@@ -45,13 +46,14 @@ class RunTest {
     assertThat(run.errors()).isEmpty();
   }
 
-  @Test
-  void aBusyCheckWhoseFirstAnswerIsMissingAsksAgain() {
+  @ParameterizedTest
+  @EnumSource
+  void aBusyCheckWhoseFirstAnswerIsMissingAsksAgain(AfterDrop then) {
     try (RedisServer server = RedisServer.start();
         FaultProxy proxy = FaultProxy.before(server)) {
       Map<String, String> store =
           Map.of("PAWL_STORE", "redis://" + proxy.host() + ":" + proxy.port());
-      proxy.dropReplies(1, AfterDrop.SILENCE, "EVALSHA", "EVAL");
+      proxy.dropReplies(1, then, "EVALSHA", "EVAL");
       Started run = shell.run(store, "run", "--skip-if-busy", "x", "-c", "echo ran");
       assertThat(run.errors()).isEmpty();
       assertThat(run.output()).isEqualTo("ran\n");

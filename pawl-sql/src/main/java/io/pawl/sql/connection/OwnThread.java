@@ -31,8 +31,8 @@ public final class OwnThread {
               }
             })
         .start();
-    try {
-      return done.join();
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      return done.join(); // which keeps interrupts itself
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

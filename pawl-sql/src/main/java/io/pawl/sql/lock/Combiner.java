@@ -23,8 +23,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Turns requests that arrive together into one short transaction: it takes their rows in the
- * order of names, applies the grant rule to all, writes what changed, commits once.
+ * Turns requests that arrive together into one short transaction: it takes their rows in the order
+ * of names, applies the grant rule to all, writes what changed, commits once.
  *
  * <p>The first request never waits for company: if nobody is at work, its own thread does the work,
  * for one batch. Whatever arrived meanwhile is the next batch, on the combiner's own thread, until

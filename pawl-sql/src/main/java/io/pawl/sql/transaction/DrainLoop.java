@@ -77,7 +77,7 @@ public final class DrainLoop implements AutoCloseable {
   /** This thread is at work: takes one turn, and has the rest done. */
   private void takeFirst() {
     if (callersWork) {
-      takeUninterrupted();
+      uninterrupted(this::takeOne);
     } else {
       atWork.set(false);
     }
@@ -88,21 +88,23 @@ public final class DrainLoop implements AutoCloseable {
     if (!hasWork.getAsBoolean() || !ownThread.getQueue().isEmpty()) {
       return;
     }
+    Runnable rest = this::takeUntilDone;
     try {
-      ownThread.execute(this::takeUntilDone);
+      ownThread.execute(rest);
     } catch (OutOfMemoryError noThread) {
+      ownThread.remove(rest);
       if (!callersWork) {
         throw noThread;
       }
-      takeUntilDone();
+      uninterrupted(rest);
     }
   }
 
   /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
-  private void takeUninterrupted() {
+  private static void uninterrupted(Runnable work) {
     try (KeptInterrupts kept = new KeptInterrupts()) {
       kept.clear();
-      takeOne();
+      work.run();
     }
   }
 
