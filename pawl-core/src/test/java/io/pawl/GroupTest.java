@@ -62,14 +62,18 @@ class GroupTest {
   }
 
   private GroupAcquisition start(Duration wait, String... names) {
+    GroupAcquisition group = group(wait, names);
+    group.start(false);
+    return group;
+  }
+
+  private GroupAcquisition group(Duration wait, String... names) {
     List<Requests> locks =
         Stream.of(names)
             .map(name -> new QueueKey(name, OPTIONS, Mode.EXCLUSIVE))
             .map(key -> new Requests(client.engine(), key))
             .toList();
-    GroupAcquisition group = new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
-    group.start(false);
-    return group;
+    return new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
   }
 
   private GroupLease granted(String... names) {
@@ -90,6 +94,27 @@ class GroupTest {
     store.attempt(2).answer().complete(WAITING);
     client.pass(Duration.ZERO);
     return group;
+  }
+
+  /** What it was granted it has not looked at yet. */
+  @Test
+  void aGroupThatIsGivenUpWhileItAsksSaysSoWhenAllIsGivenBack() {
+    GroupAcquisition group = group(Duration.ofDays(1), "a", "b");
+    store.answers.add(CompletableFuture.completedFuture(held(1)));
+    store.asked =
+        claim -> {
+          if (claim.lock().equals("b")) {
+            group.abandon();
+            store.withdrawal = new CompletableFuture<>();
+          }
+        };
+    group.start(false);
+    client.pass(Duration.ZERO);
+    assertThat(store.withdrawals).extracting(Claim::lock).contains("a");
+    assertThat(group.outcome()).as("a is on its way back").isNotDone();
+    store.withdrawal.complete(null);
+    client.pass(Duration.ZERO);
+    assertThat(group.outcome()).isDone();
   }
 
   /**

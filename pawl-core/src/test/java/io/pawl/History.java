@@ -33,7 +33,6 @@ final class History {
   private final Map<String, Long> register = new HashMap<>();
   private final List<Eviction> evictions = new ArrayList<>();
   private final Map<Grant, Long> lastsUntil = new HashMap<>();
-  private final Map<String, Long> lingered = new HashMap<>();
   private final Map<ClaimId, Long> withdrawnAt = new HashMap<>();
   private @Nullable String violation;
   private int losses;
@@ -205,16 +204,16 @@ final class History {
 
   /** Whether a user holds this lock, by its own account, or a hold of one has to last. */
   boolean someoneHolds(String lock) {
-    long now = queue.now();
-    leases.stream()
-        .filter(lease -> lease.lock().equals(lock) && lease.lastsOn(now))
-        .forEach(lease -> lingered.put(lock, now));
-    return leases.stream().anyMatch(l -> l.occupies(now) && l.lock().equals(lock));
+    return leases.stream().anyMatch(l -> l.occupies(queue.now()) && l.lock().equals(lock));
   }
 
-  /** When a shortest hold was last all that kept the lock busy. */
-  long lingered(String lock) {
-    return lingered.getOrDefault(lock, Long.MIN_VALUE / 2);
+  /** When the last shortest hold of the lock was over. */
+  long shortestHoldsEnd(String lock) {
+    return lastsUntil.entrySet().stream()
+        .filter(grant -> grant.getKey().lock().equals(lock) && grant.getValue() <= queue.now())
+        .mapToLong(Map.Entry::getValue)
+        .max()
+        .orElse(Long.MIN_VALUE / 2);
   }
 
   boolean isLost(CompletableFuture<?> closed) {

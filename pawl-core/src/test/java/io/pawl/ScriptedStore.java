@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** A store that answers when and what the test says. */
@@ -36,6 +37,9 @@ final class ScriptedStore implements LockStore {
 
   /** What the next attempts are answered at once. */
   final Queue<CompletableFuture<Standing>> answers = new ArrayDeque<>();
+
+  /** Called during each attempt. */
+  Consumer<Claim> asked = claim -> {};
 
   final List<Attempt> attempts = new ArrayList<>();
   final List<Renewal> renewals = new ArrayList<>();
@@ -74,6 +78,7 @@ final class ScriptedStore implements LockStore {
         answers.isEmpty() ? new CompletableFuture<>() : answers.remove();
     Attempt attempt = new Attempt(claim, bell, answer);
     attempts.add(attempt);
+    asked.accept(claim);
     return attempt.answer;
   }
 

@@ -52,12 +52,7 @@ final class SimulatedLease {
 
   /** Nobody else may have the lock. */
   boolean occupies(long worldNow) {
-    return claimsValidity() || lastsOn(worldNow);
-  }
-
-  /** Its shortest hold is not over. */
-  boolean lastsOn(long worldNow) {
-    return worldNow < lastsUntil && !evicted;
+    return claimsValidity() || (worldNow < lastsUntil && !evicted);
   }
 
   boolean isOver() {

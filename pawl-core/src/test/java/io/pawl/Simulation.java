@@ -161,7 +161,7 @@ final class Simulation {
       if (!wanted || history.someoneHolds(lock)) {
         freeSince.remove(lock);
       } else if (now - freeSince.computeIfAbsent(lock, k -> now) > longestIdle()
-          && now - history.lingered(lock) > LONGEST_SILENCE_NANOS + longestIdle()) {
+          && now - history.shortestHoldsEnd(lock) > LONGEST_SILENCE_NANOS + longestIdle()) {
         history.violation("P6: " + lock + " is free beside a waiter since " + freeSince.get(lock));
       }
     }

@@ -1,6 +1,7 @@
 package io.pawl.engine;
 
 import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.Futures;
 import io.pawl.concurrent.Time;
 import io.pawl.engine.Requests.Made;
 import java.time.Duration;
@@ -55,6 +56,9 @@ public final class GroupAcquisition {
   private final List<Loan> held = new ArrayList<>();
 
   private List<Made<Optional<Loan>>> underWay = List.of();
+
+  /** Completes when what these are granted is held by this, or has been given back. */
+  private CompletableFuture<Void> round = CompletableFuture.completedFuture(null);
 
   /** What was given back on the way, as far as the store has yet to confirm it. */
   private CompletableFuture<Void> givenBack = CompletableFuture.completedFuture(null);
@@ -148,6 +152,9 @@ public final class GroupAcquisition {
       Duration wait,
       boolean mayBlock,
       Consumer<List<Made<Optional<Loan>>>> next) {
+    if (isOver()) {
+      return;
+    }
     List<Made<Optional<Loan>>> requests = new ArrayList<>();
     List<Runnable> asks = new ArrayList<>();
     Throwable refusal = null;
@@ -163,7 +170,8 @@ public final class GroupAcquisition {
     } catch (RuntimeException | Error e) {
       refusal = e;
     }
-    boolean wantedStill = publish(requests);
+    CompletableFuture<Void> ended = new CompletableFuture<>();
+    boolean wantedStill = publish(requests, ended);
     if (refusal != null) {
       fail(refusal);
     } else if (!wantedStill) {
@@ -171,13 +179,44 @@ public final class GroupAcquisition {
     }
     engine.callTogether(asks, mayBlock); // in any case: other waiters may have joined these claims
     CompletableFuture.allOf(requests.stream().map(Made::future).toArray(CompletableFuture[]::new))
-        .whenComplete((nothing, error) -> proceed(() -> next.accept(requests)));
+        .whenComplete((nothing, error) -> proceed(() -> endRound(requests, next, ended)));
   }
 
-  private boolean publish(List<Made<Optional<Loan>>> requests) {
+  /** Whoever gives this up meanwhile also waits for what the round is about to give back. */
+  private void endRound(
+      List<Made<Optional<Loan>>> requests,
+      Consumer<List<Made<Optional<Loan>>>> next,
+      CompletableFuture<Void> ended) {
+    try {
+      next.accept(requests);
+    } finally {
+      Futures.follow(ended, givenBack());
+    }
+  }
+
+  private CompletableFuture<Void> givenBack() {
+    mutex.lock();
+    try {
+      return givenBack;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private boolean isOver() {
+    mutex.lock();
+    try {
+      return over;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private boolean publish(List<Made<Optional<Loan>>> requests, CompletableFuture<Void> ended) {
     mutex.lock();
     try {
       underWay = requests;
+      round = ended;
       return !over;
     } finally {
       mutex.unlock();
@@ -320,6 +359,7 @@ public final class GroupAcquisition {
       back = List.copyOf(held);
       requests = underWay;
       ends.add(givenBack);
+      ends.add(round);
     } finally {
       mutex.unlock();
     }
