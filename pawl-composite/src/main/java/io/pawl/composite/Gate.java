@@ -139,9 +139,14 @@ final class Gate implements AutoCloseable {
    * {@link #ask} would answer null.
    */
   <T> List<@Nullable T> askTogether(List<Function<LockStore, CompletionStage<T>>> verbs) {
+    return away.get() ? noAnswers(verbs.size()) : askAnyway(verbs);
+  }
+
+  /** As {@link #askTogether}, also where it was left out: it may be there again. */
+  <T> List<@Nullable T> askAnyway(List<Function<LockStore, CompletionStage<T>>> verbs) {
     LockStore open = store;
-    if (open == null || closed || away.get()) {
-      return new ArrayList<>(Collections.nCopies(verbs.size(), null));
+    if (open == null || closed) {
+      return noAnswers(verbs.size());
     }
     List<@Nullable T> answers = new ArrayList<>();
     long giveUpAt = System.nanoTime() + options.gatePatience().toNanos();
@@ -155,6 +160,10 @@ final class Gate implements AutoCloseable {
       answers.add(answer);
     }
     return answers;
+  }
+
+  private static <T> List<@Nullable T> noAnswers(int count) {
+    return new ArrayList<>(Collections.nCopies(count, null));
   }
 
   private <T> List<CompletionStage<T>> allAsked(

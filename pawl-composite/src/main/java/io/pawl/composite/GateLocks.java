@@ -389,6 +389,15 @@ final class GateLocks {
     owed.pay();
   }
 
+  boolean owesTheGate() {
+    return owed.areSome();
+  }
+
+  /** Waits for the gate's patience at most, unless the gate itself blocks. */
+  void closing() {
+    owed.payLast();
+  }
+
   /** Forgets claims whose client has. */
   void sweep() {
     long now = nanos.getAsLong();

@@ -1,5 +1,7 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -20,10 +22,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store made of two: a fast <em>gate</em> that orders contenders and refuses early, and a
@@ -38,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GateStore implements LockStore, CounterStore, Inspectable, Diagnosable {
 
+  private static final Logger log = LoggerFactory.getLogger(GateStore.class);
   private static final long SWEEP_NANOS = 30_000_000_000L;
 
   private final Gate gate;
@@ -247,8 +253,15 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
     return "gate " + gate.describe() + " before " + truth.describe();
   }
 
+  /**
+   * Waits for the gate's patience at most, if there is anything that it has not heard, and then
+   * closes both parts, if they are its own.
+   */
   @Override
   public void close() {
+    if (locks.owesTheGate()) {
+      tellTheGate();
+    }
     gate.leave();
     threads.close();
     if (ownsParts) {
@@ -257,6 +270,21 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
       } finally {
         truth.close();
       }
+    }
+  }
+
+  /** On a thread of its own: the workers may all be waiting for the truth. */
+  private void tellTheGate() {
+    try {
+      CompletableFuture<Void> told =
+          CompletableFuture.runAsync(
+              locks::closing, task -> DaemonThreads.named("pawl-gate-close", task).start());
+      boolean done = Uninterruptibly.await(told, gatePatience.toNanos());
+      if (!done || told.isCompletedExceptionally()) {
+        log.debug("gate {} was not told of all that it missed", gate.describe());
+      }
+    } catch (OutOfMemoryError noThread) {
+      log.debug("gate {} is not told of what it missed", gate.describe(), noThread);
     }
   }
 }

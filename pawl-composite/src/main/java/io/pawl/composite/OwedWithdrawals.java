@@ -1,9 +1,15 @@
 package io.pawl.composite;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.LockStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes claims out of the gate, and remembers those of which the gate has not heard yet, until they
@@ -39,11 +45,10 @@ final class OwedWithdrawals {
   }
 
   private void withdraw(Debt debt) {
-    Claim claim = debt.claim;
-    Boolean done = gate.ask(store -> store.withdraw(claim).thenApply(nothing -> true));
+    Boolean done = gate.ask(withdrawalOf(debt));
     if (done == null && owing.get() < MOST) {
       owing.incrementAndGet();
-      owed.add(new Debt(claim.asUnsettled(), debt.untilNanos));
+      owed.add(new Debt(debt.claim.asUnsettled(), debt.untilNanos));
       if (!gate.isAway()) {
         threads.after(PAUSE_NANOS, this::pay); // it came back in between
       }
@@ -53,13 +58,45 @@ final class OwedWithdrawals {
   /** The gate answers again: tells it what it has missed. */
   void pay() {
     for (int left = owing.get(); left > 0 && !gate.isAway(); left--) {
-      Debt debt = owed.poll();
+      Debt debt = next();
       if (debt != null) {
-        owing.decrementAndGet();
-        if (debt.untilNanos - nanos.getAsLong() > 0) {
-          withdraw(debt);
-        }
+        withdraw(debt);
       }
     }
+  }
+
+  boolean areSome() {
+    return !owed.isEmpty();
+  }
+
+  /**
+   * The store closes: nobody will tell the gate later, so it is told now, even where it was left
+   * out. Waits for its patience at most, in all.
+   */
+  void payLast() {
+    List<Function<LockStore, CompletionStage<Boolean>>> last = new ArrayList<>();
+    for (int left = owing.get(); left > 0; left--) {
+      Debt debt = next();
+      if (debt != null) {
+        last.add(withdrawalOf(debt));
+      }
+    }
+    if (!last.isEmpty()) {
+      gate.askAnyway(last);
+    }
+  }
+
+  /** Null where there is none, or where it has run out at the gate. */
+  private @Nullable Debt next() {
+    Debt debt = owed.poll();
+    if (debt == null) {
+      return null;
+    }
+    owing.decrementAndGet();
+    return debt.untilNanos - nanos.getAsLong() > 0 ? debt : null;
+  }
+
+  private static Function<LockStore, CompletionStage<Boolean>> withdrawalOf(Debt debt) {
+    return store -> store.withdraw(debt.claim).thenApply(nothing -> true);
   }
 }

@@ -94,6 +94,22 @@ class GateServerFaultsTest {
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
   }
 
+  /** The gate has its claim, never heard of its end, and would keep others out for a lease. */
+  @Test
+  void aClientThatClosesWhileItLeavesTheGateOutLeavesNothingBehindThere() throws Exception {
+    GateStore store = keep(GateStore.over(gate, truth, BRISK.gatePause(Duration.ofMinutes(1))));
+    Pawl pawl = keep(Pawl.over(store));
+    redis.pause();
+    pawl.lock("lock").acquire().close();
+    assertThat(store.isGateAway()).isTrue();
+    redis.resume();
+
+    pawl.close();
+    store.close();
+
+    assertThat(one.lock("lock").tryAcquire()).isPresent();
+  }
+
   /** Everything that can happen to a gate, one after the other. */
   private void torment() throws InterruptedException {
     redis.call("FLUSHALL");
