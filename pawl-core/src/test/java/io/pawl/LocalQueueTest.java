@@ -175,7 +175,7 @@ class LocalQueueTest {
       answerAll(WAITING);
       grant(first, 10, second);
     }
-    client.pass(LEASE.multipliedBy(7).dividedBy(10));
+    client.pass(LEASE.multipliedBy(17).dividedBy(20));
 
     first.close();
 

@@ -31,7 +31,7 @@ final class Simulation {
   static final int LONGEST_MIN_HOLD = 2;
 
   private static final long MILLI = 1_000_000;
-  private static final long[] LEASES_MILLIS = {100, 100, 250, 1_000, 5_000, 30_000};
+  private static final long[] LEASES_MILLIS = {100, 250, 1_000, 5_000, 21_000, 30_000};
 
   /** Lost places and failures are tried again after at most a second each, jittered. */
   private static final long RETRY_NANOS = 1_200 * MILLI;

@@ -22,16 +22,17 @@ import org.slf4j.LoggerFactory;
 /**
  * The client's side of one claim, from the first attempt to the confirmed withdrawal: the
  * acquisition state machine. One round trip to take a free lock, one to give it back; a wait costs
- * one attempt and a share of a batched renewal per third of a lease, and ends by a bell or by
- * asking again.
+ * one attempt and a share of a batched renewal every 2 s or third of a lease, and ends by a bell or
+ * by asking again.
  *
  * <p><b>Unknown outcomes.</b> A failed attempt may have been applied, or may still be on its way.
  * It is repeated under the same id, which is harmless; and from then on the claim is
  * <em>doubtful</em>, so that its withdrawal tells the store to refuse whatever of it still arrives.
  * A bell of a claim that was repeated is only a reason to ask: it may tell of a place in the queue
- * that has run out since, whose grant the last sign of life does not cover. So it is where a hold
- * has to last: a claim that is not renewed gets its whole lease by asking, and one with a shortest
- * hold is a holder to the store once it was heard of after its grant.
+ * that has run out since, whose grant the last sign of life does not cover. So it is where little
+ * is left of what the last answer covered, and where a hold has to last: a claim that is not
+ * renewed gets its whole lease by asking, and one with a shortest hold is a holder to the store
+ * once it was heard of after its grant.
  *
  * <p>Locking: {@code mutex} is held for state only, never while the store or the queue is called.
  * The queue may hear of a loss before it hears of the grant, and ignores claims that it has let go.
@@ -101,7 +102,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     this.renewal = renewal;
     this.periodNanos = claim.lease().toNanos() / 3;
     this.withdrawal = new Withdrawal(engine, this);
-    this.validity = new Validity(claim.lease().toNanos());
+    this.validity = new Validity(claim);
     this.health = new StoreHealth(engine);
   }
 
@@ -216,7 +217,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
         return;
       }
-      if (attempts > 1 || !renewal || !claim.minHold().isZero()) {
+      boolean spent = validity.isNearlySpent(engine.time().nanos());
+      if (attempts > 1 || spent || !renewal || !claim.minHold().isZero()) {
         if (status != Status.HELD) {
           hinted = true;
           engine.renewer().watch(this, engine.time().nanos());
@@ -258,7 +260,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     }
     if (status == Status.HELD) {
       if (standing instanceof Standing.Waiting && sentAt <= grantedAt) {
-        return covered(sentAt);
+        validity.coverWaiting(sentAt);
+        return trusted();
       }
       return ending("the store no longer knows it: it ran out or was evicted");
     }
@@ -266,13 +269,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       boolean news = first || status != Status.WAITING;
       Runnable report = news ? () -> queue.isWaiting(this) : () -> {};
       status = Status.WAITING;
-      validity.cover(sentAt);
+      validity.coverWaiting(sentAt);
       if (hinted) {
         engine.renewer().watch(this, engine.time().nanos());
         return report;
       }
       long silence = Math.min(periodNanos, LONGEST_SILENCE_NANOS);
-      long renewBy = validity.coveredFrom() + StoreHealth.jittered(engine, silence);
+      long renewBy = sentAt + StoreHealth.jittered(engine, silence);
       long pause = Math.max(SHORTEST_PAUSE_NANOS, Durations.nanos(waiting.askAgain()));
       long askAt = engine.time().nanos() + pause;
       if (askAt - renewBy < 0) {
@@ -301,6 +304,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private Runnable covered(long sentAt) {
     validity.cover(sentAt);
+    return trusted();
+  }
+
+  private Runnable trusted() {
     validity.trust();
     watchHeld();
     return () -> {};
@@ -511,7 +518,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private Runnable ending(String why) {
     lossReason = why;
-    long runsOutAt = validity.coveredFrom() + claim.lease().toNanos();
+    long runsOutAt = validity.runsOutAt();
     Runnable finish = withdrawing();
     return () -> withdrawAfter(queue.lost(this, why), runsOutAt, finish);
   }

@@ -1,12 +1,16 @@
 package io.pawl.engine;
 
+import io.pawl.spi.Claim;
+import java.util.concurrent.TimeUnit;
+
 /**
  * The local deadline of one claim. The store keeps a claim for its lease from the moment at which
  * it read a request, which is later than the moment at which the request was sent. Hence a hold may
  * be trusted until {@code coveredFrom + nanos}, where {@code coveredFrom} is the time just before
  * the last <em>answered</em> attempt or renewal was sent, and {@code nanos} is the lease less
- * {@link #DRIFT} and {@link #MARGIN_NANOS}. A grant that comes by bell needs no further question:
- * the store grants a waiter until the deadline of its last sign of life.
+ * {@link #DRIFT} and {@link #MARGIN_NANOS}. A waiter is covered for a whole lease from its first
+ * question, and for {@link Claim#keptWaitingMillis} from any later. A grant that comes by bell
+ * needs no further question: the store grants a waiter until the deadline that it has in the queue.
  *
  * <p>Written under the claim's mutex; {@link #deadline} is read by anyone.
  */
@@ -18,22 +22,36 @@ final class Validity {
   /** Taken off every lease beside the drift, for stores that count whole milliseconds: 2 ms. */
   static final long MARGIN_NANOS = 2_000_000;
 
+  private final long leaseNanos;
   private final long nanos;
+  private final long lessWhileWaiting;
   private long coveredFrom;
+  private long heardFrom;
   private volatile long deadline;
 
-  Validity(long leaseNanos) {
+  Validity(Claim claim) {
+    long keptWaiting = Claim.keptWaitingMillis(claim.leaseMillis());
+    this.leaseNanos = claim.lease().toNanos();
+    this.lessWhileWaiting = leaseNanos - TimeUnit.MILLISECONDS.toNanos(keptWaiting);
     this.nanos = leaseNanos - (long) (leaseNanos * DRIFT) - MARGIN_NANOS;
   }
 
   /** The first request is about to be sent. */
   void begin(long now) {
     coveredFrom = now;
+    heardFrom = now;
   }
 
   /** The request sent at {@code sentAt} was answered: the claim lives. */
   void cover(long sentAt) {
     coveredFrom = Math.max(coveredFrom, sentAt);
+    heardFrom = Math.max(heardFrom, sentAt);
+  }
+
+  /** The question sent at {@code sentAt} was answered: when the store read it, the claim waited. */
+  void coverWaiting(long sentAt) {
+    coveredFrom = Math.max(coveredFrom, sentAt - lessWhileWaiting);
+    heardFrom = Math.max(heardFrom, sentAt);
   }
 
   /** The claim is held, and may be trusted as far as it is covered. */
@@ -43,6 +61,16 @@ final class Validity {
 
   long coveredFrom() {
     return coveredFrom;
+  }
+
+  /** When the store lets go of it at the latest, unless it hears of it again. */
+  long runsOutAt() {
+    return heardFrom + leaseNanos;
+  }
+
+  /** Whether too little would be left of a hold, trusted now, to work under it. */
+  boolean isNearlySpent(long now) {
+    return coveredFrom + nanos - now < nanos / 8;
   }
 
   boolean isOver(long now) {
@@ -55,7 +83,7 @@ final class Validity {
 
   /** Whether a good part is left, so that the hold is worth passing on. */
   boolean isFresh(long now) {
-    return deadline - now > nanos / 3;
+    return deadline - now > nanos / 6;
   }
 
   /** Shortly before the deadline, so that the loss is told by then. */

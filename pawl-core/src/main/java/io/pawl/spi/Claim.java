@@ -40,6 +40,9 @@ public record Claim(
   /** The longest lease, 7 days. */
   public static final Duration MAX_LEASE = Duration.ofDays(7);
 
+  /** Of a longer lease, 20 s, half is enough for a waiter that asks every 2 s. */
+  public static final long LONG_LEASE_MILLIS = 20_000;
+
   public Claim {
     LockName.check(lock);
     checkLease(lease);
@@ -65,6 +68,15 @@ public record Claim(
           "lease: " + lease + " is not between 100 ms and 7 days; renewal keeps a short one alive");
     }
     return lease;
+  }
+
+  /**
+   * For how long at least the answer {@link Standing.Waiting} keeps a claim, from the moment at
+   * which the question was sent: its lease, or half of one that is longer than {@link
+   * #LONG_LEASE_MILLIS}, so that the store need not write whenever a waiter asks.
+   */
+  public static long keptWaitingMillis(long leaseMillis) {
+    return leaseMillis > LONG_LEASE_MILLIS ? leaseMillis / 2 : leaseMillis;
   }
 
   /**

@@ -15,7 +15,8 @@ import java.util.concurrent.CompletionStage;
  *   <li>At any moment, by the store's own clock, the held claims of a lock are compatible by their
  *       {@link Mode}.
  *   <li>A claim that the store has not heard from for its lease is gone. A claim that it answered
- *       is kept for at least its lease from the moment at which the request was sent.
+ *       is kept for at least its lease from the moment at which the request was sent; one that
+ *       waited before, for {@link Claim#keptWaitingMillis}.
  *   <li>A hold keeps the lock busy for its claim's {@link Claim#minHold} from its grant on, even if
  *       it is withdrawn or falls silent. For a hold that was granted from the queue this applies
  *       once the store has heard from it since: a waiter that died costs its lease.
@@ -32,10 +33,10 @@ public interface LockStore extends AutoCloseable {
 
   /**
    * Takes the lock, or a place in the queue. Repeating it is harmless: a claim that is held or
-   * waiting is kept alive, and the answer is its standing. After a {@link #withdraw} of an
-   * {@linkplain Claim#unsettled unsettled} claim the answer to a late attempt is {@link
-   * Standing.Gone}. The answer to a claim that the store does not know and whose mode is not for
-   * the lock's {@link Kind} is {@link Standing.OtherKind}.
+   * waiting is kept alive as by {@link #renew}, and the answer is its standing. After a {@link
+   * #withdraw} of an {@linkplain Claim#unsettled unsettled} claim the answer to a late attempt is
+   * {@link Standing.Gone}. The answer to a claim that the store does not know and whose mode is not
+   * for the lock's {@link Kind} is {@link Standing.OtherKind}.
    *
    * <p>The attempt of an exclusive claim that is held, repeated with {@link Mode#SHARED}, is a
    * <em>downgrade</em>: the claim stays held, now shared, under the same tokens, and shared claims
@@ -46,9 +47,10 @@ public interface LockStore extends AutoCloseable {
   CompletionStage<Standing> attempt(Claim claim, Bell bell);
 
   /**
-   * Keeps claims alive for another lease each, held and waiting alike, and returns how each stands.
-   * One trip for up to {@link #renewBatch} claims. A claim that fails alone is left out of the
-   * answer; the stage fails only when nothing is known of any claim.
+   * Keeps held claims alive for another lease each, and waiting ones for {@link
+   * Claim#keptWaitingMillis} at least, and returns how each stands. One trip for up to {@link
+   * #renewBatch} claims. A claim that fails alone is left out of the answer; the stage fails only
+   * when nothing is known of any claim.
    */
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims);
 

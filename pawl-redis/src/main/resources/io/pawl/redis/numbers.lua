@@ -6,6 +6,7 @@ local MAX_WAITERS = 10000
 local MAX_WITHDRAWN = 1000
 local WITHDRAWN_KEPT = 60000
 local QUEUE_FULL_ASK_AGAIN = 100
+local LONG_LEASE = 20000 -- of which a waiter that asks needs half
 local ALL_OF_A_LOCK = 2147483648 -- more than there can be shared holders
 local LOCK = 0 -- in place of a capacity
 local MAX_TOKENS = 64 -- in one grant: the holder's, and one for each follower

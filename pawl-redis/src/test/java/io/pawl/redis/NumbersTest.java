@@ -3,6 +3,7 @@ package io.pawl.redis;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.GrantRule;
@@ -30,6 +31,7 @@ class NumbersTest {
           entry("MAX_WITHDRAWN", GrantRule.MAX_WITHDRAWN),
           entry("WITHDRAWN_KEPT", GrantRule.WITHDRAWN_KEPT_MILLIS),
           entry("QUEUE_FULL_ASK_AGAIN", GrantRule.QUEUE_FULL_ASK_AGAIN_MILLIS),
+          entry("LONG_LEASE", Claim.LONG_LEASE_MILLIS),
           entry("ALL_OF_A_LOCK", GrantRule.ALL_OF_A_LOCK),
           entry("LOCK", Kind.LOCK.capacity()),
           entry("MAX_TOKENS", 1 + GrantRule.MAX_FOLLOWERS),

@@ -26,9 +26,10 @@ import java.util.Map;
  * <p>The {@link Kind} of a lock is part of its state. Claims already in it keep their place when it
  * is changed.
  *
- * <p>A claim granted from the queue keeps the deadline of its last sign of life. A waiter that died
- * therefore delays the others by its own lease at most, and a waiter that lives knows its deadline
- * without asking.
+ * <p>The deadline of a waiter that asks is moved, to a whole lease from then, only where less than
+ * {@link Claim#keptWaitingMillis} is left: with a long lease to ask mostly changes nothing. A claim
+ * granted from the queue keeps that deadline. A waiter that died therefore delays the others by its
+ * own lease at most, and a waiter that lives knows without asking how long it holds at least.
  *
  * <p>The <b>shortest hold</b> of a claim counts from its grant. Withdrawn sooner, the claim
  * lingers: it is nobody's any more, and busy until that time. A holder that falls silent is kept as
@@ -95,7 +96,7 @@ public final class GrantRule {
     if (holder != null) {
       return holder.lingers() ? Standing.GONE : renewedHolder(state, holder, now);
     }
-    Entry waiter = state.waiters.computeIfPresent(id, (key, entry) -> renewed(entry, now));
+    Entry waiter = state.waiters.computeIfPresent(id, (key, entry) -> heardOf(entry, now));
     return waiter != null ? waiting(state, now) : Standing.GONE;
   }
 
@@ -227,6 +228,12 @@ public final class GrantRule {
       next = Math.min(next, holder.until());
     }
     return new Standing.Waiting(Duration.ofMillis(next - now));
+  }
+
+  /** Seldom a change: the state of a lock for which many wait is seldom written. */
+  private static Entry heardOf(Entry waiter, long now) {
+    long enough = Claim.keptWaitingMillis(waiter.leaseMillis());
+    return waiter.until() - now < enough ? renewed(waiter, now) : waiter;
   }
 
   private static Entry renewed(Entry entry, long now) {

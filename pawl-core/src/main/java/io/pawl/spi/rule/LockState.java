@@ -211,6 +211,18 @@ public final class LockState {
     return waiters.containsKey(id);
   }
 
+  /** How many others stand before it in the queue; all, where it does not stand there. */
+  public int waitersBefore(ClaimId id) {
+    int before = 0;
+    for (ClaimId waiter : waiters.keySet()) {
+      if (waiter.equals(id)) {
+        return before;
+      }
+      before++;
+    }
+    return before;
+  }
+
   /**
    * For people.
    *

@@ -107,11 +107,31 @@ class GrantRuleTest {
   }
 
   @Test
-  void aGrantFromTheLineIsKeptFromTheWaitersLastSignOfLife() {
+  void aGrantFromTheLineKeepsTheWaitersDeadline() {
     GrantRule.attempt(lock, exclusive(1), 0);
     GrantRule.attempt(lock, exclusive(2), 100);
     GrantRule.withdraw(lock, exclusive(1), 900);
     assertThat(lock.holders()).extracting(Entry::until).containsExactly(1_100L);
+  }
+
+  @Test
+  void ofALongLeaseAWaiterThatAsksKeepsHalfAndToAskMostlyChangesNothing() {
+    Claim waiter = Claims.of(2, Mode.EXCLUSIVE, 20_001, true, 1, 0);
+    GrantRule.attempt(lock, Claims.of(1, Mode.EXCLUSIVE, 60_000, true, 1, 0), 0);
+    GrantRule.attempt(lock, waiter, 100);
+    GrantRule.renew(lock, waiter.id(), 10_101);
+    assertThat(lock.waiters()).extracting(Entry::until).containsExactly(20_101L);
+    GrantRule.attempt(lock, waiter, 10_102);
+    assertThat(lock.waiters()).extracting(Entry::until).containsExactly(30_103L);
+  }
+
+  @Test
+  void ofALeaseUpToTwentySecondsAWaiterThatAsksKeepsAll() {
+    Claim waiter = Claims.of(2, Mode.EXCLUSIVE, 20_000, true, 1, 0);
+    GrantRule.attempt(lock, Claims.of(1, Mode.EXCLUSIVE, 60_000, true, 1, 0), 0);
+    GrantRule.attempt(lock, waiter, 0);
+    GrantRule.renew(lock, waiter.id(), 1);
+    assertThat(lock.waiters()).extracting(Entry::until).containsExactly(20_001L);
   }
 
   @Test

@@ -60,6 +60,11 @@ final class NaiveRule {
       return new Entry(claim.as(Mode.SHARED), until, token, lastToken, owedUntil, heard, withdrawn);
     }
 
+    boolean hasLittleLeft(long now) {
+      long lease = claim.leaseMillis();
+      return until - now < (lease > 20_000 ? lease / 2 : lease);
+    }
+
     Entry keptBy(long now) {
       long longer = Math.max(until, now + claim.leaseMillis());
       return new Entry(claim, longer, token, lastToken, owedUntil, true, withdrawn);
@@ -127,7 +132,8 @@ final class NaiveRule {
       return Standing.Gone.class;
     }
     holders.replaceAll(entry -> entry.id().equals(id) ? entry.keptBy(now) : entry);
-    waiters.replaceAll(entry -> entry.id().equals(id) ? entry.keptBy(now) : entry);
+    waiters.replaceAll(
+        entry -> entry.id().equals(id) && entry.hasLittleLeft(now) ? entry.keptBy(now) : entry);
     if (holds(id)) {
       return Standing.Held.class;
     }

@@ -1,4 +1,5 @@
--- Keeps claims alive for another lease each, held and waiting alike, and tells how each stands.
+-- Keeps held claims alive for another lease each, and waiting ones for as long as they need; tells how
+-- each stands.
 --
 -- ARGV[1]  address of the calling store
 -- then per key: claim id

@@ -315,6 +315,10 @@ local function owed(c, least)
 end
 
 local function renewed(c)
+  local enough = c.lease > LONG_LEASE and math.floor(c.lease / 2) or c.lease
+  if c.kind == 'w' and c.till - now >= enough then
+    return waiting() -- nothing changes, and nothing is written
+  end
   c.till, c.changed, lock.changed = now + c.lease, true, true
   if c.kind == 'h' and c.least > 0 then
     c.till = math.max(c.till, owed(c, c.least))
