@@ -96,7 +96,7 @@ public final class PostgresServer extends ServerProcess {
    * PostgreSQL refuses to run as root. In a user namespace root is another user to itself and still
    * the owner of our files.
    */
-  private static List<String> notAsRoot(Path program) {
+  static List<String> notAsRoot(Path program) {
     List<String> command = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {
       command.addAll(List.of("unshare", "--user", "--map-user=65534", "--map-group=65534", "--"));

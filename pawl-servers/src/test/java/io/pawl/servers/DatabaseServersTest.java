@@ -41,6 +41,16 @@ class DatabaseServersTest {
   }
 
   @Test
+  void pgBouncerServesAgainAfterEachEnd() throws IOException {
+    try (PostgresServer server = PostgresServer.start();
+        PgBouncer bouncer = PgBouncer.before(server, 5)) {
+      assertThat(authenticationRequest(bouncer)).isEqualTo("SCRAM-SHA-256");
+      assertEachEnd(bouncer);
+      assertThat(authenticationRequest(bouncer)).isEqualTo("SCRAM-SHA-256");
+    }
+  }
+
+  @Test
   void etcdKeepsItsDataThroughEachEnd() throws IOException, InterruptedException {
     try (EtcdServer server = EtcdServer.start()) {
       post(server, "put", "{\"key\":\"a2V5\",\"value\":\"dmFsdWU=\"}");
@@ -74,8 +84,8 @@ class DatabaseServersTest {
     }
   }
 
-  /** How a PostgreSQL server wants a user to prove who it is. */
-  private static String authenticationRequest(PostgresServer server) throws IOException {
+  /** How a PostgreSQL server, or who stands before it, wants a user to prove who it is. */
+  private static String authenticationRequest(ServerProcess server) throws IOException {
     byte[] parameters = ("user\0" + PostgresServer.USER + "\0\0").getBytes(US_ASCII);
     ByteBuffer startup = ByteBuffer.allocate(8 + parameters.length);
     startup.putInt(startup.capacity()).putInt(3 << 16).put(parameters);
