@@ -105,6 +105,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     SqlStore store = new SqlStore(database);
     try {
       store.combiner.open();
+      store.waiters.open();
     } catch (RuntimeException e) {
       store.close();
       throw database.located(e);
@@ -117,14 +118,19 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     if (claim.queues()) {
       waiters.add(claim, bell);
     }
+    int[] ahead = {0};
     return decide(
             claim,
-            (state, now) -> GrantRule.attempt(state, claim, now),
+            (state, now) -> {
+              Standing standing = GrantRule.attempt(state, claim, now);
+              ahead[0] = state.waitersBefore(claim.id());
+              return standing;
+            },
             known -> Shortcut.toTake(known, claim))
         .whenComplete(
             (standing, failure) -> {
               if (standing instanceof Standing.Waiting) {
-                waiters.watch(claim.id());
+                waiters.watch(claim.id(), ahead[0]);
               } else {
                 waiters.remove(claim.id());
               }
@@ -143,6 +149,16 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
                 return locks;
               }
 
+              /** Claims with long leases that wait: one question of eight moves their deadlines. */
+              @Override
+              public boolean seldomChanges() {
+                return all.stream()
+                    .allMatch(
+                        claim ->
+                            claim.leaseMillis() > Claim.LONG_LEASE_MILLIS
+                                && waiters.know(claim.id()));
+              }
+
               @Override
               public Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
                 Map<ClaimId, Standing> standings = new HashMap<>();
@@ -150,6 +166,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
                   LockState state = states.get(claim.lock());
                   if (state != null) {
                     standings.put(claim.id(), GrantRule.renew(state, claim.id(), now));
+                    waiters.standsBehind(claim.id(), state.waitersBefore(claim.id()));
                   }
                 }
                 return standings;

@@ -44,6 +44,28 @@ class BlockedRowTest {
     }
   }
 
+  /** So it neither locks the row nor writes it. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aWaiterIsToldHowItStandsThoughSomebodyKeepsTheRow(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect()) {
+      Claim held = Claims.claim(stuck);
+      Claim waiting = Claims.claim(stuck);
+      assertThat(attempt(store, held)).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(store, waiting)).isInstanceOf(Standing.Waiting.class);
+      lockRow(somebody, stuck);
+
+      assertThat(renew(store, List.of(waiting)).get(waiting.id()))
+          .isInstanceOf(Standing.Waiting.class);
+
+      somebody.rollback();
+      store.withdraw(held).toCompletableFuture().get(60, SECONDS);
+      assertThat(renew(store, List.of(waiting)).get(waiting.id()))
+          .isInstanceOf(Standing.Held.class);
+    }
+  }
+
   /** Whose connections would wait for longer than we wait for an answer. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")

@@ -103,6 +103,17 @@ class DoorbellTest {
     }
   }
 
+  /** Where LISTEN would be deaf; the engine asks only every 2 s, and here never. */
+  @Test
+  void aGrantRingsBehindPgBouncerToo() throws Exception {
+    try (SqlStore here = TestDatabase.POSTGRES.open();
+        SqlStore there = PgBouncerContractsTest.openBounced()) {
+      assertRung(here, there);
+      assertThat(there.diagnose()).anyMatch(finding -> finding.what().contains("pooler"));
+      assertThat(here.diagnose()).noneMatch(finding -> finding.what().contains("pooler"));
+    }
+  }
+
   /** Whoever may connect may send it, with no right on any table. */
   @Test
   void aForgedNotificationGrantsNothing() throws Exception {

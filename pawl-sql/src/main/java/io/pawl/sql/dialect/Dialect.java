@@ -33,12 +33,6 @@ public interface Dialect {
   /** How many rows one statement takes at most. */
   int MAX_ROWS = 600;
 
-  /** How often other clients' grants are looked for while someone waits. */
-  record PollPauses(long shortestNanos, long longestNanos) {
-
-    static final PollPauses OF_A_SERVER = new PollPauses(5_000_000, 10_000_000);
-  }
-
   /** The name of its file of tables. */
   String schema();
 
@@ -116,6 +110,12 @@ public interface Dialect {
   String lockRows(Table table, int n, boolean begins, boolean waits);
 
   /**
+   * Reads {@code n} rows and the time as {@link #lockRows} does, as they were last committed,
+   * without a lock.
+   */
+  String readRows(Table table, int n);
+
+  /**
    * Inserts {@code n} rows unless they exist, waiting for whoever is inserting the same; null where
    * the writer excludes all others.
    */
@@ -178,8 +178,11 @@ public interface Dialect {
     return System.nanoTime();
   }
 
-  default PollPauses pollPauses() {
-    return PollPauses.OF_A_SERVER;
+  /**
+   * Whether {@link #changes} is no trip, so that even those may look often who stand far behind.
+   */
+  default boolean looksCheaply() {
+    return false;
   }
 
   Failure classify(SQLException failure);

@@ -132,22 +132,27 @@ public final class MySqlDialect implements Dialect {
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    String key = table.key().get(0);
     return (begins ? starts() : "")
-        + "SELECT "
+        + readRows(table, n)
+        + " ORDER BY "
+        + table.key().get(0)
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED");
+  }
+
+  @Override
+  public String readRows(Table table, int n) {
+    return "SELECT "
         + table.columns()
         + ", "
         + CLOCK
         + " FROM "
         + table.name()
         + " FORCE INDEX (PRIMARY) WHERE "
-        + key
+        + table.key().get(0)
         + " IN ("
         + Table.repeated("?", n)
-        + ") ORDER BY "
-        + key
-        + " FOR UPDATE"
-        + (waits ? "" : " SKIP LOCKED");
+        + ")";
   }
 
   @Override

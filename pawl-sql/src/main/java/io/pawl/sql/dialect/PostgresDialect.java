@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import org.postgresql.PGConnection;
 
 /**
  * PostgreSQL from 13. Transactions begin and end in SQL, on connections in autocommit, and change
@@ -38,6 +39,7 @@ public final class PostgresDialect implements Dialect {
 
   private final Schema schema;
   private final boolean listens;
+  private volatile boolean pooled;
 
   PostgresDialect(boolean createsTables, boolean listens) {
     this.schema = new Schema("postgresql", createsTables);
@@ -71,23 +73,34 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    String key = table.key().get(0);
     return (begins ? starts() : "")
         + "SELECT locked.*, "
         + CLOCK
-        + " FROM (SELECT "
-        + table.columns()
-        + " FROM "
-        + table.name()
-        + " WHERE "
-        + key
-        + " IN ("
-        + Table.repeated("?", n)
-        + ") ORDER BY "
-        + key
+        + " FROM ("
+        + select(table, "", n)
+        + " ORDER BY "
+        + table.key().get(0)
         + " FOR UPDATE"
         + (waits ? "" : " SKIP LOCKED")
         + ") AS locked";
+  }
+
+  @Override
+  public String readRows(Table table, int n) {
+    return select(table, ", " + CLOCK, n);
+  }
+
+  private static String select(Table table, String more, int n) {
+    return "SELECT "
+        + table.columns()
+        + more
+        + " FROM "
+        + table.name()
+        + " WHERE "
+        + table.key().get(0)
+        + " IN ("
+        + Table.repeated("?", n)
+        + ")";
   }
 
   @Override
@@ -144,7 +157,19 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public boolean notifies() {
-    return listens;
+    return listens && !pooled;
+  }
+
+  /**
+   * Whether a pooler stands between: the process that it names as ours is not the one that answers.
+   * What is heard there for one client may be delivered to another, or to nobody.
+   */
+  private static boolean isPooled(Connection connection) throws SQLException {
+    if (!connection.isWrapperFor(PGConnection.class)) {
+      return true;
+    }
+    int named = connection.unwrap(PGConnection.class).getBackendPID();
+    return !ask(connection, "SELECT pg_backend_pid()").equals(Integer.toString(named));
   }
 
   @Override
@@ -154,6 +179,7 @@ public final class PostgresDialect implements Dialect {
     }
     Schema.checkUnicode(writer);
     schema.prepare(writer);
+    pooled = listens && isPooled(writer);
   }
 
   @Override
@@ -176,6 +202,9 @@ public final class PostgresDialect implements Dialect {
                 "synchronous_commit: off",
                 "turn it on for this account, or a crash forgets locks and repeats tokens")
             : ok("synchronous_commit: " + commit));
+    if (pooled) {
+      findings.add(ok("behind a pooler: waiters poll, since LISTEN may be deaf there"));
+    }
     return findings;
   }
 

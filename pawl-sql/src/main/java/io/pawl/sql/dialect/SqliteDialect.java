@@ -29,8 +29,6 @@ public class SqliteDialect implements Dialect, Connections {
 
   private static final int SCHEMA_VERSION = 1;
 
-  private static final PollPauses POLL_PAUSES = new PollPauses(1_000_000, 16_000_000);
-
   /** Those of locks, ready-made: a statement here costs so little that its text would show. */
   private static final String LOCK_ROW = lockRow(Table.LOCK);
 
@@ -226,6 +224,11 @@ public class SqliteDialect implements Dialect, Connections {
     return table == Table.LOCK ? LOCK_ROW : lockRow(table);
   }
 
+  @Override
+  public String readRows(Table table, int n) {
+    return lockRows(table, n, false, true);
+  }
+
   private static String lockRow(Table table) {
     return "SELECT "
         + table.columns()
@@ -262,16 +265,16 @@ public class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public PollPauses pollPauses() {
-    return POLL_PAUSES;
-  }
-
-  @Override
   public long changes(Connection reader) throws SQLException {
     try (Statement statement = reader.createStatement();
         ResultSet version = statement.executeQuery("PRAGMA data_version")) {
       return version.getLong(1);
     }
+  }
+
+  @Override
+  public boolean looksCheaply() {
+    return true;
   }
 
   @Override

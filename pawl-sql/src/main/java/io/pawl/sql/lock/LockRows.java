@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntFunction;
 
 /**
  * The rows of locks in a transaction: locked, written, or changed by {@link Shortcut}s.
@@ -63,12 +64,23 @@ public final class LockRows {
     return new Locked(rows, blocked, counters, dialect.now(newest));
   }
 
+  /** The rows of {@code wanted} as they were last committed, and the time. One trip. */
+  Locked read(Collection<String> wanted) throws SQLException {
+    Map<String, Row> rows = new LinkedHashMap<>();
+    long newest = select(List.copyOf(wanted), n -> dialect.readRows(Table.LOCK, n), rows);
+    return new Locked(rows, Set.of(), Set.of(), dialect.now(newest));
+  }
+
   private long select(List<String> names, boolean waits, Map<String, Row> rows)
+      throws SQLException {
+    return select(names, n -> dialect.lockRows(Table.LOCK, n, session.starts(), waits), rows);
+  }
+
+  private long select(List<String> names, IntFunction<String> query, Map<String, Row> rows)
       throws SQLException {
     long newest = 0;
     for (List<String> chunk : session.chunks(names)) {
-      PreparedStatement statement =
-          session.prepare(dialect.lockRows(Table.LOCK, chunk.size(), session.starts(), waits));
+      PreparedStatement statement = session.prepare(query.apply(chunk.size()));
       for (int i = 0; i < chunk.size(); i++) {
         statement.setString(i + 1, chunk.get(i));
       }

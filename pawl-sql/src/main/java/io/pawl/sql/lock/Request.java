@@ -25,6 +25,11 @@ public abstract class Request<T> extends Pending<T> {
    */
   public abstract T decide(SortedMap<String, LockState> states, long now);
 
+  /** Whether it probably changes nothing, so that it is decided by rows that were only read. */
+  public boolean seldomChanges() {
+    return false;
+  }
+
   /** The claim that alone is concerned, for {@link #shortcut}. */
   public @Nullable Claim claim() {
     return null;

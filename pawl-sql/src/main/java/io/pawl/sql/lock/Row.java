@@ -155,8 +155,13 @@ public record Row(
    * As {@link #state}, for a look whose result nothing depends on; null where it is not readable.
    */
   public @Nullable LockState glance() {
+    return glance(NO_CLOCK);
+  }
+
+  /** As {@link #state}; null where it is not readable. */
+  @Nullable LockState glance(long now) {
     try {
-      return state(NO_CLOCK);
+      return state(now);
     } catch (StoreException e) {
       log.debug("skipped at a look", e);
       return null;

@@ -4,15 +4,17 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.connection.OwnThread;
 import io.pawl.sql.dialect.Database;
-import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.transaction.Borrowed;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -22,28 +24,39 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One poll for all claims of a client that wait, and none while nobody waits. Each look is one
- * query, for up to {@link Combiner#MAX_BATCH} rows; a client that waits for more takes turns. Looks
- * that find nothing new become rarer, down to the dialect's longest pause.
+ * query, for up to {@link Combiner#MAX_BATCH} rows; a client that waits for more takes turns. How
+ * soon it looks again follows from how long has been waited: see {@link QueuePlace}.
  */
 final class RowPoll implements Doorbell {
 
   /** How long the connection is kept, silent, after the last waiter. */
   private static final long LINGER_NANOS = 1_000_000_000;
 
+  private static final long RETRY_NANOS = 10_000_000;
+  private static final long SOON_NANOS = 1_000_000;
+
   private static final Logger log = LoggerFactory.getLogger(RowPoll.class);
 
   private final Database database;
   private final Waiters waiters;
-  private final Dialect.PollPauses pauses;
+  private final long shortestNanos;
+  private final long placeNanos;
   private final ThreadPoolExecutor pollThread;
   private final AtomicBoolean polling = new AtomicBoolean();
-  private volatile @Nullable Thread lingering;
+  private volatile @Nullable Thread poller;
   private volatile boolean closed;
+
+  /** The poller's notes on the locks that are waited for. */
+  private final Map<String, Long> lookedAt = new HashMap<>();
+
+  private final Map<String, Long> lastTokens = new HashMap<>();
+  private final Map<String, Long> changesSeen = new HashMap<>();
 
   RowPoll(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.pauses = database.dialect().pollPauses();
+    this.shortestNanos = database.connections().areOurs() ? 1_000_000 : 5_000_000;
+    this.placeNanos = database.dialect().looksCheaply() ? 0 : shortestNanos;
     this.pollThread = OwnThread.named(threadName);
   }
 
@@ -57,7 +70,7 @@ final class RowPoll implements Doorbell {
         polling.set(false);
       }
     } else {
-      LockSupport.unpark(lingering);
+      LockSupport.unpark(poller);
     }
   }
 
@@ -66,8 +79,9 @@ final class RowPoll implements Doorbell {
       pollWhileSomeoneWaits();
     } catch (SQLException | RuntimeException | Error e) {
       log.debug("polling failed; renewals will tell, and polling goes on", e);
-      LockSupport.parkNanos(pauses.longestNanos());
+      LockSupport.parkNanos(RETRY_NANOS);
     } finally {
+      poller = null;
       polling.set(false);
     }
     waiters.any().forEach(this::watch);
@@ -75,19 +89,29 @@ final class RowPoll implements Doorbell {
 
   private void pollWhileSomeoneWaits() throws SQLException {
     Looks looks = null;
-    long pause = pauses.shortestNanos();
+    poller = Thread.currentThread();
+    forgetAllBut(Set.of());
     try {
       while (!closed && (!waiters.isEmpty() || someoneComes())) {
+        Map<String, Long> next = waiters.nextLooks(lookedAt, shortestNanos, placeNanos);
+        forgetAllBut(next.keySet());
+        long now = System.nanoTime();
+        List<String> due = due(next, now);
+        if (due.isEmpty()) {
+          pauseUntil(next.values(), now);
+          continue;
+        }
         if (looks == null) {
           looks = new Looks(Borrowed.reader(database));
+          changesSeen.clear(); // each connection counts them for itself
         }
-        boolean news = looks.look();
+        looks.look(due);
         if (!database.connections().areOurs()) {
           looks.close(); // the application may need it meanwhile
           looks = null;
         }
-        pause = news ? pauses.shortestNanos() : Math.min(pause + pause / 4, pauses.longestNanos());
-        LockSupport.parkNanos(pause);
+        long looked = System.nanoTime();
+        due.forEach(lock -> lookedAt.put(lock, looked));
       }
     } catch (SQLException | RuntimeException e) {
       if (looks != null) {
@@ -101,18 +125,43 @@ final class RowPoll implements Doorbell {
     }
   }
 
+  private void forgetAllBut(Set<String> locks) {
+    lookedAt.keySet().retainAll(locks);
+    lastTokens.keySet().retainAll(locks);
+    changesSeen.keySet().retainAll(locks);
+  }
+
+  /**
+   * Those whose time has come, or comes within 1 ms, the longest overdue first; as many as one
+   * query may name, the others are due still when it has been answered.
+   */
+  static List<String> due(Map<String, Long> next, long now) {
+    if (next.values().stream().noneMatch(at -> at - now <= 0)) {
+      return List.of();
+    }
+    return next.entrySet().stream()
+        .filter(look -> look.getValue() - now <= SOON_NANOS)
+        .sorted(Comparator.comparingLong(look -> look.getValue() - now))
+        .map(Map.Entry::getKey)
+        .limit(Combiner.MAX_BATCH)
+        .toList();
+  }
+
+  private void pauseUntil(Collection<Long> next, long now) {
+    long pause = QueuePlace.LONGEST_PAUSE_NANOS;
+    for (long at : next) {
+      pause = Math.min(pause, at - now);
+    }
+    LockSupport.parkNanos(this, pause);
+  }
+
   /** Waits without a query for whoever waits next, and says whether there is one. */
   private boolean someoneComes() {
     long giveUpAt = System.nanoTime() + LINGER_NANOS;
-    lingering = Thread.currentThread();
-    try {
-      for (long left = LINGER_NANOS;
-          left > 0 && waiters.isEmpty() && !closed;
-          left = giveUpAt - System.nanoTime()) {
-        LockSupport.parkNanos(this, left);
-      }
-    } finally {
-      lingering = null;
+    for (long left = LINGER_NANOS;
+        left > 0 && waiters.isEmpty() && !closed;
+        left = giveUpAt - System.nanoTime()) {
+      LockSupport.parkNanos(this, left);
     }
     return !waiters.isEmpty();
   }
@@ -121,57 +170,52 @@ final class RowPoll implements Doorbell {
   private final class Looks implements AutoCloseable {
 
     private final Borrowed reader;
-    private final Map<String, Long> lastTokens = new HashMap<>();
     private @Nullable PreparedStatement select;
     private int selected;
-    private int turn;
-    private long changesSeen;
 
-    Looks(Borrowed reader) throws SQLException {
+    Looks(Borrowed reader) {
       this.reader = reader;
-      try {
-        this.changesSeen = database.dialect().changes(reader.connection()) - 1;
-      } catch (SQLException | RuntimeException | Error e) {
-        reader.markFailed();
-        reader.close();
-        throw e;
-      }
     }
 
-    /** Rings what was granted; says whether anything has changed. */
-    boolean look() throws SQLException {
+    /** Rings what was granted. */
+    void look(List<String> due) throws SQLException {
       long changes = database.dialect().changes(reader.connection());
-      if (changes == changesSeen) {
-        return false;
+      List<String> locks = new ArrayList<>();
+      for (String lock : due) {
+        Long seen = changesSeen.put(lock, changes);
+        if (seen == null || seen != changes) {
+          locks.add(lock);
+        }
       }
-      changesSeen = changes;
-      List<String> locks = turn(new ArrayList<>(waiters.locks()));
-      boolean news = false;
+      if (locks.isEmpty()) {
+        return;
+      }
       List<String> ofInterest = new ArrayList<>();
       for (Row row : read(locks)) {
         Long before = lastTokens.put(row.name(), row.lastToken());
-        if (before == null || before != row.lastToken()) {
-          LockState state = row.glance();
-          if (state == null) {
-            continue; // the others are rung for
-          }
-          if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
-            ofInterest.add(row.name());
-            news = true;
-          } else {
-            news |= ring(state) || before != null;
-          }
+        if (before != null && before == row.lastToken()) {
+          continue;
+        }
+        if (before != null) {
+          waiters.movedOn(row.name(), System.nanoTime());
+        }
+        LockState state = row.glance();
+        if (state == null) {
+          continue; // the others are rung for
+        }
+        if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
+          ofInterest.add(row.name());
+        } else {
+          ring(state);
         }
       }
       for (String lock : ofInterest) {
         ringWithFollowers(lock);
       }
-      lastTokens.keySet().retainAll(locks);
-      return news;
     }
 
-    private boolean ring(LockState state) {
-      return waiters.ring(state.holders().stream().map(state::grantOf).toList());
+    private void ring(LockState state) {
+      waiters.ring(state.holders().stream().map(state::grantOf).toList());
     }
 
     /** Reads the whole row: others of ours may stand behind the one that was granted. */
@@ -190,20 +234,12 @@ final class RowPoll implements Doorbell {
       }
     }
 
-    private List<String> turn(List<String> locks) {
-      int turns = Math.max(1, (locks.size() + Combiner.MAX_BATCH - 1) / Combiner.MAX_BATCH);
-      int from = turn++ % turns * Combiner.MAX_BATCH;
-      return locks.subList(from, Math.min(locks.size(), from + Combiner.MAX_BATCH));
-    }
-
     private List<Row> read(List<String> locks) throws SQLException {
       List<Row> rows = new ArrayList<>();
-      if (locks.isEmpty()) {
-        return rows;
-      }
-      PreparedStatement statement = select(locks.size());
-      for (int i = 0; i < locks.size(); i++) {
-        statement.setString(i + 1, locks.get(i));
+      int places = powerOfTwo(locks.size());
+      PreparedStatement statement = select(places);
+      for (int i = 0; i < places; i++) {
+        statement.setString(i + 1, locks.get(Math.min(i, locks.size() - 1)));
       }
       try (ResultSet found = statement.executeQuery()) {
         while (found.next()) {
@@ -211,6 +247,11 @@ final class RowPoll implements Doorbell {
         }
       }
       return rows;
+    }
+
+    /** So that few texts are prepared for all numbers of locks. */
+    private static int powerOfTwo(int least) {
+      return least == 1 ? 1 : Integer.highestOneBit(least - 1) << 1;
     }
 
     private PreparedStatement select(int n) throws SQLException {
@@ -241,7 +282,7 @@ final class RowPoll implements Doorbell {
   @Override
   public void close() {
     closed = true;
-    LockSupport.unpark(lingering);
+    LockSupport.unpark(poller);
     OwnThread.end(pollThread);
   }
 }

@@ -6,8 +6,10 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.LockState.Grant;
 import io.pawl.sql.dialect.Database;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,14 +25,22 @@ public final class Waiters implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Waiters.class);
 
-  private record Waiting(String lock, Bell bell) {}
+  private record Waiting(String lock, Bell bell, QueuePlace place) {}
 
   private final ConcurrentHashMap<ClaimId, Waiting> waiting = new ConcurrentHashMap<>();
-  private final Doorbell doorbell;
+  private final Database database;
+  private final String threadName;
+  private volatile @Nullable Doorbell doorbell;
   private volatile boolean closed;
 
   public Waiters(Database database, String threadName) {
-    this.doorbell =
+    this.database = database;
+    this.threadName = threadName;
+  }
+
+  /** The database is known: how it tells of grants can be chosen. */
+  public void open() {
+    doorbell =
         database.dialect().notifies() && database.connections().areOurs()
             ? new PostgresBell(database, this, threadName)
             : new RowPoll(database, this, threadName);
@@ -38,7 +48,7 @@ public final class Waiters implements AutoCloseable {
 
   /** {@code claim} may be granted from now on. */
   public void add(Claim claim, Bell bell) {
-    waiting.put(claim.id(), new Waiting(claim.lock(), bell));
+    waiting.put(claim.id(), new Waiting(claim.lock(), bell, new QueuePlace()));
   }
 
   /** {@code id} does not wait any more. */
@@ -46,14 +56,31 @@ public final class Waiters implements AutoCloseable {
     waiting.remove(id);
   }
 
-  /** {@code id} was told that it waits: somebody has to watch. */
-  public void watch(ClaimId id) {
-    if (!closed && waiting.containsKey(id)) {
-      doorbell.watch(id);
+  /** {@code id} was told that it waits, behind {@code ahead} others: somebody has to watch. */
+  public void watch(ClaimId id, int ahead) {
+    Waiting waiter = waiting.get(id);
+    if (!closed && waiter != null) {
+      waiter.place.entered(ahead, System.nanoTime());
+      watch(id);
     }
   }
 
-  boolean know(ClaimId id) {
+  /** The store has said of {@code id} that it waits, behind {@code ahead} others. */
+  public void standsBehind(ClaimId id, int ahead) {
+    Waiting waiter = waiting.get(id);
+    if (waiter != null) {
+      waiter.place.standsBehind(ahead);
+    }
+  }
+
+  void watch(ClaimId id) {
+    Doorbell known = doorbell;
+    if (known != null) {
+      known.watch(id);
+    }
+  }
+
+  public boolean know(ClaimId id) {
     return waiting.containsKey(id);
   }
 
@@ -76,6 +103,31 @@ public final class Waiters implements AutoCloseable {
     Set<String> locks = new TreeSet<>();
     waiting.values().forEach(waiter -> locks.add(waiter.lock()));
     return locks;
+  }
+
+  /** When to look next at each lock that is waited for, given when it last was. */
+  Map<String, Long> nextLooks(Map<String, Long> lookedAt, long shortestNanos, long placeNanos) {
+    Map<String, Long> looks = new HashMap<>();
+    waiting
+        .values()
+        .forEach(
+            waiter -> {
+              if (waiter.place.isEntered()) {
+                Long last = lookedAt.get(waiter.lock);
+                looks.merge(
+                    waiter.lock, waiter.place.nextLook(last, shortestNanos, placeNanos), Math::min);
+              }
+            });
+    return looks;
+  }
+
+  /** Somebody was granted {@code lock}. */
+  void movedOn(String lock, long nowNanos) {
+    for (Waiting waiter : waiting.values()) {
+      if (waiter.lock.equals(lock)) {
+        waiter.place.movedOn(nowNanos);
+      }
+    }
   }
 
   /** What the claim with this id waits for; null if it is no id of one that waits here. */
@@ -136,6 +188,9 @@ public final class Waiters implements AutoCloseable {
   public void close() {
     closed = true;
     waiting.clear();
-    doorbell.close();
+    Doorbell known = doorbell;
+    if (known != null) {
+      known.close();
+    }
   }
 }
