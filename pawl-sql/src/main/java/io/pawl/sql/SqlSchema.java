@@ -51,8 +51,9 @@ public final class SqlSchema {
     Database database = Databases.at(JdbcProvider.connections(url));
     for (int tries = 1; ; tries++) {
       try (Connection connection = database.connections().open()) {
-        run(connection, Schema.statements(database.dialect().schema()));
-        Schema.checkVersion(connection);
+        if (!Schema.isThere(connection)) {
+          run(connection, Schema.statements(database.dialect().schema()));
+        }
         return;
       } catch (SQLException e) {
         boolean raced = database.classify(e) == Dialect.Failure.CONFLICT;

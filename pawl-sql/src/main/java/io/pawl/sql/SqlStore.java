@@ -24,16 +24,14 @@ import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.Combiner;
+import io.pawl.sql.lock.LockViews;
 import io.pawl.sql.lock.Request;
-import io.pawl.sql.lock.Row;
 import io.pawl.sql.lock.Shortcut;
 import io.pawl.sql.lock.Waiters;
 import io.pawl.sql.transaction.Borrowed;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -322,52 +320,24 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   @Override
   public CompletionStage<List<LockView>> list(int limit) {
-    return views(Row.SELECT + " WHERE holders <> '[]' OR waiters <> '[]' ORDER BY name", "", limit);
+    return views(locks -> locks.busy(limit));
   }
 
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
-    return views(Row.SELECT + " WHERE name = ?", lock, 1)
-        .thenApply(found -> found.stream().findFirst());
+    return views(locks -> locks.one(lock));
   }
 
   /** On a thread of our own where callers do not expect to be {@linkplain #blocks() blocked}. */
-  private CompletableFuture<List<LockView>> views(String query, String parameter, int limit) {
+  private <T> CompletableFuture<T> views(LockViews.Look<T> look) {
     if (!database.connections().areOurs()) {
       return CompletableFuture.supplyAsync(
-          () -> database.connections().use(() -> read(query, parameter, limit)), reader);
+          () -> database.connections().use(() -> LockViews.look(database, look)), reader);
     }
     try {
-      return CompletableFuture.completedFuture(read(query, parameter, limit));
+      return CompletableFuture.completedFuture(LockViews.look(database, look));
     } catch (StoreException e) {
       return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private List<LockView> read(String query, String parameter, int limit) {
-    List<LockView> views = new ArrayList<>();
-    try (Borrowed reader = Borrowed.reader(database);
-        PreparedStatement select = reader.connection().prepareStatement(query)) {
-      if (!parameter.isEmpty()) {
-        select.setString(1, parameter);
-      }
-      long now = database.dialect().now(reader.connection());
-      try (ResultSet rows = select.executeQuery()) {
-        while (views.size() < limit && rows.next()) {
-          Row row = Row.read(rows);
-          if (parameter.isEmpty() && row.glance() == null) {
-            continue; // whoever asks for it alone is told why
-          }
-          LockState state = row.state(now);
-          GrantRule.settle(state, now);
-          if (!parameter.isEmpty() || !state.isIdle()) {
-            views.add(state.view(0));
-          }
-        }
-      }
-      return views;
-    } catch (SQLException e) {
-      throw database.explain(e);
     }
   }
 

@@ -8,7 +8,7 @@ import io.pawl.Pawl;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
-import io.pawl.sql.lock.Row;
+import io.pawl.sql.lock.StoredLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +109,7 @@ class ManyTest {
       String lock = name + "-bound";
       List<Claim> claims = new ArrayList<>();
       List<CompletableFuture<Standing>> answers = new ArrayList<>();
-      for (int i = 0; i < Row.MAX_WAITERS + 2; i++) {
+      for (int i = 0; i < StoredLock.MAX_WAITERS + 2; i++) {
         Claim claim = Claims.claim(lock);
         claims.add(claim);
         answers.add(store.attempt(claim, standing -> {}).toCompletableFuture());
@@ -120,7 +120,7 @@ class ManyTest {
           .isInstanceOfSatisfying(
               Standing.Waiting.class,
               waiting -> assertThat(waiting.askAgain()).isLessThan(Duration.ofSeconds(1)));
-      assertThat(Stored.waiters(store, lock)).hasSize(Row.MAX_WAITERS);
+      assertThat(Stored.waiters(store, lock)).hasSize(StoredLock.MAX_WAITERS);
       assertThat(Stored.waiters(store, lock)).noneMatch(view -> view.id().equals(beyond.id()));
 
       store.withdraw(claims.get(0)).toCompletableFuture().get(60, SECONDS);

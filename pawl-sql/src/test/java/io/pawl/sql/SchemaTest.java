@@ -185,7 +185,7 @@ class SchemaTest {
       long token = pawl.lock(name).acquire().token();
       try (ResultSet row =
           statement.executeQuery(
-              "SELECT name, last_token, holders, waiters, kind FROM pawl_lock WHERE name = '"
+              "SELECT name, last_token, holders, withdrawn, kind FROM pawl_lock WHERE name = '"
                   + name
                   + "'")) {
         assertThat(row.next()).isTrue();

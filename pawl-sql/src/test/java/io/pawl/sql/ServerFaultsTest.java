@@ -237,9 +237,12 @@ class ServerFaultsTest {
       }
       statement.execute(
           "CREATE USER " + user + (postgres ? " PASSWORD 'writer'" : " IDENTIFIED BY 'writer'"));
-      String tables = "pawl_lock, pawl_schema, pawl_counter, pawl_ledger";
+      String tables = "pawl_lock, pawl_waiter, pawl_schema, pawl_counter, pawl_ledger";
       statement.execute(
-          "GRANT SELECT, INSERT, UPDATE ON " + (postgres ? tables : "pawl.*") + " TO " + user);
+          "GRANT SELECT, INSERT, UPDATE, DELETE ON "
+              + (postgres ? tables : "pawl.*")
+              + " TO "
+              + user);
       String url = database.baseUrl() + "?user=" + user + "&password=writer";
       try (Pawl patient = Pawl.connect(url, PATIENT.observer(observer));
           Pawl hasty = Pawl.connect(url, impatient)) {
@@ -303,7 +306,8 @@ class ServerFaultsTest {
       String user = "reader" + names.get();
       if (database == TestDatabase.POSTGRES) {
         statement.execute("CREATE USER " + user + " PASSWORD 'reader'");
-        statement.execute("GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_schema TO " + user);
+        statement.execute(
+            "GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_waiter, pawl_schema TO " + user);
         statement.execute("ALTER USER " + user + " SET default_transaction_read_only = on");
       } else {
         statement.execute("CREATE USER " + user + " IDENTIFIED BY 'reader'");

@@ -3,7 +3,12 @@ package io.pawl.sql.dialect;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.rule.LockState.Grant;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -109,11 +114,79 @@ public interface Dialect {
    */
   String lockRows(Table table, int n, boolean begins, boolean waits);
 
+  /** The database's time as an expression, in milliseconds since 1970. */
+  String clock();
+
+  /** Makes a statement read a table by {@code index} alone, where the planner might scan it. */
+  default String by(String index) {
+    return "";
+  }
+
   /**
-   * Reads {@code n} rows and the time as {@link #lockRows} does, as they were last committed,
-   * without a lock.
+   * Reads {@code n} locks by their names, and who waits for them, as they were last committed: the
+   * columns of {@link Table#LOCK}, the time, a position and the columns of {@link Table#WAITER}.
+   * One row for each that waits, the next first, and one with NULLs where nobody does.
    */
-  String readRows(Table table, int n);
+  default String readLocks(int n) {
+    return "SELECT "
+        + Table.LOCK.columns("l")
+        + ", "
+        + clock()
+        + ", w.position, "
+        + Table.WAITER.columns("w")
+        + " FROM pawl_lock AS l LEFT JOIN pawl_waiter AS w"
+        + by("pawl_waiter_by_lock")
+        + " ON w.lock_name = l.name WHERE l.name IN ("
+        + Table.repeated("?", n)
+        + ") ORDER BY w.position";
+  }
+
+  /**
+   * The names of locks that somebody holds or waits for, in their order: those after the first
+   * parameter, as many as the second says at most.
+   */
+  default String readBusyNames() {
+    return "SELECT name FROM pawl_lock WHERE (holders <> '[]' OR EXISTS (SELECT 1 FROM pawl_waiter"
+        + by("pawl_waiter_by_lock")
+        + " WHERE lock_name = name)) AND name > ? ORDER BY name LIMIT ?";
+  }
+
+  /**
+   * Reads who waits for {@code n} locks, the next first: a position and the columns of {@link
+   * Table#WAITER}.
+   */
+  default String readWaiters(int n) {
+    return "SELECT position, "
+        + Table.WAITER.columns()
+        + " FROM pawl_waiter"
+        + by("pawl_waiter_by_lock")
+        + " WHERE lock_name IN ("
+        + Table.repeated("?", n)
+        + ") ORDER BY position";
+  }
+
+  /** Deletes {@code n} rows of those that wait, by their positions. */
+  default String deleteWaiters(int n) {
+    return "DELETE FROM pawl_waiter WHERE position IN (" + Table.repeated("?", n) + ")";
+  }
+
+  /** Sets a parameter that is a time, in milliseconds since 1970, to be read in UTC. */
+  default void bindTime(PreparedStatement statement, int parameter, long millis)
+      throws SQLException {
+    Instant time = Instant.ofEpochMilli(millis);
+    statement.setObject(parameter, LocalDateTime.ofInstant(time, ZoneOffset.UTC));
+  }
+
+  /** A column that {@link #bindTime} wrote; 0 where it is NULL. */
+  default long readTime(ResultSet row, int column) throws SQLException {
+    LocalDateTime time = row.getObject(column, LocalDateTime.class);
+    return time == null ? 0 : time.toInstant(ZoneOffset.UTC).toEpochMilli();
+  }
+
+  /** Whether a transaction excludes all others from its begin on, so that reading locks. */
+  default boolean excludesOthers() {
+    return false;
+  }
 
   /**
    * Inserts {@code n} rows unless they exist, waiting for whoever is inserting the same; null where

@@ -133,16 +133,7 @@ public final class MySqlDialect implements Dialect {
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
     return (begins ? starts() : "")
-        + readRows(table, n)
-        + " ORDER BY "
-        + table.key().get(0)
-        + " FOR UPDATE"
-        + (waits ? "" : " SKIP LOCKED");
-  }
-
-  @Override
-  public String readRows(Table table, int n) {
-    return "SELECT "
+        + "SELECT "
         + table.columns()
         + ", "
         + CLOCK
@@ -151,6 +142,28 @@ public final class MySqlDialect implements Dialect {
         + " FORCE INDEX (PRIMARY) WHERE "
         + table.key().get(0)
         + " IN ("
+        + Table.repeated("?", n)
+        + ")"
+        + " ORDER BY "
+        + table.key().get(0)
+        + " FOR UPDATE"
+        + (waits ? "" : " SKIP LOCKED");
+  }
+
+  @Override
+  public String clock() {
+    return CLOCK;
+  }
+
+  @Override
+  public String by(String index) {
+    return " FORCE INDEX (" + index + ")";
+  }
+
+  /** See {@link #lockRows}. */
+  @Override
+  public String deleteWaiters(int n) {
+    return "DELETE w FROM pawl_waiter AS w FORCE INDEX (PRIMARY) WHERE w.position IN ("
         + Table.repeated("?", n)
         + ")";
   }

@@ -77,7 +77,15 @@ public final class PostgresDialect implements Dialect {
         + "SELECT locked.*, "
         + CLOCK
         + " FROM ("
-        + select(table, "", n)
+        + "SELECT "
+        + table.columns()
+        + " FROM "
+        + table.name()
+        + " WHERE "
+        + table.key().get(0)
+        + " IN ("
+        + Table.repeated("?", n)
+        + ")"
         + " ORDER BY "
         + table.key().get(0)
         + " FOR UPDATE"
@@ -86,21 +94,8 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String readRows(Table table, int n) {
-    return select(table, ", " + CLOCK, n);
-  }
-
-  private static String select(Table table, String more, int n) {
-    return "SELECT "
-        + table.columns()
-        + more
-        + " FROM "
-        + table.name()
-        + " WHERE "
-        + table.key().get(0)
-        + " IN ("
-        + Table.repeated("?", n)
-        + ")";
+  public String clock() {
+    return CLOCK;
   }
 
   @Override

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  */
 public record Schema(String database, boolean creates) {
 
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   private static final Pattern COMMENT = Pattern.compile("--[^\n]*");
   private static final String EVERY_PLANE = "a\u00e9\u6f22\ud83d\udd12";
@@ -52,8 +52,7 @@ public record Schema(String database, boolean creates) {
 
   /** Checks the tables, and creates them where there are none. */
   void prepare(Connection connection) throws SQLException {
-    if (exists(connection)) {
-      checkVersion(connection);
+    if (isThere(connection)) {
       return;
     }
     if (!creates) {
@@ -77,6 +76,46 @@ public record Schema(String database, boolean creates) {
     }
   }
 
+  /**
+   * Whether there are tables that this version can use.
+   *
+   * @throws StoreConfigurationException where there are tables of another version
+   */
+  public static boolean isThere(Connection connection) throws SQLException {
+    if (!exists(connection)) {
+      return false;
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet version = statement.executeQuery("SELECT max(version) FROM pawl_schema")) {
+      version.next();
+      int found = version.getInt(1);
+      if (version.wasNull()) { // somebody is making them
+        return false;
+      }
+      checkVersion(found);
+      return true;
+    }
+  }
+
+  static void checkVersion(int found) {
+    if (found > VERSION) {
+      throw new StoreConfigurationException(
+          "the tables were made by a newer Pawl (schema "
+              + found
+              + ", this one knows "
+              + VERSION
+              + "); upgrade");
+    }
+    if (found < VERSION) {
+      throw new StoreConfigurationException(
+          "the tables were made by an older Pawl (schema "
+              + found
+              + ", this one needs "
+              + VERSION
+              + "); that was never released: stop what uses them and drop all tables pawl_*");
+    }
+  }
+
   /** Whether this account sees the tables where it would create them. */
   private static boolean exists(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
@@ -92,21 +131,6 @@ public record Schema(String database, boolean creates) {
 
   private static boolean isPostgres(Connection connection) throws SQLException {
     return connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
-  }
-
-  public static void checkVersion(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet version = statement.executeQuery("SELECT max(version) FROM pawl_schema")) {
-      version.next();
-      if (version.getInt(1) > VERSION) {
-        throw new StoreConfigurationException(
-            "the tables were made by a newer Pawl (schema "
-                + version.getInt(1)
-                + ", this one knows "
-                + VERSION
-                + "); upgrade");
-      }
-    }
   }
 
   private static boolean isDenied(SQLException failure) {

@@ -27,12 +27,10 @@ public class SqliteDialect implements Dialect, Connections {
   /** Marks the file as ours: "Pawl" in ASCII. */
   private static final int APPLICATION_ID = 0x5061776c;
 
-  private static final int SCHEMA_VERSION = 1;
+  /** Ready-made: a statement here costs so little that its text would show. */
+  private final String readLock = Dialect.super.readLocks(1);
 
-  /** Those of locks, ready-made: a statement here costs so little that its text would show. */
-  private static final String LOCK_ROW = lockRow(Table.LOCK);
-
-  private static final String UPSERT_ROW = upsertRow(Table.LOCK);
+  private static final String UPSERT_LOCK = upsertRow(Table.LOCK);
 
   private final Path file;
   private final SqliteFiles files;
@@ -144,26 +142,24 @@ public class SqliteDialect implements Dialect, Connections {
           describe() + ": is a SQLite database of another application; name a file of its own");
     }
     int version = askInt(statement, "PRAGMA user_version");
-    if (version > SCHEMA_VERSION) {
-      throw new StoreConfigurationException(
-          describe()
-              + ": was written by a newer Pawl (schema "
-              + version
-              + ", this one knows "
-              + SCHEMA_VERSION
-              + "); upgrade");
+    if (version > 0) {
+      try {
+        Schema.checkVersion(version);
+      } catch (StoreConfigurationException e) {
+        throw new StoreConfigurationException(describe() + ": " + e.getMessage(), e);
+      }
     }
   }
 
   @Override
   public void prepare(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
-      if (askInt(statement, "PRAGMA user_version") < SCHEMA_VERSION) {
+      if (askInt(statement, "PRAGMA user_version") < Schema.VERSION) {
         for (String ddl : Schema.statements(schema())) {
           statement.executeUpdate(ddl);
         }
         statement.executeUpdate("PRAGMA application_id = " + APPLICATION_ID);
-        statement.executeUpdate("PRAGMA user_version = " + SCHEMA_VERSION);
+        statement.executeUpdate("PRAGMA user_version = " + Schema.VERSION);
       }
     }
     offsetMillis = agreedOffset(writer);
@@ -221,15 +217,6 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    return table == Table.LOCK ? LOCK_ROW : lockRow(table);
-  }
-
-  @Override
-  public String readRows(Table table, int n) {
-    return lockRows(table, n, false, true);
-  }
-
-  private static String lockRow(Table table) {
     return "SELECT "
         + table.columns()
         + ", 0 FROM "
@@ -237,6 +224,33 @@ public class SqliteDialect implements Dialect, Connections {
         + " WHERE "
         + table.key().get(0)
         + " = ?";
+  }
+
+  /** See {@link #now(long)}. */
+  @Override
+  public String clock() {
+    return "0";
+  }
+
+  @Override
+  public String readLocks(int n) {
+    return readLock;
+  }
+
+  @Override
+  public boolean excludesOthers() {
+    return true;
+  }
+
+  @Override
+  public void bindTime(PreparedStatement statement, int parameter, long millis)
+      throws SQLException {
+    statement.setString(parameter, IsoMillis.sortable(millis));
+  }
+
+  @Override
+  public long readTime(ResultSet row, int column) throws SQLException {
+    return IsoMillis.parseOrZero(row.getString(column));
   }
 
   /** The write lock of the file has been taken: what is missing stays missing until we write. */
@@ -247,7 +261,7 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String upsert(Table table, int n) {
-    return table == Table.LOCK ? UPSERT_ROW : upsertRow(table);
+    return table == Table.LOCK ? UPSERT_LOCK : upsertRow(table);
   }
 
   private static String upsertRow(Table table) {

@@ -2,6 +2,7 @@ package io.pawl.sql.dialect;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -14,13 +15,37 @@ public record Table(String name, List<String> key, List<String> others) {
 
   public static final Table LOCK =
       new Table(
-          "pawl_lock",
-          List.of("name"),
-          List.of("kind", "last_token", "holders", "waiters", "withdrawn"));
+          "pawl_lock", List.of("name"), List.of("kind", "last_token", "holders", "withdrawn"));
+
+  /** Its rows have a {@code position} too, which the database gives them. */
+  public static final Table WAITER =
+      new Table(
+          "pawl_waiter",
+          List.of("lock_name", "claim"),
+          List.of(
+              "mode",
+              "since",
+              "until",
+              "lease_millis",
+              "min_hold_millis",
+              "tokens",
+              "token_floor",
+              "host",
+              "pid",
+              "thread",
+              "application",
+              "note"));
 
   /** All columns, the key first, with commas between. */
   public String columns() {
     return String.join(", ", Stream.concat(key.stream(), others.stream()).toList());
+  }
+
+  /** As {@link #columns()}, each after {@code alias} and a dot. */
+  String columns(String alias) {
+    return Stream.concat(key.stream(), others.stream())
+        .map(column -> alias + '.' + column)
+        .collect(Collectors.joining(", "));
   }
 
   /** {@code n} rows of parameters, for VALUES. */

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -179,20 +178,25 @@ public final class Combiner implements AutoCloseable {
     LockRows.Locked read = rows.read(names);
     TreeMap<String, LockState> states = new TreeMap<>();
     for (String name : names) {
-      LockState state = read.rows().getOrDefault(name, Row.unknown(name)).glance(read.now());
+      LockState state = known(read, name).glance(read.now());
       if (state == null) {
         return false;
       }
       states.put(name, state);
     }
     batch.forEach(request -> request.decideWithin(states, read.now(), Map.of()));
-    for (Row row : read.rows().values()) {
-      if (!row.equals(Row.of(Objects.requireNonNull(states.get(row.name()))))) {
-        return false;
-      }
+    Changes changes = new Changes();
+    states.forEach((name, state) -> changes.add(known(read, name), state));
+    if (!changes.areNone()) {
+      return false;
     }
     session.commit();
     return true;
+  }
+
+  private static StoredLock known(LockRows.Locked read, String name) {
+    StoredLock known = read.locks().get(name);
+    return known == null ? StoredLock.alone(Row.unknown(name)) : known;
   }
 
   /** Where all locks of the batch are probably as we left them. */
@@ -214,27 +218,25 @@ public final class Combiner implements AutoCloseable {
 
   private List<Grant> decideAll(Session session, LockRows rows, List<Request<?>> batch)
       throws SQLException {
-    TreeMap<String, Row> before = new TreeMap<>();
-    batch.forEach(request -> request.names().forEach(lock -> before.put(lock, Row.unknown(lock))));
-    Set<String> suspects = blockedRows.suspectsAmong(before.keySet());
-    LockRows.Locked locked = rows.lock(before.keySet(), suspects);
-    before.keySet().removeAll(locked.counters());
+    Set<String> names = new TreeSet<>();
+    batch.forEach(request -> names.addAll(request.names()));
+    Set<String> suspects = blockedRows.suspectsAmong(names);
+    LockRows.Locked locked = rows.lock(names, suspects);
     suspects.removeAll(locked.blocked());
     blockedRows.areFree(suspects);
-    before.putAll(locked.rows());
-    before.keySet().removeAll(locked.blocked());
+    names.removeAll(locked.counters());
+    names.removeAll(locked.blocked());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
     Map<String, RuntimeException> unusable = new HashMap<>();
     locked.counters().forEach(name -> unusable.put(name, NameInUseException.byCounter(name)));
-    before.forEach(
-        (lock, row) -> {
-          try {
-            states.put(lock, row.state(now));
-          } catch (StoreException e) {
-            unusable.put(lock, e);
-          }
-        });
+    for (String name : names) {
+      try {
+        states.put(name, known(locked, name).state(now));
+      } catch (StoreException e) {
+        unusable.put(name, e);
+      }
+    }
     for (Request<?> request : batch) {
       if (request.isOnlyAbout(locked.blocked())) {
         request.putOff();
@@ -243,19 +245,16 @@ public final class Combiner implements AutoCloseable {
       }
     }
     List<Grant> granted = new ArrayList<>();
-    List<Row> changed = new ArrayList<>();
+    Changes changes = new Changes();
     for (LockState state : states.values()) {
       granted.addAll(state.takeGrants());
-      Row after = Row.of(state);
-      if (!after.equals(before.get(state.lock()))) {
-        changed.add(after);
-      }
+      changes.add(known(locked, state.lock()), state);
     }
     List<Grant> foreign = granted.stream().filter(grant -> !waiters.know(grant.id())).toList();
     if (!foreign.isEmpty()) {
       database.dialect().announce(session.connection(), foreign);
     }
-    rows.commit(changed);
+    rows.commit(changes);
     if (database.dialect().hasShortcuts()) {
       states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
     }

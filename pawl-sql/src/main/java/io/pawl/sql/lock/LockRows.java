@@ -6,6 +6,7 @@ import io.pawl.sql.transaction.Session;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,24 +14,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.IntFunction;
 
 /**
  * The rows of locks in a transaction: locked, written, or changed by {@link Shortcut}s.
  *
  * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for shortcuts. Where the driver
- * takes one statement at a time, the commit is one more. Names never seen before cost 2 more, once,
+ * takes one statement at a time, each statement is one. Names never seen before cost 2 more, once,
  * and grants to clients elsewhere 1 on PostgreSQL.
  */
 public final class LockRows {
 
   /**
-   * Rows under lock, and the time at which they all were.
+   * Locks whose rows are locked, and the time at which they all were.
    *
    * @param blocked whose rows somebody else has locked
    * @param counters the names that have no row since they are counters'
    */
-  record Locked(Map<String, Row> rows, Set<String> blocked, Set<String> counters, long now) {}
+  record Locked(
+      Map<String, StoredLock> locks, Set<String> blocked, Set<String> counters, long now) {}
 
   private final Session session;
   private final Dialect dialect;
@@ -41,58 +42,116 @@ public final class LockRows {
   }
 
   /**
-   * Locks the rows of {@code wanted}, makes missing ones, and reads the time.
+   * Locks the rows of {@code wanted}, makes missing ones, and reads who waits and the time. Who
+   * waits is read after the rows were locked, and so changes no more but by those who join.
    *
    * @param suspects those of them that are not waited for
    */
   Locked lock(Collection<String> wanted, Set<String> suspects) throws SQLException {
-    Map<String, Row> rows = new LinkedHashMap<>();
-    long newest = select(List.copyOf(suspects), false, rows);
+    if (dialect.excludesOthers()) {
+      Locked read = read(wanted);
+      Set<String> missing = new TreeSet<>(wanted);
+      missing.removeAll(read.locks.keySet());
+      return new Locked(read.locks, Set.of(), session.among("pawl_counter", missing), read.now);
+    }
+    Map<String, StoredLock> locks = new LinkedHashMap<>();
+    long newest = select(List.copyOf(suspects), false, locks);
     Set<String> blocked = new HashSet<>(suspects);
-    blocked.removeAll(rows.keySet());
+    blocked.removeAll(locks.keySet());
     blocked.retainAll(session.among("pawl_lock", blocked));
     List<String> names =
-        wanted.stream().filter(n -> !rows.containsKey(n) && !blocked.contains(n)).toList();
-    newest = Math.max(newest, select(names, true, rows));
+        wanted.stream().filter(n -> !locks.containsKey(n) && !blocked.contains(n)).toList();
+    newest = Math.max(newest, select(names, true, locks));
     TreeSet<String> missing = new TreeSet<>(names);
-    missing.removeAll(rows.keySet());
+    missing.removeAll(locks.keySet());
     Set<String> counters = session.among("pawl_counter", missing);
     missing.removeAll(counters);
     if (insertMissing(missing)) {
-      newest = Math.max(newest, select(List.copyOf(missing), true, rows));
+      newest = Math.max(newest, select(List.copyOf(missing), true, locks));
     }
-    return new Locked(rows, blocked, counters, dialect.now(newest));
+    return new Locked(locks, blocked, counters, dialect.now(newest));
   }
 
-  /** The rows of {@code wanted} as they were last committed, and the time. One trip. */
+  /** {@code wanted} as they were last committed, and the time. One trip. */
   Locked read(Collection<String> wanted) throws SQLException {
-    Map<String, Row> rows = new LinkedHashMap<>();
-    long newest = select(List.copyOf(wanted), n -> dialect.readRows(Table.LOCK, n), rows);
-    return new Locked(rows, Set.of(), Set.of(), dialect.now(newest));
+    Map<String, StoredLock> locks = new LinkedHashMap<>();
+    long newest = 0;
+    for (List<String> chunk : session.chunks(List.copyOf(wanted))) {
+      PreparedStatement statement = session.prepare(dialect.readLocks(chunk.size()));
+      bind(chunk, statement, 1);
+      try (ResultSet result = statement.executeQuery()) {
+        newest = Math.max(newest, read(result, dialect, locks));
+      }
+    }
+    return new Locked(locks, Set.of(), Set.of(), dialect.now(newest));
   }
 
-  private long select(List<String> names, boolean waits, Map<String, Row> rows)
-      throws SQLException {
-    return select(names, n -> dialect.lockRows(Table.LOCK, n, session.starts(), waits), rows);
-  }
-
-  private long select(List<String> names, IntFunction<String> query, Map<String, Row> rows)
+  /** Adds what {@link Dialect#readLocks} answered to {@code locks}; returns the latest time. */
+  static long read(ResultSet result, Dialect dialect, Map<String, StoredLock> locks)
       throws SQLException {
     long newest = 0;
-    for (List<String> chunk : session.chunks(names)) {
-      PreparedStatement statement = session.prepare(query.apply(chunk.size()));
-      for (int i = 0; i < chunk.size(); i++) {
-        statement.setString(i + 1, chunk.get(i));
+    while (result.next()) {
+      StoredLock lock = locks.get(result.getString(1));
+      if (lock == null) {
+        lock = StoredLock.alone(Row.read(result));
+        locks.put(lock.row().name(), lock);
       }
-      try (ResultSet result = Session.query(statement)) {
-        while (result.next()) {
-          Row row = Row.read(result);
-          rows.put(row.name(), row);
-          newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
-        }
+      newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
+      if (result.getLong(Row.COLUMN_COUNT + 2) > 0) {
+        lock.waiters().add(WaiterRow.read(result, Row.COLUMN_COUNT + 2, dialect));
       }
     }
     return newest;
+  }
+
+  private long select(List<String> names, boolean waits, Map<String, StoredLock> locks)
+      throws SQLException {
+    long newest = 0;
+    for (List<String> chunk : session.chunks(names)) {
+      String lock = dialect.lockRows(Table.LOCK, chunk.size(), session.starts(), waits);
+      String read = dialect.readWaiters(chunk.size());
+      boolean atOnce = dialect.takesSeveralStatements();
+      PreparedStatement first = session.prepare(atOnce ? lock + "; " + read : lock);
+      int parameter = bind(chunk, first, 1);
+      if (atOnce) {
+        bind(chunk, first, parameter);
+      }
+      try (ResultSet rows = Session.query(first)) {
+        while (rows.next()) {
+          StoredLock known = StoredLock.alone(Row.read(rows));
+          locks.put(known.row().name(), known);
+          newest = Math.max(newest, rows.getLong(Row.COLUMN_COUNT + 1));
+        }
+      }
+      if (atOnce) {
+        addWaiters(Session.nextRows(first), locks);
+      } else {
+        PreparedStatement second = session.prepare(read);
+        bind(chunk, second, 1);
+        addWaiters(second.executeQuery(), locks);
+      }
+    }
+    return newest;
+  }
+
+  private void addWaiters(ResultSet rows, Map<String, StoredLock> locks) throws SQLException {
+    try (rows) {
+      while (rows.next()) {
+        WaiterRow waiter = WaiterRow.read(rows, 1, dialect);
+        StoredLock lock = locks.get(waiter.lock());
+        if (lock != null) { // else its row is locked by somebody else
+          lock.waiters().add(waiter);
+        }
+      }
+    }
+  }
+
+  static int bind(List<String> names, PreparedStatement statement, int first) throws SQLException {
+    int parameter = first;
+    for (String name : names) {
+      statement.setString(parameter++, name);
+    }
+    return parameter;
   }
 
   private boolean insertMissing(Collection<String> names) throws SQLException {
@@ -119,17 +178,43 @@ public final class LockRows {
     return session.runAlone(update) == shortcuts.size();
   }
 
-  /** Writes {@code rows} and commits. */
-  void commit(List<Row> rows) throws SQLException {
-    List<Session.Write> writes =
-        session.chunks(rows).stream()
-            .map(chunk -> write(dialect.upsert(Table.LOCK, chunk.size()), chunk))
-            .toList();
-    int last = Math.max(0, writes.size() - 1);
-    for (Session.Write write : writes.subList(0, last)) {
-      session.write(write);
+  /** Writes {@code changes} and commits. */
+  void commit(Changes changes) throws SQLException {
+    List<Session.Write> writes = new ArrayList<>();
+    for (List<Row> chunk : session.chunks(changes.locks())) {
+      writes.add(write(dialect.upsert(Table.LOCK, chunk.size()), chunk));
     }
-    session.commitAll(writes.subList(last, writes.size()));
+    for (List<Long> chunk : session.chunks(changes.left())) {
+      writes.add(delete(chunk));
+    }
+    for (List<WaiterRow> chunk : session.chunks(changes.waiters())) {
+      writes.add(keep(chunk));
+    }
+    session.commitAll(writes);
+  }
+
+  private Session.Write delete(List<Long> positions) {
+    return new Session.Write(
+        dialect.deleteWaiters(positions.size()),
+        (statement, first) -> {
+          int parameter = first;
+          for (long position : positions) {
+            statement.setLong(parameter++, position);
+          }
+          return parameter;
+        });
+  }
+
+  private Session.Write keep(List<WaiterRow> waiters) {
+    return new Session.Write(
+        dialect.upsert(Table.WAITER, waiters.size()),
+        (statement, first) -> {
+          int parameter = first;
+          for (WaiterRow waiter : waiters) {
+            parameter = waiter.bind(statement, parameter, dialect);
+          }
+          return parameter;
+        });
   }
 
   private static Session.Write write(String sql, List<Row> rows) {

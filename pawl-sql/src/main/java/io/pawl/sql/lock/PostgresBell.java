@@ -4,6 +4,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.connection.OwnThread;
 import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.PostgresDialect;
 import io.pawl.sql.transaction.Borrowed;
 import java.sql.Connection;
@@ -12,14 +13,15 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntFunction;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -138,24 +140,35 @@ final class PostgresBell implements Doorbell {
     crowded.retainAll(locks);
     List<String> quiet = new ArrayList<>(locks);
     quiet.removeAll(crowded);
-    lookAtRows(connection, quiet, Row::selectHolders);
-    lookAtRows(connection, List.copyOf(crowded), Row::selectWhole);
+    lookAtRows(connection, quiet, false);
+    lookAtRows(connection, List.copyOf(crowded), true);
   }
 
-  private void lookAtRows(Connection connection, List<String> locks, IntFunction<String> query)
+  private void lookAtRows(Connection connection, List<String> locks, boolean whole)
       throws SQLException {
+    Dialect dialect = database.dialect();
     for (int from = 0; from < locks.size(); from += Combiner.MAX_BATCH) {
       List<String> some = locks.subList(from, Math.min(locks.size(), from + Combiner.MAX_BATCH));
-      try (PreparedStatement select = connection.prepareStatement(query.apply(some.size()))) {
+      try (PreparedStatement select =
+          connection.prepareStatement(
+              whole ? dialect.readLocks(some.size()) : Row.selectHolders(some.size()))) {
         for (int i = 0; i < some.size(); i++) {
           select.setString(i + 1, some.get(i));
         }
+        Map<String, StoredLock> found = new HashMap<>();
         try (ResultSet rows = select.executeQuery()) {
-          while (rows.next()) {
-            LockState state = Row.read(rows).glance();
-            if (state != null) {
-              waiters.ring(state.holders().stream().map(state::grantOf).toList());
-            }
+          if (whole) {
+            LockRows.read(rows, dialect, found);
+          }
+          while (!whole && rows.next()) {
+            Row row = Row.read(rows);
+            found.put(row.name(), StoredLock.alone(row));
+          }
+        }
+        for (StoredLock lock : found.values()) {
+          LockState state = lock.glance();
+          if (state != null) {
+            waiters.ring(state.holders().stream().map(state::grantOf).toList());
           }
         }
       }

@@ -1,6 +1,5 @@
 package io.pawl.sql.lock;
 
-import io.pawl.error.StoreException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
@@ -19,8 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -29,13 +26,11 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A lock as it is stored: one row, whose columns a person can read. The columns hold JSON with
- * times in ISO 8601, and are never interpreted by the database.
+ * The row of a lock, whose columns a person can read: JSON with times in ISO 8601, which the
+ * database never interprets.
  */
-public record Row(
-    String name, String kind, long lastToken, String holders, String waiters, String withdrawn) {
+public record Row(String name, String kind, long lastToken, String holders, String withdrawn) {
 
-  private static final Logger log = LoggerFactory.getLogger(Row.class);
   private static final String NONE = "[]";
   private static final String ANY_KIND = "";
   private static final JsonFactory JSON = new JsonFactory();
@@ -50,29 +45,13 @@ public record Row(
 
   private static final String LINGERS = "lingers";
 
-  /**
-   * How many claims may stand in the queue for one lock. The whole line is rewritten at each
-   * change, and a thousand places are some 300 kB.
-   */
-  public static final int MAX_WAITERS = 1_000;
-
-  /** A time for {@link #state} that ends nothing. */
-  static final long NO_CLOCK = Long.MAX_VALUE / 2;
-
-  public static final int COLUMN_COUNT = 6;
-
-  public static final String SELECT = "SELECT " + Table.LOCK.columns() + " FROM pawl_lock";
+  public static final int COLUMN_COUNT = 5;
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
-    return "SELECT name, kind, last_token, holders, '[]', '[]' FROM pawl_lock WHERE name IN ("
+    return "SELECT name, kind, last_token, holders, '[]' FROM pawl_lock WHERE name IN ("
         + Table.repeated("?", n)
         + ")";
-  }
-
-  /** As {@link #selectHolders}, with those that wait. */
-  static String selectWhole(int n) {
-    return SELECT + " WHERE name IN (" + Table.repeated("?", n) + ")";
   }
 
   public static Row read(ResultSet columns) throws SQLException {
@@ -81,8 +60,7 @@ public record Row(
         columns.getString(2),
         columns.getLong(3),
         columns.getString(4),
-        columns.getString(5),
-        columns.getString(6));
+        columns.getString(5));
   }
 
   /** Sets a parameter per column from {@code first} on, and returns the next free one. */
@@ -91,14 +69,13 @@ public record Row(
     upsert.setString(first + 1, kind);
     upsert.setLong(first + 2, lastToken);
     upsert.setString(first + 3, holders);
-    upsert.setString(first + 4, waiters);
-    upsert.setString(first + 5, withdrawn);
+    upsert.setString(first + 4, withdrawn);
     return first + COLUMN_COUNT;
   }
 
   /** The row of a lock that the table does not know yet. */
   public static Row unknown(String name) {
-    return new Row(name, ANY_KIND, 0, NONE, NONE, NONE);
+    return new Row(name, ANY_KIND, 0, NONE, NONE);
   }
 
   /** The holders' text after the times of the first. */
@@ -117,55 +94,19 @@ public record Row(
         kind == null ? ANY_KIND : kind.toString(),
         state.lastToken(),
         write(state.holders()),
-        write(state.waiters()),
         write(state.withdrawn()));
   }
 
-  /**
-   * The state that this row holds.
-   *
-   * @throws StoreException where it cannot be read
-   * @param now the store's time; no entry lasts longer than its lease or shortest hold from here,
-   *     should the clock have been set back
-   */
-  public LockState state(long now) {
-    try {
-      return new LockState(
-          name,
-          kind.equals(ANY_KIND) ? null : Kind.parse(kind),
-          lastToken,
-          readEntries(holders, now),
-          readEntries(waiters, now),
-          readWithdrawn(),
-          MAX_WAITERS);
-    } catch (
-        RuntimeException e) { // of the parser, of numbers, times or words that it does not know
-      throw new StoreException(
-          "lock '"
-              + name
-              + "': its row in table pawl_lock cannot be read ("
-              + e.getMessage()
-              + "); was it written by a newer Pawl, then upgrade; or edited, then set holders,"
-              + " waiters and withdrawn to []",
-          e);
-    }
+  /** Its kind; null while it may become of any. */
+  @Nullable Kind readKind() {
+    return kind.equals(ANY_KIND) ? null : Kind.parse(kind);
   }
 
   /**
-   * As {@link #state}, for a look whose result nothing depends on; null where it is not readable.
+   * @param now see {@link StoredLock#state}
    */
-  public @Nullable LockState glance() {
-    return glance(NO_CLOCK);
-  }
-
-  /** As {@link #state}; null where it is not readable. */
-  @Nullable LockState glance(long now) {
-    try {
-      return state(now);
-    } catch (StoreException e) {
-      log.debug("skipped at a look", e);
-      return null;
-    }
+  List<Entry> readHolders(long now) {
+    return readEntries(holders, now);
   }
 
   private static String write(Collection<Entry> entries) {
@@ -262,7 +203,7 @@ public record Row(
     return entries;
   }
 
-  private Map<ClaimId, Long> readWithdrawn() {
+  Map<ClaimId, Long> readWithdrawn() {
     if (withdrawn.equals(NONE)) {
       return Map.of();
     }

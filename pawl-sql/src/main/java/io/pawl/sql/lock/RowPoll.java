@@ -199,7 +199,7 @@ final class RowPoll implements Doorbell {
         if (before != null) {
           waiters.movedOn(row.name(), System.nanoTime());
         }
-        LockState state = row.glance();
+        LockState state = StoredLock.alone(row).glance();
         if (state == null) {
           continue; // the others are rung for
         }
@@ -221,14 +221,16 @@ final class RowPoll implements Doorbell {
     /** Reads the whole row: others of ours may stand behind the one that was granted. */
     private void ringWithFollowers(String lock) throws SQLException {
       try (PreparedStatement whole =
-          reader.connection().prepareStatement(Row.SELECT + " WHERE name = ?")) {
+          reader.connection().prepareStatement(database.dialect().readLocks(1))) {
         whole.setString(1, lock);
-        try (ResultSet found = whole.executeQuery()) {
-          while (found.next()) {
-            LockState state = Row.read(found).glance();
-            if (state != null) {
-              ring(state);
-            }
+        Map<String, StoredLock> found = new HashMap<>();
+        try (ResultSet rows = whole.executeQuery()) {
+          LockRows.read(rows, database.dialect(), found);
+        }
+        for (StoredLock stored : found.values()) {
+          LockState state = stored.glance();
+          if (state != null) {
+            ring(state);
           }
         }
       }

@@ -99,6 +99,14 @@ public final class Session implements AutoCloseable {
     return statement.getResultSet();
   }
 
+  /** The rows after those that {@link #query} returned. */
+  public static ResultSet nextRows(PreparedStatement statement) throws SQLException {
+    if (!statement.getMoreResults()) {
+      throw new SQLException("the database answered too few rows");
+    }
+    return statement.getResultSet();
+  }
+
   /**
    * Runs an update that is a transaction of its own, and returns how many rows it changed. One
    * trip.

@@ -1,14 +1,33 @@
--- Pawl's tables for MariaDB 10.6 and later, version 1. Times are UTC. Read freely, write never.
--- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_ledger and
--- pawl_reservation for counters with reservations or forgetting; CREATE only for these statements.
+-- Pawl's tables for MariaDB 10.6 and later, version 2. Times are UTC. Read freely, write never.
+-- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
+-- pawl_reservation too for counters with reservations or forgetting; CREATE only for these statements.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       VARCHAR(512) NOT NULL PRIMARY KEY,
   kind       VARCHAR(32)  NOT NULL COMMENT 'lock or semaphore of <n>, empty until it is first granted',
   last_token BIGINT       NOT NULL COMMENT 'the largest fencing token granted, a row is never deleted',
   holders    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who holds it, since when, until when, under which tokens',
-  waiters    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who waits, the next first',
   withdrawn  MEDIUMTEXT   NOT NULL COMMENT 'JSON: claims that must not be granted should they still arrive'
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- One row for each claim that waits. Whoever joins inserts it, and nobody else writes it but to serve or drop it.
+CREATE TABLE IF NOT EXISTS pawl_waiter (
+  position        BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'the smallest of a lock is the next',
+  lock_name       VARCHAR(512) NOT NULL,
+  claim           VARCHAR(90)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  mode            VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'exclusive, shared, or wanted/capacity of a semaphore',
+  since           DATETIME(3)  NOT NULL COMMENT 'when it joined',
+  until           DATETIME(3)  NOT NULL COMMENT 'when it is dropped, unless its client asks before',
+  lease_millis    BIGINT       NOT NULL,
+  min_hold_millis BIGINT       NOT NULL,
+  tokens          INT          NOT NULL COMMENT 'how many it asks for',
+  token_floor     BIGINT       NOT NULL COMMENT 'its tokens are larger',
+  host            VARCHAR(256) NOT NULL,
+  pid             BIGINT       NOT NULL,
+  thread          VARCHAR(256) NOT NULL,
+  application     VARCHAR(256) NOT NULL,
+  note            VARCHAR(256) NOT NULL,
+  UNIQUE KEY pawl_waiter_by_lock (lock_name, claim)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
@@ -52,4 +71,4 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   version INT NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB;
 
-INSERT IGNORE INTO pawl_schema (version) VALUES (1);
+INSERT IGNORE INTO pawl_schema (version) VALUES (2);

@@ -1,6 +1,6 @@
--- Pawl's tables for PostgreSQL 13 and later, version 1. Times are UTC. Read freely, write never.
--- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_ledger and
--- pawl_reservation for counters with reservations or forgetting; CREATE on the schema only for these
+-- Pawl's tables for PostgreSQL 13 and later, version 2. Times are UTC. Read freely, write never.
+-- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
+-- pawl_reservation too for counters with reservations or forgetting; CREATE on the schema only for these
 -- statements. Names are compared byte for byte.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
@@ -8,8 +8,27 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   kind       text   NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token bigint NOT NULL,  -- the largest fencing token granted, a row is never deleted
   holders    text   NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
-  waiters    text   NOT NULL,  -- JSON: who waits, the next first
   withdrawn  text   NOT NULL   -- JSON: claims that must not be granted should they still arrive
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+-- One row for each claim that waits. Whoever joins inserts it, and nobody else writes it but to serve or drop it.
+CREATE TABLE IF NOT EXISTS pawl_waiter (
+  position        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- the smallest of a lock is the next
+  lock_name       text COLLATE "C" NOT NULL,
+  claim           text COLLATE "C" NOT NULL,
+  mode            text         NOT NULL,  -- exclusive, shared, or wanted/capacity of a semaphore
+  since           timestamp(3) NOT NULL,  -- when it joined
+  until           timestamp(3) NOT NULL,  -- when it is dropped, unless its client asks before
+  lease_millis    bigint       NOT NULL,
+  min_hold_millis bigint       NOT NULL,
+  tokens          integer      NOT NULL,  -- how many it asks for
+  token_floor     bigint       NOT NULL,  -- its tokens are larger
+  host            text         NOT NULL,
+  pid             bigint       NOT NULL,
+  thread          text         NOT NULL,
+  application     text         NOT NULL,
+  note            text         NOT NULL,
+  CONSTRAINT pawl_waiter_by_lock UNIQUE (lock_name, claim)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
@@ -52,4 +71,4 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   version integer NOT NULL PRIMARY KEY
 );
 
-INSERT INTO pawl_schema (version) VALUES (1) ON CONFLICT DO NOTHING;
+INSERT INTO pawl_schema (version) VALUES (2) ON CONFLICT DO NOTHING;

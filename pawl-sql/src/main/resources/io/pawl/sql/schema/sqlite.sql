@@ -1,13 +1,32 @@
--- Pawl's tables for SQLite, version 1. Times are UTC. Read freely, write never.
+-- Pawl's tables for SQLite, version 2. Times are UTC. Read freely, write never.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       TEXT    NOT NULL PRIMARY KEY COLLATE BINARY,
   kind       TEXT    NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token INTEGER NOT NULL,  -- the largest fencing token granted; a row is never deleted
   holders    TEXT    NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
-  waiters    TEXT    NOT NULL,  -- JSON: who waits, the next first
   withdrawn  TEXT    NOT NULL   -- JSON: claims that must not be granted should they still arrive
 ) WITHOUT ROWID;
+
+-- One row for each claim that waits.
+CREATE TABLE IF NOT EXISTS pawl_waiter (
+  position        INTEGER PRIMARY KEY,  -- the smallest of a lock is the next
+  lock_name       TEXT    NOT NULL,
+  claim           TEXT    NOT NULL,
+  mode            TEXT    NOT NULL,  -- exclusive, shared, or wanted/capacity of a semaphore
+  since           TEXT    NOT NULL,  -- when it joined
+  until           TEXT    NOT NULL,  -- when it is dropped, unless its client asks before
+  lease_millis    INTEGER NOT NULL,
+  min_hold_millis INTEGER NOT NULL,
+  tokens          INTEGER NOT NULL,  -- how many it asks for
+  token_floor     INTEGER NOT NULL,  -- its tokens are larger
+  host            TEXT    NOT NULL,
+  pid             INTEGER NOT NULL,
+  thread          TEXT    NOT NULL,
+  application     TEXT    NOT NULL,
+  note            TEXT    NOT NULL,
+  UNIQUE (lock_name, claim)
+);
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
 CREATE TABLE IF NOT EXISTS pawl_counter (

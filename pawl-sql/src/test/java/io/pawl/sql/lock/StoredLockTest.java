@@ -13,12 +13,12 @@ import io.pawl.spi.rule.LockState;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class RowTest {
+class StoredLockTest {
 
   private static final long NOW = 1_800_000_000_123L;
 
   @Test
-  void everythingInAStateSurvivesItsRow() {
+  void everythingInAStateSurvivesItsRows() {
     LockState locks = new LockState("näme \"quoted\" 'x'", 41);
     GrantRule.attempt(locks, claim(1, Mode.SHARED, 5), NOW);
     GrantRule.attempt(locks, claim(2, Mode.SHARED, 1), NOW);
@@ -43,7 +43,7 @@ class RowTest {
     survives(state);
     GrantRule.withdraw(state, job, NOW + 1);
     survives(state);
-    assertThat(GrantRule.renew(Row.of(state).state(NOW + 2), job.id(), NOW + 2))
+    assertThat(GrantRule.renew(stored(state).state(NOW + 2), job.id(), NOW + 2))
         .isEqualTo(Standing.GONE);
   }
 
@@ -54,7 +54,7 @@ class RowTest {
     GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
     Row row = Row.of(state);
     assertThat(row.holders()).doesNotContain("minHold").doesNotContain("lingers");
-    assertThat(row.state(NOW).holders())
+    assertThat(StoredLock.alone(row).state(NOW).holders())
         .singleElement()
         .satisfies(
             entry -> {
@@ -63,39 +63,103 @@ class RowTest {
             });
   }
 
+  /** As a store that knew nothing of it writes it. */
+  private static StoredLock stored(LockState state) {
+    Changes changes = new Changes();
+    Row none = Row.unknown(state.lock());
+    changes.add(StoredLock.alone(none), state);
+    return new StoredLock(
+        changes.locks().isEmpty() ? none : changes.locks().get(0), changes.waiters());
+  }
+
   private static void survives(LockState state) {
-    LockState read = Row.of(state).state(NOW);
+    LockState read = stored(state).state(NOW);
     assertThat(read.lock()).isEqualTo(state.lock());
     assertThat(read.kind()).isEqualTo(state.kind());
     assertThat(read.lastToken()).isEqualTo(state.lastToken());
     assertThat(read.holders()).containsExactlyElementsOf(state.holders());
     assertThat(read.waiters()).containsExactlyElementsOf(state.waiters());
     assertThat(read.withdrawn()).isEqualTo(state.withdrawn());
-    assertThat(Row.of(read)).isEqualTo(Row.of(state));
+    assertThat(stored(read)).isEqualTo(stored(state));
   }
 
   @Test
   void aClockThatWasSetBackCannotStretchALease() {
     LockState state = new LockState("x", 0);
     GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
-    LockState read = Row.of(state).state(NOW - 600_000);
+    LockState read = stored(state).state(NOW - 600_000);
     assertThat(read.holders())
         .singleElement()
         .satisfies(entry -> assertThat(entry.until()).isEqualTo(NOW - 600_000 + 30_000));
     Claim job = claim(2, Mode.EXCLUSIVE, 1).withMinHold(Duration.ofMinutes(1));
     LockState kept = new LockState("x", 0);
     GrantRule.attempt(kept, job, NOW);
-    assertThat(Row.of(kept).state(NOW - 600_000).holders())
+    assertThat(stored(kept).state(NOW - 600_000).holders())
         .singleElement()
         .satisfies(entry -> assertThat(entry.until()).isEqualTo(NOW - 600_000 + 60_000));
   }
 
   @Test
-  void anIdleLockIsThreeEmptyLists() {
+  void whoeverJoinsLeavesOrStaysWritesItsOwnRowAlone() {
+    LockState state = new LockState("x", 0);
+    GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.attempt(state, claim(3, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock before = stored(state);
+
+    LockState joined = before.state(NOW);
+    GrantRule.attempt(joined, claim(4, Mode.EXCLUSIVE, 1), NOW + 1);
+    assertThat(change(before, joined).locks()).isEmpty();
+    assertThat(change(before, joined).left()).isEmpty();
+    assertThat(change(before, joined).waiters())
+        .extracting(WaiterRow::claim)
+        .containsExactly("client.4");
+
+    LockState left = before.state(NOW);
+    GrantRule.withdraw(left, claim(2, Mode.EXCLUSIVE, 1), NOW + 1);
+    assertThat(change(before, left).locks()).isEmpty();
+    assertThat(change(before, left).left()).hasSize(1);
+    assertThat(change(before, left).waiters()).isEmpty();
+
+    LockState stayed = before.state(NOW);
+    GrantRule.renew(stayed, claim(3, Mode.EXCLUSIVE, 1).id(), NOW + 20_000);
+    assertThat(change(before, stayed).locks()).isEmpty();
+    assertThat(change(before, stayed).left()).isEmpty();
+    assertThat(change(before, stayed).waiters())
+        .extracting(WaiterRow::claim)
+        .containsExactly("client.3");
+
+    LockState asked = before.state(NOW);
+    GrantRule.renew(asked, claim(3, Mode.EXCLUSIVE, 1).id(), NOW + 10_000);
+    assertThat(change(before, asked).areNone()).isTrue();
+  }
+
+  private static Changes change(StoredLock before, LockState after) {
+    Changes changes = new Changes();
+    changes.add(before, after);
+    return changes;
+  }
+
+  @Test
+  void aClaimThatWasWithdrawnBeforeItCameInLineIsNotThere() {
+    LockState state = new LockState("x", 0);
+    GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock before = stored(state);
+    GrantRule.withdraw(state, claim(2, Mode.EXCLUSIVE, 1).asUnsettled(), NOW);
+
+    LockState read = new StoredLock(Row.of(state), before.waiters()).state(NOW);
+
+    assertThat(read.waiters()).isEmpty();
+    assertThat(change(before, read).left()).hasSize(1);
+  }
+
+  @Test
+  void anIdleLockIsTwoEmptyLists() {
     LockState state = new LockState("x", 7);
-    assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", "[]", "[]"));
+    assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", "[]"));
     assertThat(Row.of(new LockState("x", Kind.LOCK, 7)))
-        .isEqualTo(new Row("x", "lock", 7, "[]", "[]", "[]"));
+        .isEqualTo(new Row("x", "lock", 7, "[]", "[]"));
   }
 
   private static Claim claim(long number, Mode mode, int tokens) {

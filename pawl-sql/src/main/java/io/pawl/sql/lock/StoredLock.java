@@ -1,0 +1,84 @@
+package io.pawl.sql.lock;
+
+import io.pawl.error.StoreException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Entry;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lock as it is stored.
+ *
+ * @param waiters the claims that wait for it, the next first
+ */
+public record StoredLock(Row row, List<WaiterRow> waiters) {
+
+  private static final Logger log = LoggerFactory.getLogger(StoredLock.class);
+
+  /** How many claims may stand in the queue for one lock: all are read whenever one is served. */
+  public static final int MAX_WAITERS = 1_000;
+
+  /** A time for {@link #state} that ends nothing. */
+  private static final long NO_CLOCK = Long.MAX_VALUE / 2;
+
+  /** One that nobody waits for, or where those who wait do not matter. */
+  static StoredLock alone(Row row) {
+    return new StoredLock(row, new ArrayList<>());
+  }
+
+  /**
+   * The state that the rows hold.
+   *
+   * @throws StoreException where they cannot be read
+   * @param now the store's time; no entry lasts longer than its lease or shortest hold from here,
+   *     should the clock have been set back
+   */
+  public LockState state(long now) {
+    try {
+      Collection<Entry> holders = row.readHolders(now);
+      Map<ClaimId, Long> withdrawn = row.readWithdrawn();
+      List<Entry> queue = new ArrayList<>(waiters.size());
+      for (WaiterRow waiter : waiters) {
+        Entry entry = waiter.entry(now);
+        if (!withdrawn.containsKey(entry.id())) { // else it arrived after its withdrawal
+          queue.add(entry);
+        }
+      }
+      return new LockState(
+          row.name(), row.readKind(), row.lastToken(), holders, queue, withdrawn, MAX_WAITERS);
+    } catch (
+        RuntimeException e) { // of the parser, of numbers, times or words that it does not know
+      throw new StoreException(
+          "lock '"
+              + row.name()
+              + "': its rows in tables pawl_lock and pawl_waiter cannot be read ("
+              + e.getMessage()
+              + "); were they written by a newer Pawl, then upgrade; or edited, then set holders"
+              + " and withdrawn to [] and delete those who wait",
+          e);
+    }
+  }
+
+  /**
+   * As {@link #state}, for a look whose result nothing depends on; null where it is not readable.
+   */
+  @Nullable LockState glance() {
+    return glance(NO_CLOCK);
+  }
+
+  /** As {@link #state}; null where it is not readable. */
+  public @Nullable LockState glance(long now) {
+    try {
+      return state(now);
+    } catch (StoreException e) {
+      log.debug("skipped at a look", e);
+      return null;
+    }
+  }
+}
