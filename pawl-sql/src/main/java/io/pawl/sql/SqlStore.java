@@ -13,6 +13,7 @@ import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
@@ -124,7 +125,8 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
               ahead[0] = state.waitersBefore(claim.id());
               return standing;
             },
-            known -> Shortcut.toTake(known, claim))
+            known -> Shortcut.toTake(known, claim),
+            claim.mode() instanceof Mode.Exclusive)
         .whenComplete(
             (standing, failure) -> {
               if (standing instanceof Standing.Waiting) {
@@ -205,7 +207,8 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
           GrantRule.withdraw(state, claim, now);
           return null;
         },
-        known -> Shortcut.toGiveBack(known, claim));
+        known -> Shortcut.toGiveBack(known, claim),
+        false);
   }
 
   @Override
@@ -244,7 +247,8 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   private <T> CompletableFuture<T> decide(
       Claim claim,
       BiFunction<LockState, Long, T> verb,
-      Function<Shortcut.Known, @Nullable Shortcut> shortcut) {
+      Function<Shortcut.Known, @Nullable Shortcut> shortcut,
+      boolean joinsWhereBusy) {
     List<String> locks = List.of(claim.lock());
     return combiner.submit(
         new Request<T>() {
@@ -256,6 +260,11 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
           @Override
           public T decide(SortedMap<String, LockState> states, long now) {
             return verb.apply(Objects.requireNonNull(states.get(claim.lock())), now);
+          }
+
+          @Override
+          public boolean joinsWhereBusy() {
+            return joinsWhereBusy;
           }
 
           @Override

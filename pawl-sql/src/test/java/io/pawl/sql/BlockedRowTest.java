@@ -8,7 +8,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -66,6 +70,31 @@ class BlockedRowTest {
     }
   }
 
+  /** By a row of its own, where it knows that the lock is busy and looks for itself. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aClaimJoinsOrIsTurnedAwayThoughSomebodyKeepsTheRow(TestDatabase database) throws Exception {
+    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling));
+        Connection somebody = database.connect()) {
+      Claim held = Claims.claim(stuck);
+      Claim joining = Claims.claim(stuck);
+      assertThat(attempt(store, held)).isInstanceOf(Standing.Held.class);
+      lockRow(somebody, stuck);
+
+      assertThat(attempt(store, joining)).isInstanceOf(Standing.Waiting.class);
+      assertThat(attempt(store, Claims.claim(stuck).as(Mode.EXCLUSIVE))).isEqualTo(Standing.GONE);
+
+      assertThat(Stored.waiters(store, stuck))
+          .extracting(ClaimView::id)
+          .containsExactly(joining.id());
+      somebody.rollback();
+      store.withdraw(held).toCompletableFuture().get(60, SECONDS);
+      assertThat(renew(store, List.of(joining)).get(joining.id()))
+          .isInstanceOf(Standing.Held.class);
+    }
+  }
+
   /** Whose connections would wait for longer than we wait for an answer. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
@@ -90,7 +119,9 @@ class BlockedRowTest {
       Standing standing = attempt(store, held);
       lockRow(somebody, stuck);
 
-      Future<Standing> asked = threads.submit(() -> attempt(store, Claims.claim(stuck)));
+      Claim unknown = Claims.claim(stuck);
+      Future<?> asked =
+          threads.submit(() -> store.withdraw(unknown).toCompletableFuture().get(60, SECONDS));
       List<Future<Standing>> others = new ArrayList<>();
       List<Claim> claims = new ArrayList<>(List.of(held));
       for (int i = 0; i < OTHERS; i++) {

@@ -174,7 +174,8 @@ public final class GrantRule {
 
   /** Drops what has run out by {@code now} and grants what can be granted. */
   public static void settle(LockState state, long now) {
-    if (state.dropEnded(now)) {
+    boolean changed = state.takeUnserved();
+    if (state.dropEnded(now) || changed) {
       serveQueue(state, now);
     }
   }

@@ -124,6 +124,9 @@ public final class LockState {
   final LinkedHashMap<ClaimId, Long> withdrawn = new LinkedHashMap<>();
   private List<Grant> grants = new ArrayList<>();
 
+  /** Whoever waits may have joined a lock that has become free meanwhile. */
+  private boolean unserved;
+
   /** Nothing runs out before this: spares the rule a scan of 10,000 waiters at every verb. */
   private long nothingEndsBefore = Long.MAX_VALUE;
 
@@ -148,7 +151,10 @@ public final class LockState {
     this.maxWaiters = maxWaiters;
   }
 
-  /** A lock as it was stored, each list in order. */
+  /**
+   * A lock as it was stored, each list in order. Who waits need not have been served yet, where
+   * claims join without a look at the holders.
+   */
   public LockState(
       String lock,
       @Nullable Kind kind,
@@ -177,6 +183,7 @@ public final class LockState {
     holders.forEach(this::hold);
     waiters.forEach(this::queue);
     withdrawn.forEach(this::remember);
+    unserved = !waiters.isEmpty();
   }
 
   public String lock() {
@@ -265,6 +272,13 @@ public final class LockState {
   void remember(ClaimId id, long until) {
     withdrawn.put(id, until);
     endsAt(until);
+  }
+
+  /** Whether nobody has looked yet, since it was stored, whom to serve; then somebody does now. */
+  boolean takeUnserved() {
+    boolean was = unserved;
+    unserved = false;
+    return was;
   }
 
   /** Removes what has run out and says whether a holder or waiter was among it. */

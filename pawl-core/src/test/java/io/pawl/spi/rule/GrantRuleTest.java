@@ -53,6 +53,19 @@ class GrantRuleTest {
   }
 
   @Test
+  void aLockThatWasStoredFreeServesThoseWhoWaitBeforeANewcomer() {
+    GrantRule.attempt(lock, exclusive(1), 0);
+    GrantRule.attempt(lock, exclusive(2), 1);
+    LockState stored =
+        new LockState("lock", Kind.LOCK, 1, List.of(), lock.waiters(), lock.withdrawn());
+
+    assertThat(GrantRule.attempt(stored, exclusive(3), 10)).isInstanceOf(Standing.Waiting.class);
+
+    assertThat(stored.takeGrants())
+        .containsExactly(new Grant(exclusive(2).id(), new Standing.Held(2, 2)));
+  }
+
+  @Test
   void aGrantNamesThoseOfItsClientThatStandDirectlyBehind() {
     GrantRule.attempt(lock, exclusive(1), 0);
     GrantRule.attempt(lock, Claims.of(2, Mode.EXCLUSIVE, 1_000, true, 10, 0), 1);

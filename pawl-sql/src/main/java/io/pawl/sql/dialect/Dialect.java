@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -163,6 +164,23 @@ public interface Dialect {
         + " WHERE lock_name IN ("
         + Table.repeated("?", n)
         + ") ORDER BY position";
+  }
+
+  /**
+   * Inserts {@code n} rows into {@link Table#WAITER}: for each the parameters of its columns, its
+   * lock's name again, and what must be withdrawn there. None for a lock that nobody holds.
+   */
+  default String joinWaiters(int n) {
+    String one =
+        "SELECT "
+            + Table.repeated("?", Table.WAITER.columnCount())
+            + " FROM pawl_lock"
+            + by("PRIMARY")
+            + " WHERE name = ? AND kind = 'lock' AND holders <> '[]' AND withdrawn = ?";
+    return "INSERT INTO pawl_waiter ("
+        + Table.WAITER.columns()
+        + ") "
+        + String.join(" UNION ALL ", Collections.nCopies(n, one));
   }
 
   /** Deletes {@code n} rows of those that wait, by their positions. */

@@ -41,6 +41,10 @@ public record Table(String name, List<String> key, List<String> others) {
     return String.join(", ", Stream.concat(key.stream(), others.stream()).toList());
   }
 
+  int columnCount() {
+    return key.size() + others.size();
+  }
+
   /** As {@link #columns()}, each after {@code alias} and a dot. */
   String columns(String alias) {
     return Stream.concat(key.stream(), others.stream())
@@ -50,7 +54,7 @@ public record Table(String name, List<String> key, List<String> others) {
 
   /** {@code n} rows of parameters, for VALUES. */
   String values(int n) {
-    String row = "(" + repeated("?", key.size() + others.size()) + ")";
+    String row = "(" + repeated("?", columnCount()) + ")";
     return repeated(row, n);
   }
 

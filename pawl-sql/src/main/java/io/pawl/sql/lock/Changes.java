@@ -13,6 +13,7 @@ final class Changes {
   private final List<Row> locks = new ArrayList<>();
   private final List<WaiterRow> waiters = new ArrayList<>();
   private final List<Long> left = new ArrayList<>();
+  private int moved;
 
   /** Notes how {@code after} differs from {@code before}. */
   void add(StoredLock before, LockState after) {
@@ -26,6 +27,7 @@ final class Changes {
       WaiterRow known = gone.remove(entry.id().toString());
       if (known == null || !known.isKeptAsLongAs(entry)) {
         waiters.add(WaiterRow.of(after.lock(), entry));
+        moved += known == null ? 0 : 1;
       }
     }
     gone.values().forEach(waiter -> left.add(waiter.position()));
@@ -44,6 +46,11 @@ final class Changes {
   /** The positions of those who have left a queue. */
   List<Long> left() {
     return left;
+  }
+
+  /** Whether claims joined queues, and nothing else happened. */
+  boolean areJoins() {
+    return locks.isEmpty() && left.isEmpty() && moved == 0 && !waiters.isEmpty();
   }
 
   boolean areNone() {

@@ -2,6 +2,7 @@ package io.pawl.sql.lock;
 
 import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
+import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
 import io.pawl.sql.dialect.Database;
@@ -16,7 +17,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -62,6 +65,7 @@ public final class Combiner implements AutoCloseable {
             this::pauseWhereOnlyBlockedRowsWait,
             database.connections().areOurs(),
             threadName);
+    waiters.servedBy(this::serve);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
@@ -164,13 +168,18 @@ public final class Combiner implements AutoCloseable {
   }
 
   /**
-   * Where nobody in the batch probably changes anything: one trip, and nobody waits for a lock of a
-   * row. What was read was committed, so that it can be told; where the rule would change it, all
-   * is decided anew.
+   * Where nobody in the batch probably does more than join a queue: one trip, a second where
+   * somebody joins, and nobody waits for a lock of a row. What was read was committed, so that it
+   * can be told; where the rule would change more, all is decided anew.
+   *
+   * <p>A claim may so join a lock that becomes free at the same time, and whose giver saw nobody
+   * wait. Only an exclusive claim joins like this, which nothing but a free lock could serve; and
+   * where clients poll, so that the next look finds the lock free and has the queue {@linkplain
+   * #serve served}.
    */
   private boolean decideByReading(Session session, LockRows rows, List<Request<?>> batch)
       throws SQLException {
-    if (!batch.stream().allMatch(Request::seldomChanges)) {
+    if (!batch.stream().allMatch(request -> request.seldomChanges() || probablyJoins(request))) {
       return false;
     }
     Set<String> names = new TreeSet<>();
@@ -187,11 +196,41 @@ public final class Combiner implements AutoCloseable {
     batch.forEach(request -> request.decideWithin(states, read.now(), Map.of()));
     Changes changes = new Changes();
     states.forEach((name, state) -> changes.add(known(read, name), state));
-    if (!changes.areNone()) {
+    if (changes.areNone()) {
+      session.commit();
+      return true;
+    }
+    if (!changes.areJoins()) {
       return false;
     }
-    session.commit();
-    return true;
+    states.keySet().forEach(lock -> shortcuts.remember(lock, null));
+    return rows.tryJoin(changes.waiters(), name -> known(read, name).row());
+  }
+
+  private boolean probablyJoins(Request<?> request) {
+    return request.joinsWhereBusy()
+        && database.dialect().hasShortcuts()
+        && waiters.poll()
+        && request.names().stream().allMatch(shortcuts::leftBusy);
+  }
+
+  /** Somebody waits for {@code lock} though it is free: grants it, soon and on another thread. */
+  private void serve(String lock) {
+    List<String> locks = List.of(lock);
+    queue.add(
+        new Request<Boolean>() {
+          @Override
+          public List<String> names() {
+            return locks;
+          }
+
+          @Override
+          public Boolean decide(SortedMap<String, LockState> states, long now) {
+            GrantRule.settle(Objects.requireNonNull(states.get(lock)), now);
+            return true;
+          }
+        });
+    drain.takeElsewhere();
   }
 
   private static StoredLock known(LockRows.Locked read, String name) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /**
  * The rows of locks in a transaction: locked, written, or changed by {@link Shortcut}s.
@@ -32,6 +33,8 @@ public final class LockRows {
    */
   record Locked(
       Map<String, StoredLock> locks, Set<String> blocked, Set<String> counters, long now) {}
+
+  private static final int MOST_JOINS = 32;
 
   private final Session session;
   private final Dialect dialect;
@@ -176,6 +179,25 @@ public final class LockRows {
     PreparedStatement update = session.prepare(dialect.alone(guarded.sql(dialect)));
     guarded.bind(update, shortcuts);
     return session.runAlone(update) == shortcuts.size();
+  }
+
+  /**
+   * Lets {@code joining} stand in line where their locks are still held and remember the same
+   * withdrawals as in {@code read}, and says whether all do. One trip, and no row of a lock is
+   * locked. Those who do are found there by their claims' ids if all is repeated.
+   */
+  boolean tryJoin(List<WaiterRow> joining, Function<String, Row> read) throws SQLException {
+    if (joining.size() > MOST_JOINS) {
+      return false;
+    }
+    PreparedStatement insert = session.prepare(dialect.alone(dialect.joinWaiters(joining.size())));
+    int parameter = 1;
+    for (WaiterRow waiter : joining) {
+      parameter = waiter.bind(insert, parameter, dialect);
+      insert.setString(parameter++, waiter.lock());
+      insert.setString(parameter++, read.apply(waiter.lock()).withdrawn());
+    }
+    return session.runAlone(insert) == joining.size();
   }
 
   /** Writes {@code changes} and commits. */

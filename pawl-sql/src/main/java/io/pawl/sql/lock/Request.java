@@ -30,6 +30,14 @@ public abstract class Request<T> extends Pending<T> {
     return false;
   }
 
+  /**
+   * Whether it does no more, where its lock is busy, than to let an exclusive claim join the queue
+   * or turn it away.
+   */
+  public boolean joinsWhereBusy() {
+    return false;
+  }
+
   /** The claim that alone is concerned, for {@link #shortcut}. */
   public @Nullable Claim claim() {
     return null;

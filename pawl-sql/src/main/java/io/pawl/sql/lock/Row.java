@@ -97,6 +97,11 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         write(state.withdrawn()));
   }
 
+  /** Whether nobody holds it. */
+  boolean isFree() {
+    return holders.equals(NONE);
+  }
+
   /** Its kind; null while it may become of any. */
   @Nullable Kind readKind() {
     return kind.equals(ANY_KIND) ? null : Kind.parse(kind);

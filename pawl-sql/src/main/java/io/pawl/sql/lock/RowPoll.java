@@ -192,6 +192,10 @@ final class RowPoll implements Doorbell {
       }
       List<String> ofInterest = new ArrayList<>();
       for (Row row : read(locks)) {
+        if (row.isFree()) {
+          waiters.serve(row.name());
+          continue;
+        }
         Long before = lastTokens.put(row.name(), row.lastToken());
         if (before != null && before == row.lastToken()) {
           continue;

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks as this client left them, and what can be decided by that alone. Used by whoever is at
- * work.
+ * Locks as this client left them, and what can be decided by that alone, or that others were there
+ * too. Used by whoever is at work.
  */
 final class Shortcuts {
 
@@ -27,15 +27,22 @@ final class Shortcuts {
 
   private static final int MAX_KNOWN = 10_000;
 
-  private final Map<String, Shortcut.Known> asLeft =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
+  private final Map<String, Shortcut.Known> asLeft = new Latest<>();
+  private final Map<String, Boolean> busy = new Latest<>();
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Shortcut.Known> eldest) {
-          return size() > MAX_KNOWN;
-        }
-      };
+  /** Forgets first what was longest not asked for. */
+  private static final class Latest<V> extends LinkedHashMap<String, V> {
+    private static final long serialVersionUID = 1;
+
+    Latest() {
+      super(16, 0.75f, true);
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, V> eldest) {
+      return size() > MAX_KNOWN;
+    }
+  }
 
   /** How to decide the whole of {@code batch}, null if part of it needs to be read. */
   @Nullable Plan plan(List<Request<?>> batch) {
@@ -61,9 +68,17 @@ final class Shortcuts {
   void remember(String lock, Shortcut.@Nullable Known known) {
     if (known == null) {
       asLeft.remove(lock);
+      busy.put(lock, true);
     } else {
+      busy.remove(lock);
       asLeft.put(lock, known);
     }
+  }
+
+  /** Whether {@code lock} was held or waited for when this client last saw it. */
+  boolean leftBusy(String lock) {
+    Shortcut.Known known = asLeft.get(lock);
+    return known == null ? busy.get(lock) != null : known.holder() != null;
   }
 
   void forget(Plan plan) {

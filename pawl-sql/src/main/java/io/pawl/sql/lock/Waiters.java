@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,7 @@ public final class Waiters implements AutoCloseable {
   private final Database database;
   private final String threadName;
   private volatile @Nullable Doorbell doorbell;
+  private volatile Consumer<String> server = lock -> {};
   private volatile boolean closed;
 
   public Waiters(Database database, String threadName) {
@@ -38,12 +40,29 @@ public final class Waiters implements AutoCloseable {
     this.threadName = threadName;
   }
 
+  /**
+   * @param serves told of locks that are free though somebody waits for them
+   */
+  void servedBy(Consumer<String> serves) {
+    server = serves;
+  }
+
   /** The database is known: how it tells of grants can be chosen. */
   public void open() {
     doorbell =
-        database.dialect().notifies() && database.connections().areOurs()
-            ? new PostgresBell(database, this, threadName)
-            : new RowPoll(database, this, threadName);
+        poll()
+            ? new RowPoll(database, this, threadName)
+            : new PostgresBell(database, this, threadName);
+  }
+
+  /** Whether whoever waits looks at its lock by itself. */
+  boolean poll() {
+    return !database.dialect().notifies() || !database.connections().areOurs();
+  }
+
+  /** {@code lock} is free, and claims of this client wait for it. */
+  void serve(String lock) {
+    server.accept(lock);
   }
 
   /** {@code claim} may be granted from now on. */

@@ -84,7 +84,8 @@ public final class DrainLoop implements AutoCloseable {
     takeElsewhere();
   }
 
-  private void takeElsewhere() {
+  /** There is work, for which this thread has no time. */
+  public void takeElsewhere() {
     if (!hasWork.getAsBoolean() || !ownThread.getQueue().isEmpty()) {
       return;
     }
