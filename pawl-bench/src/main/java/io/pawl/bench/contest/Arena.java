@@ -20,8 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class Arena {
 
   private static final long LONGEST_WAIT_NANOS = TimeUnit.MINUTES.toNanos(2);
+
   /** A rival that missed its wake-up looks again when the lease that it saw ends, after 30 s. */
   private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(90);
+
   private static final long WORK_NANOS = TimeUnit.SECONDS.toNanos(50);
 
   private enum Phase {
@@ -95,7 +97,8 @@ final class Arena {
     }
     if (!warm.await(DRAIN_NANOS, TimeUnit.NANOSECONDS)) {
       throwFailure();
-      throw new BenchException("a thread still waits " + DRAIN_NANOS / 1_000_000_000 + " s after the warm-up");
+      throw new BenchException(
+          "a thread still waits " + DRAIN_NANOS / 1_000_000_000 + " s after the warm-up");
     }
     long cpuBefore = cpuNanos();
     long from = System.nanoTime();

@@ -16,7 +16,10 @@ public enum SqlFlavour {
       "SELECT RELEASE_LOCK(?)",
       "NOW(3) + INTERVAL 30 SECOND",
       "SHOW GLOBAL STATUS LIKE 'Questions'",
-      "SHOW GLOBAL STATUS LIKE 'Com_commit'",
+      "SELECT 'commits', count FROM information_schema.innodb_metrics"
+          + " WHERE name = 'trx_rw_commits'",
+      "the binary log",
+      "SHOW BINARY LOG STATUS",
       List.of("@@innodb_flush_log_at_trx_commit", "@@log_bin", "@@sync_binlog"),
       // What HikariCP's own page on MySQL advises.
       Map.of(
@@ -35,6 +38,8 @@ public enum SqlFlavour {
       MYSQL.inThirtySeconds,
       MYSQL.operations,
       MYSQL.commits,
+      "InnoDB's, since a binary log is off by default",
+      "SHOW GLOBAL STATUS LIKE 'Innodb_os_log_written'",
       MYSQL.settings,
       Map.of("useServerPrepStmts", "true", "cachePrepStmts", "true", "prepStmtCacheSize", "250")),
   POSTGRESQL(
@@ -47,6 +52,8 @@ public enum SqlFlavour {
           + " WHERE datname = current_database()",
       // The next id of those that write; the statistics above come seconds late.
       "SELECT 'transactions', pg_snapshot_xmax(pg_current_snapshot())::text",
+      "WAL",
+      "SELECT 'wal', pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint",
       List.of(
           "current_setting('fsync')",
           "current_setting('synchronous_commit')",
@@ -68,6 +75,12 @@ public enum SqlFlavour {
   /** A query with a row whose second column counts transactions that wrote. */
   public final String commits;
 
+  /** Which log is counted. */
+  public final String log;
+
+  /** A query with a row whose second column counts the bytes of its log. */
+  public final String logBytes;
+
   /** Expressions on which durability depends. */
   public final List<String> settings;
 
@@ -81,6 +94,8 @@ public enum SqlFlavour {
       String inThirtySeconds,
       String operations,
       String commits,
+      String log,
+      String logBytes,
       List<String> settings,
       Map<String, String> driverProperties) {
     this.title = title;
@@ -90,6 +105,8 @@ public enum SqlFlavour {
     this.inThirtySeconds = inThirtySeconds;
     this.operations = operations;
     this.commits = commits;
+    this.log = log;
+    this.logBytes = logBytes;
     this.settings = settings;
     this.driverProperties = driverProperties;
   }

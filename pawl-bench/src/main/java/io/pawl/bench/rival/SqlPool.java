@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class SqlPool {
 
   /** Beyond that neither a server nor a client with a few cores gets more done. */
-  public static final int USUAL_SIZE = 16;
+  public static final int USUAL_SIZE = Integer.getInteger("pawl.bench.pool", 16);
 
   /** For locks that hold a connection each, and wait on one. */
   public static final int SESSIONS = 32;

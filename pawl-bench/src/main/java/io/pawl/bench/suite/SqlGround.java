@@ -34,6 +34,9 @@ final class SqlGround implements ContestSuite.Ground {
       server.close();
       throw new BenchException("cannot connect to " + flavour.title, e);
     }
+    if (!flavour.isPostgres()) {
+      run("SET GLOBAL innodb_monitor_enable = 'trx_rw_commits'"); // off by default
+    }
   }
 
   /**
@@ -82,6 +85,10 @@ final class SqlGround implements ContestSuite.Ground {
 
   long commits() {
     return count(flavour.commits);
+  }
+
+  long logBytes() {
+    return count(flavour.logBytes);
   }
 
   private long count(String sql) {

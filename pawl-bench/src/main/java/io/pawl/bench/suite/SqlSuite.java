@@ -89,6 +89,14 @@ final class SqlSuite implements ContestSuite {
                 Target.timesAtLeast(3, STRICT, Metric.CYCLES, STRIPED),
                 Target.atMost(STRICT, Metric.HAND_OFF_P50, handOffMillis))),
         new Contest(
+            "one lock, 4 JVMs × 1 thread",
+            Load.of(1, 1).inEachOf(4),
+            List.of(PAWL, STRIPED, GUARDED),
+            List.of(
+                Target.timesAtLeast(1, PAWL, Metric.CYCLES, GUARDED),
+                Target.timesAtMost(0.2, PAWL, Metric.OPERATIONS, GUARDED),
+                Target.timesAtMost(0.5, PAWL, Metric.P99, GUARDED))),
+        new Contest(
             "50 threads × 100 cycles, 100 names",
             fiftyByHundred,
             List.of(PAWL, STRIPED, CentralRows.ONE, GUARDED),

@@ -51,6 +51,20 @@ class SqlSuitesTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void whatWaitingCostsIsCounted(SqlFlavour flavour) {
+    List<Section> sections =
+        Suites.named(flavour.word() + "-waiting").measure(settings("10 clients"), said -> {});
+
+    assertThat(sections).hasSize(1);
+    assertThat(sections.get(0).sides())
+        .hasSize(2)
+        .allMatch(side -> side.has(Metric.STATEMENTS))
+        .allMatch(side -> side.has(Metric.COMMITS))
+        .allMatch(side -> side.has(Metric.LOG));
+  }
+
   /** What these need of a server differs between two of them only. */
   @ParameterizedTest
   @EnumSource(names = {"MYSQL", "POSTGRESQL"})
