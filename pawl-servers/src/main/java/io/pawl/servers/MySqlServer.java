@@ -131,6 +131,8 @@ public final class MySqlServer extends ServerProcess {
     List<String> command = new ArrayList<>(List.of(program.toString(), "--no-defaults"));
     command.add("--user=" + System.getProperty("user.name"));
     command.add("--datadir=" + data());
+    // A MariaDB that starts removes what it takes for another's leftovers in the common one.
+    command.add("--tmpdir=" + folder());
     command.add("--lc-messages-dir=" + share());
     command.add("--character-sets-dir=" + share().resolve("charsets"));
     command.add(flavour == Flavour.MYSQL ? "--secure-file-priv=NULL" : "--skip-log-bin");

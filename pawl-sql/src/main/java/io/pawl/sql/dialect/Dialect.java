@@ -167,6 +167,24 @@ public interface Dialect {
   }
 
   /**
+   * Inserts {@code n} idle locks, each unless it exists or its name is a counter's; waits for
+   * whoever is inserting the same. Two parameters each, both the name.
+   */
+  String insertLocks(int n);
+
+  /** As {@link #insertLocks}, where nothing stands before WHERE but {@code from}. */
+  static String selectNewLocks(int n, String from) {
+    String one =
+        "SELECT ?, '', 0, '[]', '[]'"
+            + from
+            + " WHERE NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)";
+    return "INSERT INTO pawl_lock ("
+        + Table.LOCK.columns()
+        + ") "
+        + String.join(" UNION ALL ", Collections.nCopies(n, one));
+  }
+
+  /**
    * Inserts {@code n} rows into {@link Table#WAITER}: for each the parameters of its columns, its
    * lock's name again, and what must be withdrawn there. None for a lock that nobody holds.
    */

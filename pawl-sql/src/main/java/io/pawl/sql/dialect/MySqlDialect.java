@@ -175,6 +175,12 @@ public final class MySqlDialect implements Dialect {
   }
 
   @Override
+  public String insertLocks(int n) {
+    return Dialect.selectNewLocks(n, " FROM DUAL")
+        + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";
+  }
+
+  @Override
   public String upsert(Table table, int n) {
     StringBuilder sql = new StringBuilder(table.insert(n)).append(words.alias);
     String separator = " ON DUPLICATE KEY UPDATE ";

@@ -104,6 +104,11 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public String insertLocks(int n) {
+    return Dialect.selectNewLocks(n, "") + " ON CONFLICT DO NOTHING";
+  }
+
+  @Override
   public String upsert(Table table, int n) {
     return table.insert(n) + table.onConflictReplace();
   }

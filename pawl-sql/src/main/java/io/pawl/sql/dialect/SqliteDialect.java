@@ -260,6 +260,11 @@ public class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
+  public String insertLocks(int n) {
+    throw new UnsupportedOperationException("what is missing stays missing until we write");
+  }
+
+  @Override
   public String upsert(Table table, int n) {
     return table == Table.LOCK ? UPSERT_LOCK : upsertRow(table);
   }

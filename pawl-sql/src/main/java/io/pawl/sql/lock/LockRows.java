@@ -15,13 +15,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * The rows of locks in a transaction: locked, written, or changed by {@link Shortcut}s.
  *
  * <p>Round trips: 2, the locking read and {@code write; COMMIT}; 1 for shortcuts. Where the driver
- * takes one statement at a time, each statement is one. Names never seen before cost 2 more, once,
- * and grants to clients elsewhere 1 on PostgreSQL.
+ * takes one statement at a time, each statement is one. Grants to clients elsewhere cost 1 more on
+ * PostgreSQL.
  */
 public final class LockRows {
 
@@ -35,6 +36,7 @@ public final class LockRows {
       Map<String, StoredLock> locks, Set<String> blocked, Set<String> counters, long now) {}
 
   private static final int MOST_JOINS = 32;
+  private static final int MOST_INSERTS = 32;
 
   private final Session session;
   private final Dialect dialect;
@@ -49,8 +51,10 @@ public final class LockRows {
    * waits is read after the rows were locked, and so changes no more but by those who join.
    *
    * @param suspects those of them that are not waited for
+   * @param unseen those that may have no row; where another has none, that costs 2 trips more
    */
-  Locked lock(Collection<String> wanted, Set<String> suspects) throws SQLException {
+  Locked lock(Collection<String> wanted, Set<String> suspects, Set<String> unseen)
+      throws SQLException {
     if (dialect.excludesOthers()) {
       Locked read = read(wanted);
       Set<String> missing = new TreeSet<>(wanted);
@@ -58,20 +62,18 @@ public final class LockRows {
       return new Locked(read.locks, Set.of(), session.among("pawl_counter", missing), read.now);
     }
     Map<String, StoredLock> locks = new LinkedHashMap<>();
-    long newest = select(List.copyOf(suspects), false, locks);
+    long newest = select(List.copyOf(suspects), Set.of(), false, locks);
     Set<String> blocked = new HashSet<>(suspects);
     blocked.removeAll(locks.keySet());
     blocked.retainAll(session.among("pawl_lock", blocked));
     List<String> names =
         wanted.stream().filter(n -> !locks.containsKey(n) && !blocked.contains(n)).toList();
-    newest = Math.max(newest, select(names, true, locks));
-    TreeSet<String> missing = new TreeSet<>(names);
+    newest = Math.max(newest, select(names, unseen, true, locks));
+    Set<String> missing = new TreeSet<>(names);
     missing.removeAll(locks.keySet());
     Set<String> counters = session.among("pawl_counter", missing);
     missing.removeAll(counters);
-    if (insertMissing(missing)) {
-      newest = Math.max(newest, select(List.copyOf(missing), true, locks));
-    }
+    newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
     return new Locked(locks, blocked, counters, dialect.now(newest));
   }
 
@@ -107,44 +109,48 @@ public final class LockRows {
     return newest;
   }
 
-  private long select(List<String> names, boolean waits, Map<String, StoredLock> locks)
+  private long select(
+      List<String> names, Set<String> unseen, boolean waits, Map<String, StoredLock> locks)
       throws SQLException {
     long newest = 0;
     for (List<String> chunk : session.chunks(names)) {
-      String lock = dialect.lockRows(Table.LOCK, chunk.size(), session.starts(), waits);
-      String read = dialect.readWaiters(chunk.size());
-      boolean atOnce = dialect.takesSeveralStatements();
-      PreparedStatement first = session.prepare(atOnce ? lock + "; " + read : lock);
-      int parameter = bind(chunk, first, 1);
-      if (atOnce) {
-        bind(chunk, first, parameter);
+      List<String> create = chunk.stream().filter(unseen::contains).limit(MOST_INSERTS).toList();
+      boolean begins = session.starts();
+      List<Session.Write> statements = new ArrayList<>();
+      if (!create.isEmpty()) {
+        String begin = begins ? dialect.starts() : "";
+        statements.add(ofNames(begin + dialect.insertLocks(create.size()), twice(create)));
+        begins = false;
       }
-      try (ResultSet rows = Session.query(first)) {
+      statements.add(ofNames(dialect.lockRows(Table.LOCK, chunk.size(), begins, waits), chunk));
+      statements.add(ofNames(dialect.readWaiters(chunk.size()), chunk));
+      try (Session.Answers answers = session.ask(statements)) {
+        ResultSet rows = answers.nextRows();
         while (rows.next()) {
           StoredLock known = StoredLock.alone(Row.read(rows));
           locks.put(known.row().name(), known);
           newest = Math.max(newest, rows.getLong(Row.COLUMN_COUNT + 1));
         }
-      }
-      if (atOnce) {
-        addWaiters(Session.nextRows(first), locks);
-      } else {
-        PreparedStatement second = session.prepare(read);
-        bind(chunk, second, 1);
-        addWaiters(second.executeQuery(), locks);
+        addWaiters(answers.nextRows(), locks);
       }
     }
     return newest;
   }
 
+  private static Session.Write ofNames(String sql, List<String> names) {
+    return new Session.Write(sql, (statement, first) -> bind(names, statement, first));
+  }
+
+  private static List<String> twice(List<String> names) {
+    return names.stream().flatMap(name -> Stream.of(name, name)).toList();
+  }
+
   private void addWaiters(ResultSet rows, Map<String, StoredLock> locks) throws SQLException {
-    try (rows) {
-      while (rows.next()) {
-        WaiterRow waiter = WaiterRow.read(rows, 1, dialect);
-        StoredLock lock = locks.get(waiter.lock());
-        if (lock != null) { // else its row is locked by somebody else
-          lock.waiters().add(waiter);
-        }
+    while (rows.next()) {
+      WaiterRow waiter = WaiterRow.read(rows, 1, dialect);
+      StoredLock lock = locks.get(waiter.lock());
+      if (lock != null) { // else its row is locked by somebody else
+        lock.waiters().add(waiter);
       }
     }
   }
@@ -155,17 +161,6 @@ public final class LockRows {
       statement.setString(parameter++, name);
     }
     return parameter;
-  }
-
-  private boolean insertMissing(Collection<String> names) throws SQLException {
-    for (List<Row> chunk : session.chunks(names.stream().map(Row::unknown).toList())) {
-      String insert = dialect.insertMissing(Table.LOCK, chunk.size());
-      if (insert == null) {
-        return false;
-      }
-      session.runHarmless(write(insert, chunk));
-    }
-    return true;
   }
 
   /**

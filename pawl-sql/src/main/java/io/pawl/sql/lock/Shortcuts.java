@@ -4,9 +4,11 @@ import io.pawl.spi.Claim;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +75,13 @@ final class Shortcuts {
       busy.remove(lock);
       asLeft.put(lock, known);
     }
+  }
+
+  /** Those of {@code locks} of which nothing is known, so that they may have no row. */
+  Set<String> unseenAmong(Set<String> locks) {
+    Set<String> unseen = new HashSet<>(locks);
+    unseen.removeIf(lock -> asLeft.containsKey(lock) || busy.containsKey(lock));
+    return unseen;
   }
 
   /** Whether {@code lock} was held or waited for when this client last saw it. */

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -99,12 +100,65 @@ public final class Session implements AutoCloseable {
     return statement.getResultSet();
   }
 
-  /** The rows after those that {@link #query} returned. */
-  public static ResultSet nextRows(PreparedStatement statement) throws SQLException {
-    if (!statement.getMoreResults()) {
-      throw new SQLException("the database answered too few rows");
+  /**
+   * Runs {@code statements}, which would mean nothing if they were committed alone; in one trip
+   * where the driver takes several.
+   */
+  public Answers ask(List<Write> statements) throws SQLException {
+    if (!dialect.takesSeveralStatements()) {
+      return new Answers(statements.iterator());
     }
-    return statement.getResultSet();
+    String sql = String.join("; ", statements.stream().map(Write::sql).toList());
+    return new Answers(
+        List.of(
+                new Write(
+                    sql,
+                    (statement, first) -> {
+                      int parameter = first;
+                      for (Write each : statements) {
+                        parameter = each.binding.bind(statement, parameter);
+                      }
+                      return parameter;
+                    }))
+            .iterator());
+  }
+
+  /** What a series of statements answers, in their order. */
+  public final class Answers implements AutoCloseable {
+
+    private final Iterator<Write> unsent;
+    private @Nullable PreparedStatement statement;
+
+    private Answers(Iterator<Write> unsent) {
+      this.unsent = unsent;
+    }
+
+    /** The next rows. */
+    public ResultSet nextRows() throws SQLException {
+      PreparedStatement asked = statement;
+      boolean rows = asked != null && asked.getMoreResults();
+      while (!rows || asked == null) {
+        if (asked != null && asked.getUpdateCount() != -1) {
+          rows = asked.getMoreResults();
+        } else if (unsent.hasNext()) {
+          Write next = unsent.next();
+          asked = prepare(next.sql);
+          statement = asked;
+          next.binding.bind(asked, 1);
+          rows = asked.execute();
+        } else {
+          throw new SQLException("the database answered too few rows");
+        }
+      }
+      return asked.getResultSet();
+    }
+
+    @Override
+    public void close() throws SQLException {
+      if (statement != null && statement.getResultSet() != null) {
+        statement.getResultSet().close();
+      }
+    }
   }
 
   /**
@@ -197,11 +251,6 @@ public final class Session implements AutoCloseable {
     writes.forEach(write -> sql.append(write.sql).append("; "));
     run(sql.append("COMMIT").toString(), writes);
     committed();
-  }
-
-  /** Runs {@code write}, which would mean nothing if it were committed alone. */
-  public void runHarmless(Write write) throws SQLException {
-    run(write.sql, List.of(write));
   }
 
   /** Runs {@code write}; the transaction goes on. */

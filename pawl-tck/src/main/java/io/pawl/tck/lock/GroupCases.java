@@ -237,7 +237,7 @@ public abstract class GroupCases extends LockCases {
   @Test
   void aFailureOfOneGivesTheOthersBack() {
     network.next(Verb.ATTEMPT, Fault.NONE, Fault.DENY);
-    assertThatThrownBy(() -> group(here, "a", "b", "c").tryAcquire())
+    assertThatThrownBy(() -> group(here, "a", "b", "c").tryAcquire(Bench.LONG_LEASE))
         .isInstanceOf(StoreDeniedException.class);
     eventually(() -> isFree("a") && isFree("b") && isFree("c"));
   }
