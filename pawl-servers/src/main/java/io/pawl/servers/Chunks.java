@@ -11,6 +11,7 @@ final class Chunks implements Conversation {
 
   private final Faults faults;
   private volatile byte[] lastRequest = NOTHING;
+  private volatile boolean answered = true;
 
   Chunks(Faults faults) {
     this.faults = faults;
@@ -19,10 +20,15 @@ final class Chunks implements Conversation {
   @Override
   public void request(byte[] bytes, int n) {
     lastRequest = Arrays.copyOf(bytes, n);
+    if (answered) {
+      answered = false;
+      faults.noteTrip();
+    }
   }
 
   @Override
   public Answer answer(byte[] bytes, int n) {
+    answered = true;
     AfterDrop then = faults.takesReply(this::requestContains);
     return new Answer(then == null ? Arrays.copyOf(bytes, n) : NOTHING, then);
   }

@@ -125,6 +125,14 @@ public final class FaultProxy implements AutoCloseable {
     return faults.droppedReplies();
   }
 
+  /**
+   * Returns how many round trips clients have begun: how often one sent something that had had an
+   * answer to what it sent before. Not counted where the proxy understands RESP.
+   */
+  public int trips() {
+    return faults.trips();
+  }
+
   /** Returns how many messages {@link #dropPushes} has dropped so far. */
   public int droppedPushes() {
     return faults.droppedPushes();

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -26,6 +27,7 @@ final class Faults {
   private AfterDrop afterDrop = AfterDrop.RESET;
   private Set<String> requestsToDrop = Set.of();
   private int droppedReplies;
+  private final AtomicInteger trips = new AtomicInteger();
   private int droppedPushes;
 
   /** What holds for one direction; 0 bytes per second are as many as there are. */
@@ -118,6 +120,14 @@ final class Faults {
 
   boolean isBlackHole(Direction direction) {
     return read(() -> flow(direction).blackHole);
+  }
+
+  void noteTrip() {
+    trips.incrementAndGet();
+  }
+
+  int trips() {
+    return trips.get();
   }
 
   int droppedReplies() {

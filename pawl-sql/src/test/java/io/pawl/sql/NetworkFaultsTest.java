@@ -56,6 +56,32 @@ class NetworkFaultsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aConnectionLostAsAClaimJoinsLeavesItOnePlace(TestDatabase database) throws Exception {
+    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
+    for (AfterDrop then : AfterDrop.values()) {
+      String lock = name + then;
+      try (FaultProxy proxy = FaultProxy.before(database.server());
+          Pawl pawl = Pawl.connect(database.urlThrough(proxy) + polling, PATIENT);
+          Pawl other = Pawl.connect(database.url());
+          SqlStore store = database.open()) {
+        Lease held = other.lock(lock, STEADY).acquire();
+        assertThat(pawl.lock(lock, STEADY).tryAcquire()).isEmpty();
+
+        proxy.dropReplies(1, then, "INSERT INTO pawl_waiter");
+        CompletableFuture<Lease> waiting = pawl.lock(lock, STEADY).acquireAsync();
+        Stored.awaitWaiters(store, lock, 1);
+        assertThat(proxy.droppedReplies()).isEqualTo(1);
+        held.close();
+        try (Lease lease = waiting.get(60, SECONDS)) {
+          assertThat(lease.token()).as("granted once").isEqualTo(held.token() + 1);
+        }
+        Stored.awaitWaiters(store, lock, 0);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aConnectionLostInAShortcutIsResolvedByTheClaimsId(TestDatabase database) throws Exception {
     for (AfterDrop then : AfterDrop.values()) {
       String lock = name + then;
