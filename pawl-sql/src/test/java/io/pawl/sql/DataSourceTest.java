@@ -69,6 +69,32 @@ class DataSourceTest {
     }
   }
 
+  /** Else a bell would ring for a grant that is rolled back. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void whatIsNotCommittedIsNotRead(TestDatabase database) throws Exception {
+    try (HikariDataSource pool = poolOfOne(database)) {
+      pool.setTransactionIsolation("TRANSACTION_READ_UNCOMMITTED");
+      try (SqlStore store = SqlStore.over(pool);
+          SqlStore other = database.open();
+          Connection somebody = database.connect();
+          Statement statement = somebody.createStatement()) {
+        other.attempt(Claims.claim(name), bell -> {}).toCompletableFuture().get(60, SECONDS);
+        somebody.setAutoCommit(false);
+        statement.execute("UPDATE pawl_lock SET last_token = 7 WHERE name = '" + name + "'");
+        try {
+          assertThat(Stored.show(store, name).lastToken()).isEqualTo(1);
+        } finally {
+          somebody.rollback();
+        }
+        try (Connection connection = pool.getConnection()) {
+          assertThat(connection.getTransactionIsolation())
+              .isEqualTo(Connection.TRANSACTION_READ_UNCOMMITTED);
+        }
+      }
+    }
+  }
+
   /** One thread stands in a transaction on the only connection when others ask. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
@@ -18,6 +19,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -110,6 +114,52 @@ class DoorbellTest {
       statement.execute("UPDATE pawl_lock SET holders = '[]' WHERE name = '" + name + "'");
 
       assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** Nobody looks there: whoever gives back must see who joined while it waited for the row. */
+  @Test
+  void aGiveBackThatWaitedForAJoinServesIt() throws Exception {
+    TestDatabase database = TestDatabase.POSTGRES;
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (SqlStore store = database.open();
+        Connection joins = database.connect();
+        Connection looks = database.connect();
+        Statement statement = joins.createStatement()) {
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      attempt(store, holder, new CompletableFuture<>());
+      joins.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM pawl_lock WHERE name = '" + name + "' FOR UPDATE");
+      Future<?> gives =
+          thread.submit(() -> store.withdraw(holder).toCompletableFuture().get(60, SECONDS));
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () ->
+                  ask(
+                          looks,
+                          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                              + " AND application_name = 'pawl'")
+                      == 1);
+      statement.execute(
+          "INSERT INTO pawl_waiter (lock_name, claim, mode, since, until, lease_millis,"
+              + " min_hold_millis, tokens, token_floor, host, pid, thread, application, note)"
+              + " VALUES ('"
+              + name
+              + "', '"
+              + waiter.id()
+              + "', 'exclusive', now() AT TIME ZONE 'UTC',"
+              + " now() AT TIME ZONE 'UTC' + interval '5 minutes', 300000, 0, 1, 0, '', 1, '', '',"
+              + " '')");
+      joins.commit();
+      gives.get(60, SECONDS);
+
+      assertThat(Stored.show(store, name).holders())
+          .extracting(ClaimView::id)
+          .containsExactly(waiter.id());
+    } finally {
+      thread.shutdownNow();
     }
   }
 

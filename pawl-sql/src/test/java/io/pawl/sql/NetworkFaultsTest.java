@@ -12,6 +12,8 @@ import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -77,6 +79,34 @@ class NetworkFaultsTest {
         }
         Stored.awaitWaiters(store, lock, 0);
       }
+    }
+  }
+
+  /**
+   * It may still be on its way, and arrive when its claim has come and gone; so its withdrawal has
+   * to be remembered.
+   */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aJoinWithoutAnAnswerIsNeverRepeatedUnnoticed(TestDatabase database) throws Exception {
+    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store =
+            (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy) + polling))) {
+      for (int i = 0; i < 2; i++) { // the second knows that the lock is busy
+        store.attempt(Claims.claim(name), bell -> {}).toCompletableFuture().get(60, SECONDS);
+      }
+      proxy.dropReplies(1, AfterDrop.RESET, "INSERT INTO pawl_waiter");
+
+      assertThatThrownBy(
+              () ->
+                  store
+                      .attempt(Claims.claim(name), bell -> {})
+                      .toCompletableFuture()
+                      .get(60, SECONDS))
+          .hasCauseInstanceOf(StoreUnavailableException.class)
+          .cause()
+          .satisfies(e -> assertThat(((StoreUnavailableException) e).isUnsent()).isFalse());
     }
   }
 

@@ -9,6 +9,7 @@ import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.LockRows;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -115,6 +117,20 @@ class ShortcutTest {
       withdraw(here, first);
       assertThat(there.setKind(name, semaphore).toCompletableFuture().get(60, SECONDS)).isTrue();
       assertThat(attempt(here, Claims.claim(name))).isEqualTo(new Standing.OtherKind(semaphore));
+    }
+  }
+
+  /** Connector/J leaves fractions out of times where it is told so. */
+  @Test
+  void noSettingOfADriverCutsTimes() throws Exception {
+    String url = TestDatabase.MYSQL.url() + "&sendFractionalSeconds=false";
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(url))) {
+      for (int i = 0; i < 20; i++) {
+        attempt(store, Claims.claim(name));
+      }
+      assertThat(Stored.waiters(store, name))
+          .hasSize(19)
+          .anyMatch(view -> view.since().toEpochMilli() % 1000 != 0);
     }
   }
 

@@ -125,21 +125,25 @@ public interface Dialect {
 
   /**
    * Reads {@code n} locks by their names, and who waits for them, as they were last committed: the
-   * columns of {@link Table#LOCK}, the time, a position and the columns of {@link Table#WAITER}.
-   * One row for each that waits, the next first, and one with NULLs where nobody does.
+   * columns of {@link Table#LOCK}, the time, a position and the columns of {@link Table#WAITER}. A
+   * lock's row has position 0, that of a claim only the lock's name besides; in no order. The names
+   * are parameters twice.
    */
   default String readLocks(int n) {
+    String in = " IN (" + Table.repeated("?", n) + ")";
     return "SELECT "
-        + Table.LOCK.columns("l")
+        + Table.LOCK.columns()
         + ", "
         + clock()
-        + ", w.position, "
-        + Table.WAITER.columns("w")
-        + " FROM pawl_lock AS l LEFT JOIN pawl_waiter AS w"
+        + ", 0 AS position, '', '', '', NULL, NULL, 0, 0, 0, 0, '', 0, '', '', ''"
+        + " FROM pawl_lock WHERE name"
+        + in
+        + " UNION ALL SELECT lock_name, '', 0, '', '', 0, position, "
+        + Table.WAITER.columns()
+        + " FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
-        + " ON w.lock_name = l.name WHERE l.name IN ("
-        + Table.repeated("?", n)
-        + ") ORDER BY w.position";
+        + " WHERE lock_name"
+        + in;
   }
 
   /**
@@ -244,6 +248,15 @@ public interface Dialect {
   /** Begins an UPDATE of rows by their names. */
   default String updateByName() {
     return "UPDATE pawl_lock";
+  }
+
+  /**
+   * What stands before an UPDATE of {@code n} rows by their names, with as many parameters: it
+   * locks the rows where an UPDATE that waits for them would not see who joined their queues
+   * meanwhile; empty where clients poll, and so find out.
+   */
+  default String locksBeforeUpdate(int n) {
+    return "";
   }
 
   /**

@@ -3,6 +3,7 @@ package io.pawl.sql.dialect;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -158,6 +159,13 @@ public final class MySqlDialect implements Dialect {
   @Override
   public String by(String index) {
     return " FORCE INDEX (" + index + ")";
+  }
+
+  /** As text, so that no setting of a driver cuts it. */
+  @Override
+  public void bindTime(PreparedStatement statement, int parameter, long millis)
+      throws SQLException {
+    statement.setString(parameter, IsoMillis.sortable(millis).replace("Z", ""));
   }
 
   /** See {@link #lockRows}. */

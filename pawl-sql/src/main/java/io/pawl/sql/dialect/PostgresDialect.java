@@ -113,6 +113,14 @@ public final class PostgresDialect implements Dialect {
     return table.insert(n) + table.onConflictReplace();
   }
 
+  /** The UPDATE after it has a snapshot of its own, taken when the rows were locked. */
+  @Override
+  public String locksBeforeUpdate(int n) {
+    return "SELECT 1 FROM pawl_lock WHERE name IN ("
+        + Table.repeated("?", n)
+        + ") ORDER BY name FOR UPDATE; ";
+  }
+
   @Override
   public String textWithTimes(String last) {
     return "? || " + TIME + " || ? || " + TIME + " || " + last;

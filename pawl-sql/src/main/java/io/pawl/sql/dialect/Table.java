@@ -2,7 +2,6 @@ package io.pawl.sql.dialect;
 
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -43,13 +42,6 @@ public record Table(String name, List<String> key, List<String> others) {
 
   int columnCount() {
     return key.size() + others.size();
-  }
-
-  /** As {@link #columns()}, each after {@code alias} and a dot. */
-  String columns(String alias) {
-    return Stream.concat(key.stream(), others.stream())
-        .map(column -> alias + '.' + column)
-        .collect(Collectors.joining(", "));
   }
 
   /** {@code n} rows of parameters, for VALUES. */

@@ -47,7 +47,8 @@ record GuardedUpdate(int guards, int takes) {
   }
 
   String sql(Dialect dialect) {
-    StringBuilder sql = new StringBuilder(dialect.updateByName()).append(" SET ");
+    StringBuilder sql = new StringBuilder(dialect.locksBeforeUpdate(guards));
+    sql.append(dialect.updateByName()).append(" SET ");
     if (takes == 0) {
       sql.append("holders = '[]'");
     } else if (isLone()) {
@@ -94,18 +95,26 @@ record GuardedUpdate(int guards, int takes) {
     }
   }
 
-  void bind(PreparedStatement update, Collection<Shortcut> shortcuts) throws SQLException {
+  void bind(PreparedStatement update, Collection<Shortcut> shortcuts, Dialect dialect)
+      throws SQLException {
     List<Shortcut> all = List.copyOf(shortcuts);
     Binding binding = new Binding(update);
+    if (!dialect.locksBeforeUpdate(guards).isEmpty()) {
+      bindNames(binding, all);
+    }
     if (takes > 0) {
       bindTakes(binding, all.stream().filter(Shortcut::leavesAHolder).toList());
     }
-    for (int i = 0; i < guards; i++) {
-      binding.add(at(all, i).lock());
-    }
+    bindNames(binding, all);
     for (int i = 0; i < guards; i++) {
       binding.addCase(at(all, i).lock());
       binding.add(at(all, i).lastToken());
+    }
+  }
+
+  private void bindNames(Binding binding, List<Shortcut> all) throws SQLException {
+    for (int i = 0; i < guards; i++) {
+      binding.add(at(all, i).lock());
     }
   }
 

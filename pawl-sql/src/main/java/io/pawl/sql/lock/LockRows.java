@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -83,7 +84,7 @@ public final class LockRows {
     long newest = 0;
     for (List<String> chunk : session.chunks(List.copyOf(wanted))) {
       PreparedStatement statement = session.prepare(dialect.readLocks(chunk.size()));
-      bind(chunk, statement, 1);
+      bindTwice(chunk, statement);
       try (ResultSet result = statement.executeQuery()) {
         newest = Math.max(newest, read(result, dialect, locks));
       }
@@ -95,18 +96,26 @@ public final class LockRows {
   static long read(ResultSet result, Dialect dialect, Map<String, StoredLock> locks)
       throws SQLException {
     long newest = 0;
+    List<WaiterRow> waiters = new ArrayList<>();
     while (result.next()) {
-      StoredLock lock = locks.get(result.getString(1));
-      if (lock == null) {
-        lock = StoredLock.alone(Row.read(result));
-        locks.put(lock.row().name(), lock);
-      }
-      newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
       if (result.getLong(Row.COLUMN_COUNT + 2) > 0) {
-        lock.waiters().add(WaiterRow.read(result, Row.COLUMN_COUNT + 2, dialect));
+        waiters.add(WaiterRow.read(result, Row.COLUMN_COUNT + 2, dialect));
+      } else {
+        StoredLock lock = StoredLock.alone(Row.read(result));
+        locks.put(lock.row().name(), lock);
+        newest = Math.max(newest, result.getLong(Row.COLUMN_COUNT + 1));
       }
     }
+    waiters.sort(Comparator.comparingLong(WaiterRow::position));
+    waiters.forEach(waiter -> add(waiter, locks));
     return newest;
+  }
+
+  private static void add(WaiterRow waiter, Map<String, StoredLock> locks) {
+    StoredLock lock = locks.get(waiter.lock());
+    if (lock != null) { // else its row is locked by somebody else, or was deleted by hand
+      lock.waiters().add(waiter);
+    }
   }
 
   private long select(
@@ -147,12 +156,13 @@ public final class LockRows {
 
   private void addWaiters(ResultSet rows, Map<String, StoredLock> locks) throws SQLException {
     while (rows.next()) {
-      WaiterRow waiter = WaiterRow.read(rows, 1, dialect);
-      StoredLock lock = locks.get(waiter.lock());
-      if (lock != null) { // else its row is locked by somebody else
-        lock.waiters().add(waiter);
-      }
+      add(WaiterRow.read(rows, 1, dialect), locks);
     }
+  }
+
+  /** The parameters of {@link Dialect#readLocks}. */
+  static void bindTwice(List<String> names, PreparedStatement statement) throws SQLException {
+    bind(names, statement, bind(names, statement, 1));
   }
 
   static int bind(List<String> names, PreparedStatement statement, int first) throws SQLException {
@@ -172,14 +182,16 @@ public final class LockRows {
   public boolean tryShortcuts(Collection<Shortcut> shortcuts) throws SQLException {
     GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
     PreparedStatement update = session.prepare(dialect.alone(guarded.sql(dialect)));
-    guarded.bind(update, shortcuts);
-    return session.runAlone(update) == shortcuts.size();
+    guarded.bind(update, shortcuts, dialect);
+    return session.runAlone(update, true) == shortcuts.size();
   }
 
   /**
    * Lets {@code joining} stand in line where their locks are still held and remember the same
    * withdrawals as in {@code read}, and says whether all do. One trip, and no row of a lock is
-   * locked. Those who do are found there by their claims' ids if all is repeated.
+   * locked. Those who do are found there by their claims' ids if all is repeated. Where it fails,
+   * it may still arrive: after whoever joined has come and gone, unless its withdrawal is
+   * remembered.
    */
   boolean tryJoin(List<WaiterRow> joining, Function<String, Row> read) throws SQLException {
     if (joining.size() > MOST_JOINS) {
@@ -192,7 +204,7 @@ public final class LockRows {
       insert.setString(parameter++, waiter.lock());
       insert.setString(parameter++, read.apply(waiter.lock()).withdrawn());
     }
-    return session.runAlone(insert) == joining.size();
+    return session.runAlone(insert, false) == joining.size();
   }
 
   /** Writes {@code changes} and commits. */

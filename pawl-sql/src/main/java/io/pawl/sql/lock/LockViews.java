@@ -96,7 +96,7 @@ public final class LockViews {
       List<String> chunk = names.subList(from, Math.min(names.size(), from + most));
       try (PreparedStatement select =
           connection.prepareStatement(dialect.readLocks(chunk.size()))) {
-        LockRows.bind(chunk, select, 1);
+        LockRows.bindTwice(chunk, select);
         try (ResultSet rows = select.executeQuery()) {
           LockRows.read(rows, dialect, locks);
         }

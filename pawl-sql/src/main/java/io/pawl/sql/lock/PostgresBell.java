@@ -152,8 +152,10 @@ final class PostgresBell implements Doorbell {
       try (PreparedStatement select =
           connection.prepareStatement(
               whole ? dialect.readLocks(some.size()) : Row.selectHolders(some.size()))) {
-        for (int i = 0; i < some.size(); i++) {
-          select.setString(i + 1, some.get(i));
+        if (whole) {
+          LockRows.bindTwice(some, select);
+        } else {
+          LockRows.bind(some, select, 1);
         }
         Map<String, StoredLock> found = new HashMap<>();
         try (ResultSet rows = select.executeQuery()) {

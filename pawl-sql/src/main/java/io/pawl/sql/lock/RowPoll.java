@@ -226,7 +226,7 @@ final class RowPoll implements Doorbell {
     private void ringWithFollowers(String lock) throws SQLException {
       try (PreparedStatement whole =
           reader.connection().prepareStatement(database.dialect().readLocks(1))) {
-        whole.setString(1, lock);
+        LockRows.bindTwice(List.of(lock), whole);
         Map<String, StoredLock> found = new HashMap<>();
         try (ResultSet rows = whole.executeQuery()) {
           LockRows.read(rows, database.dialect(), found);

@@ -2,6 +2,8 @@ package io.pawl.sql.lock;
 
 import io.pawl.error.StoreException;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
 import java.util.ArrayList;
@@ -41,17 +43,18 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
    */
   public LockState state(long now) {
     try {
+      Kind kind = row.readKind();
       Collection<Entry> holders = row.readHolders(now);
       Map<ClaimId, Long> withdrawn = row.readWithdrawn();
       List<Entry> queue = new ArrayList<>(waiters.size());
       for (WaiterRow waiter : waiters) {
         Entry entry = waiter.entry(now);
-        if (!withdrawn.containsKey(entry.id())) { // else it arrived after its withdrawal
+        if (!withdrawn.containsKey(entry.id()) && mayWait(kind, entry)) {
           queue.add(entry);
         }
       }
       return new LockState(
-          row.name(), row.readKind(), row.lastToken(), holders, queue, withdrawn, MAX_WAITERS);
+          row.name(), kind, row.lastToken(), holders, queue, withdrawn, MAX_WAITERS);
     } catch (
         RuntimeException e) { // of the parser, of numbers, times or words that it does not know
       throw new StoreException(
@@ -63,6 +66,12 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
               + " and withdrawn to [] and delete those who wait",
           e);
     }
+  }
+
+  /** Whoever joined a lock while that became a semaphore is nobody there, as one withdrawn is. */
+  private static boolean mayWait(@Nullable Kind kind, Entry entry) {
+    boolean ofSemaphore = entry.mode() instanceof Mode.Permits;
+    return kind == null || kind.isSemaphore() == ofSemaphore;
   }
 
   /**

@@ -35,7 +35,7 @@ public final class Borrowed implements AutoCloseable {
     this.ours = ours;
   }
 
-  /** For single statements. */
+  /** For single statements, which read what was committed. */
   public static Borrowed reader(Database database) throws SQLException {
     return open(database, true, Connection.TRANSACTION_NONE);
   }
@@ -75,7 +75,7 @@ public final class Borrowed implements AutoCloseable {
   private void setUp(boolean wantedAutoCommit, int wantedIsolation) throws SQLException {
     autoCommit = connection.getAutoCommit();
     if (!ours) {
-      isolation = wantedIsolation == Connection.TRANSACTION_NONE ? 0 : isolationNow();
+      isolation = connection.getTransactionIsolation();
       networkTimeoutMillis = limitNetworkTimeout();
     }
     if (autoCommit != wantedAutoCommit) {
@@ -83,11 +83,9 @@ public final class Borrowed implements AutoCloseable {
     }
     if (wantedIsolation != Connection.TRANSACTION_NONE && isolation != wantedIsolation) {
       connection.setTransactionIsolation(wantedIsolation);
+    } else if (isolation == Connection.TRANSACTION_READ_UNCOMMITTED) {
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }
-  }
-
-  private int isolationNow() throws SQLException {
-    return connection.getTransactionIsolation();
   }
 
   private int limitNetworkTimeout() throws SQLException {

@@ -164,16 +164,20 @@ public final class Session implements AutoCloseable {
   /**
    * Runs an update that is a transaction of its own, and returns how many rows it changed. One
    * trip.
+   *
+   * @param mayComeLate whether it changes nothing should it arrive after it was repeated
    */
-  public int runAlone(PreparedStatement update) throws SQLException {
+  public int runAlone(PreparedStatement update, boolean mayComeLate) throws SQLException {
     begun = true; // a statement that fails half-way may leave a transaction open
     aloneSent = true;
+    written = !mayComeLate;
     int rows = updated(update);
     if (!dialect.beginsInSql()) {
       connection().commit();
     }
     begun = false;
     aloneSent = false;
+    written = false;
     if (rows > 0) {
       database.written().set(true);
     }
@@ -182,11 +186,11 @@ public final class Session implements AutoCloseable {
 
   /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
   private static int updated(PreparedStatement statement) throws SQLException {
-    statement.execute();
+    boolean selected = statement.execute();
     int rows = 0;
-    for (int count = statement.getUpdateCount(); count != -1; ) {
-      rows += count;
-      statement.getMoreResults();
+    for (int count = statement.getUpdateCount(); selected || count != -1; ) {
+      rows += selected ? 0 : count;
+      selected = statement.getMoreResults();
       count = statement.getUpdateCount();
     }
     return rows;

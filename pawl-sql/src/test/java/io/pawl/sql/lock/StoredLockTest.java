@@ -155,6 +155,20 @@ class StoredLockTest {
   }
 
   @Test
+  void aClaimThatJoinedALockAsItBecameASemaphoreIsNotThere() {
+    LockState state = new LockState("x", 0);
+    GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock before = stored(state);
+    Row semaphore = Row.of(new LockState("x", Kind.semaphore(3), 1));
+
+    LockState read = new StoredLock(semaphore, before.waiters()).state(NOW);
+
+    assertThat(read.waiters()).isEmpty();
+    assertThat(change(before, read).left()).hasSize(1);
+  }
+
+  @Test
   void anIdleLockIsTwoEmptyLists() {
     LockState state = new LockState("x", 7);
     assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", "[]"));
