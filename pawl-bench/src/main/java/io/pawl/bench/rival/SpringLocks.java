@@ -1,15 +1,28 @@
 package io.pawl.bench.rival;
 
 import com.zaxxer.hikari.HikariDataSource;
+import java.time.Duration;
 import java.util.concurrent.locks.Lock;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Spring Integration's registry with its defaults: time to live 10 s, 100 ms between tries. */
+/** Spring Integration's registry, 100 ms between tries. It renews nothing by itself. */
 public final class SpringLocks implements Rival {
 
   public static final String NAME = "JdbcLockRegistry";
+
+  private final Duration timeToLive;
+
+  /** With its default time to live, 10 s. */
+  public SpringLocks() {
+    this(Duration.ofSeconds(10));
+  }
+
+  /** For locks that are held for longer. */
+  public SpringLocks(Duration timeToLive) {
+    this.timeToLive = timeToLive;
+  }
 
   @Override
   public String name() {
@@ -24,7 +37,7 @@ public final class SpringLocks implements Rival {
     repository.afterPropertiesSet();
     repository.afterSingletonsInstantiated();
     repository.start();
-    JdbcLockRegistry registry = new JdbcLockRegistry(repository);
+    JdbcLockRegistry registry = new JdbcLockRegistry(repository, timeToLive);
     return new Client() {
       @Override
       public Turn lock(String name) {

@@ -9,7 +9,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,10 +28,15 @@ final class WaitingFork {
    */
   public static void main(String[] arguments) {
     int status = 0;
-    Rival rival = arguments[0].equals(SpringLocks.NAME) ? new SpringLocks() : PawlRival.passing("");
+    Rival rival =
+        arguments[0].equals(SpringLocks.NAME)
+            ? new SpringLocks(Duration.ofDays(1))
+            : PawlRival.passing("");
     try {
-      rival.connect(arguments[1]).lock(WaitingSuite.LOCK).acquire();
+      Rival.Turn held = rival.connect(arguments[1]).lock(WaitingSuite.LOCK);
+      held.acquire();
       waitFor(rival, arguments[1], Integer.parseInt(arguments[2]));
+      Reference.reachabilityFence(held); // a lease that nobody can reach is left to run out
     } catch (IOException | InterruptedException | RuntimeException e) {
       e.printStackTrace();
       status = 1;
