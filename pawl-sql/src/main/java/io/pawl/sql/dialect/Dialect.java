@@ -223,7 +223,10 @@ public interface Dialect {
     return time == null ? 0 : time.toInstant(ZoneOffset.UTC).toEpochMilli();
   }
 
-  /** Whether a transaction excludes all others from its begin on, so that reading locks. */
+  /**
+   * Whether a transaction excludes all others from its begin on, so that reading locks. There
+   * {@link #lockRows} of {@link Table#LOCK} answers, instead of the time, whether anybody waits.
+   */
   default boolean excludesOthers() {
     return false;
   }

@@ -28,7 +28,8 @@ public class SqliteDialect implements Dialect, Connections {
   private static final int APPLICATION_ID = 0x5061776c;
 
   /** Ready-made: a statement here costs so little that its text would show. */
-  private final String readLock = Dialect.super.readLocks(1);
+  private static final String LOCK_ROW =
+      lockRow(Table.LOCK, "EXISTS (SELECT 1 FROM pawl_waiter WHERE lock_name = name)");
 
   private static final String UPSERT_LOCK = upsertRow(Table.LOCK);
 
@@ -217,9 +218,15 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String lockRows(Table table, int n, boolean begins, boolean waits) {
+    return table == Table.LOCK ? LOCK_ROW : lockRow(table, "0");
+  }
+
+  private static String lockRow(Table table, String last) {
     return "SELECT "
         + table.columns()
-        + ", 0 FROM "
+        + ", "
+        + last
+        + " FROM "
         + table.name()
         + " WHERE "
         + table.key().get(0)
@@ -230,11 +237,6 @@ public class SqliteDialect implements Dialect, Connections {
   @Override
   public String clock() {
     return "0";
-  }
-
-  @Override
-  public String readLocks(int n) {
-    return readLock;
   }
 
   @Override

@@ -57,7 +57,7 @@ public final class LockRows {
   Locked lock(Collection<String> wanted, Set<String> suspects, Set<String> unseen)
       throws SQLException {
     if (dialect.excludesOthers()) {
-      Locked read = read(wanted);
+      Locked read = readAlone(wanted);
       Set<String> missing = new TreeSet<>(wanted);
       missing.removeAll(read.locks.keySet());
       return new Locked(read.locks, Set.of(), session.among("pawl_counter", missing), read.now);
@@ -76,6 +76,32 @@ public final class LockRows {
     missing.removeAll(counters);
     newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
     return new Locked(locks, blocked, counters, dialect.now(newest));
+  }
+
+  /** See {@link Dialect#excludesOthers}. */
+  private Locked readAlone(Collection<String> wanted) throws SQLException {
+    Map<String, StoredLock> locks = new LinkedHashMap<>();
+    for (List<String> chunk : session.chunks(List.copyOf(wanted))) {
+      boolean waiters = false;
+      PreparedStatement rows =
+          session.prepare(dialect.lockRows(Table.LOCK, chunk.size(), false, true));
+      bind(chunk, rows, 1);
+      try (ResultSet result = rows.executeQuery()) {
+        while (result.next()) {
+          StoredLock lock = StoredLock.alone(Row.read(result));
+          locks.put(lock.row().name(), lock);
+          waiters |= result.getLong(Row.COLUMN_COUNT + 1) > 0;
+        }
+      }
+      if (waiters) {
+        PreparedStatement queue = session.prepare(dialect.readWaiters(chunk.size()));
+        bind(chunk, queue, 1);
+        try (ResultSet result = queue.executeQuery()) {
+          addWaiters(result, locks);
+        }
+      }
+    }
+    return new Locked(locks, Set.of(), Set.of(), dialect.now(0));
   }
 
   /** {@code wanted} as they were last committed, and the time. One trip. */
