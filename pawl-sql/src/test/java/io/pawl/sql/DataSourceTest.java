@@ -15,6 +15,8 @@ import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -91,6 +94,24 @@ class DataSourceTest {
           assertThat(connection.getTransactionIsolation())
               .isEqualTo(Connection.TRANSACTION_READ_UNCOMMITTED);
         }
+      }
+    }
+  }
+
+  @Test
+  void whatIsNotCommittedIsNotReadByOurOwnConnectionsEither() throws Exception {
+    String url =
+        TestDatabase.MYSQL.url() + "&sessionVariables=transaction_isolation='READ-UNCOMMITTED'";
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(url));
+        Connection somebody = TestDatabase.MYSQL.connect();
+        Statement statement = somebody.createStatement()) {
+      store.attempt(Claims.claim(name), bell -> {}).toCompletableFuture().get(60, SECONDS);
+      somebody.setAutoCommit(false);
+      statement.execute("UPDATE pawl_lock SET last_token = 7 WHERE name = '" + name + "'");
+      try {
+        assertThat(Stored.show(store, name).lastToken()).isEqualTo(1);
+      } finally {
+        somebody.rollback();
       }
     }
   }

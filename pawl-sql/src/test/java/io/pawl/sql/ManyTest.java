@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -99,6 +100,54 @@ class ManyTest {
       executor.shutdownNow();
       stores.forEach(SqlStore::close);
     }
+  }
+
+  /** However many of a batch's names nobody has used yet. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void ofTwoBatchesOfNewNamesOneGetsTheNameThatTheyShare(TestDatabase database) throws Exception {
+    ExecutorService executor = Executors.newFixedThreadPool(2);
+    try (SqlStore here = database.open();
+        SqlStore there = database.open()) {
+      for (int round = 0; round < 10; round++) {
+        String shared = name + "-shared-" + round;
+        CyclicBarrier start = new CyclicBarrier(2);
+        List<Future<Standing>> answers = new ArrayList<>();
+        for (SqlStore store : List.of(here, there)) {
+          String own = name + "-" + answers.size() + "-" + round + "-";
+          answers.add(executor.submit(() -> takeAll(store, own, shared, start)));
+        }
+        int held = 0;
+        for (Future<Standing> answer : answers) {
+          held += answer.get(60, SECONDS) instanceof Standing.Held ? 1 : 0;
+        }
+        assertThat(held).isEqualTo(1);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  /** Takes 600 new names in one batch; answers how the last of them stands. */
+  private static Standing takeAll(SqlStore store, String own, String shared, CyclicBarrier start)
+      throws Exception {
+    List<CompletableFuture<Standing>> all = new ArrayList<>();
+    start.await();
+    store.together(
+        () -> {
+          for (int i = 0; i < 599; i++) {
+            all.add(attempt(store, own + i));
+          }
+          all.add(attempt(store, shared));
+        });
+    for (CompletableFuture<Standing> each : all.subList(0, 599)) {
+      assertThat(each.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+    return all.get(599).get(60, SECONDS);
+  }
+
+  private static CompletableFuture<Standing> attempt(SqlStore store, String lock) {
+    return store.attempt(Claims.claim(lock), standing -> {}).toCompletableFuture();
   }
 
   /** Beyond the bound claims are told to ask again, and get in when there is room. */

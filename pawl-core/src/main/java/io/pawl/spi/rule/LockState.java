@@ -169,7 +169,7 @@ public final class LockState {
    * As above, with a bound of its own.
    *
    * @param maxWaiters how many claims may stand in the queue: fewer than {@link
-   *     GrantRule#MAX_WAITERS} for a store that rewrites the whole queue at every change
+   *     GrantRule#MAX_WAITERS} for a store that reads the whole queue at every change
    */
   public LockState(
       String lock,

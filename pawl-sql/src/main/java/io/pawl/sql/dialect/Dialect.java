@@ -172,7 +172,8 @@ public interface Dialect {
 
   /**
    * Inserts {@code n} idle locks, each unless it exists or its name is a counter's; waits for
-   * whoever is inserting the same. Two parameters each, both the name.
+   * whoever is inserting the same, and locks no row that is there. Three parameters each, all the
+   * name.
    */
   String insertLocks(int n);
 
@@ -181,7 +182,8 @@ public interface Dialect {
     String one =
         "SELECT ?, '', 0, '[]', '[]'"
             + from
-            + " WHERE NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)";
+            + " WHERE NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)"
+            + " AND NOT EXISTS (SELECT 1 FROM pawl_lock AS known WHERE known.name = ?)";
     return "INSERT INTO pawl_lock ("
         + Table.LOCK.columns()
         + ") "

@@ -39,6 +39,9 @@ public final class LockRows {
   private static final int MOST_JOINS = 32;
   private static final int MOST_INSERTS = 32;
 
+  /** SQL's serialization failure: all is repeated. */
+  private static final String CONFLICT = "40001";
+
   private final Session session;
   private final Dialect dialect;
 
@@ -75,6 +78,11 @@ public final class LockRows {
     Set<String> counters = session.among("pawl_counter", missing);
     missing.removeAll(counters);
     newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
+    missing.removeAll(locks.keySet());
+    if (!missing.isEmpty()) { // whose row we have not locked, that we must not decide
+      throw new SQLException(
+          "locks " + missing + " were deleted, or became counters, at this moment", CONFLICT);
+    }
     return new Locked(locks, blocked, counters, dialect.now(newest));
   }
 
@@ -149,12 +157,13 @@ public final class LockRows {
       throws SQLException {
     long newest = 0;
     for (List<String> chunk : session.chunks(names)) {
-      List<String> create = chunk.stream().filter(unseen::contains).limit(MOST_INSERTS).toList();
       boolean begins = session.starts();
       List<Session.Write> statements = new ArrayList<>();
-      if (!create.isEmpty()) {
+      List<String> create = chunk.stream().filter(unseen::contains).toList();
+      for (int from = 0; from < create.size(); from += MOST_INSERTS) {
+        List<String> some = create.subList(from, Math.min(create.size(), from + MOST_INSERTS));
         String begin = begins ? dialect.starts() : "";
-        statements.add(ofNames(begin + dialect.insertLocks(create.size()), twice(create)));
+        statements.add(ofNames(begin + dialect.insertLocks(some.size()), thrice(some)));
         begins = false;
       }
       statements.add(ofNames(dialect.lockRows(Table.LOCK, chunk.size(), begins, waits), chunk));
@@ -176,8 +185,8 @@ public final class LockRows {
     return new Session.Write(sql, (statement, first) -> bind(names, statement, first));
   }
 
-  private static List<String> twice(List<String> names) {
-    return names.stream().flatMap(name -> Stream.of(name, name)).toList();
+  private static List<String> thrice(List<String> names) {
+    return names.stream().flatMap(name -> Stream.of(name, name, name)).toList();
   }
 
   private void addWaiters(ResultSet rows, Map<String, StoredLock> locks) throws SQLException {

@@ -37,7 +37,9 @@ public final class Borrowed implements AutoCloseable {
 
   /** For single statements, which read what was committed. */
   public static Borrowed reader(Database database) throws SQLException {
-    return open(database, true, Connection.TRANSACTION_NONE);
+    boolean ours = database.connections().areOurs();
+    return open(
+        database, true, ours ? database.dialect().jdbcIsolation() : Connection.TRANSACTION_NONE);
   }
 
   /** For transactions as the dialect runs them. */
