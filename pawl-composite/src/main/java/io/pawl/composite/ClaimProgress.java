@@ -136,8 +136,9 @@ final class ClaimProgress {
     return true;
   }
 
-  synchronized void truthAnswered() {
-    known = true;
+  /** Not known yet where it is about to be asked for as many permits as there are. */
+  synchronized void truthAnswered(Standing standing) {
+    known |= fitted(standing) == null;
     attemptEnded();
   }
 

@@ -191,7 +191,7 @@ final class GateLocks {
     return answer.whenComplete(
         (standing, error) -> {
           if (standing != null) {
-            progress.truthAnswered();
+            progress.truthAnswered(standing);
           } else {
             progress.truthFailed();
           }
