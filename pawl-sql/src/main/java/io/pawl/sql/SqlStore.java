@@ -223,19 +223,7 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   private CompletableFuture<Boolean> decide(
       String lock, BiFunction<LockState, Long, Boolean> verb) {
-    List<String> locks = List.of(lock);
-    return combiner.submit(
-        new Request<Boolean>() {
-          @Override
-          public List<String> names() {
-            return locks;
-          }
-
-          @Override
-          public Boolean decide(SortedMap<String, LockState> states, long now) {
-            return verb.apply(Objects.requireNonNull(states.get(lock)), now);
-          }
-        });
+    return combiner.submit(Request.about(lock, verb));
   }
 
   /** One transaction. */

@@ -17,9 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -216,20 +214,13 @@ public final class Combiner implements AutoCloseable {
 
   /** Somebody waits for {@code lock} though it is free: grants it, soon and on another thread. */
   private void serve(String lock) {
-    List<String> locks = List.of(lock);
     queue.add(
-        new Request<Boolean>() {
-          @Override
-          public List<String> names() {
-            return locks;
-          }
-
-          @Override
-          public Boolean decide(SortedMap<String, LockState> states, long now) {
-            GrantRule.settle(Objects.requireNonNull(states.get(lock)), now);
-            return true;
-          }
-        });
+        Request.about(
+            lock,
+            (state, now) -> {
+              GrantRule.settle(state, now);
+              return true;
+            }));
     drain.takeElsewhere();
   }
 

@@ -8,10 +8,27 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What one caller wants decided, on the rows that it names. */
 public abstract class Request<T> extends Pending<T> {
+
+  /** One about {@code lock} alone. */
+  public static <T> Request<T> about(String lock, BiFunction<LockState, Long, T> verb) {
+    List<String> locks = List.of(lock);
+    return new Request<>() {
+      @Override
+      public List<String> names() {
+        return locks;
+      }
+
+      @Override
+      public T decide(SortedMap<String, LockState> states, long now) {
+        return verb.apply(Objects.requireNonNull(states.get(lock)), now);
+      }
+    };
+  }
 
   /** The locks whose rows it reads and changes. */
   @Override
