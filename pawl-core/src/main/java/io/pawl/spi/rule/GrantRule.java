@@ -216,7 +216,7 @@ public final class GrantRule {
   }
 
   /** A lock is a semaphore of which an exclusive claim wants all, and a shared one a little. */
-  private static long units(Mode mode) {
+  static long units(Mode mode) {
     if (mode instanceof Mode.Permits permits) {
       return permits.wanted();
     }
