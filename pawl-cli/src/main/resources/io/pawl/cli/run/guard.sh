@@ -64,6 +64,7 @@ while [ "$now" -lt "$kill_at" ]; do
   sleep 0.05
   uptime
 done
+kill -s KILL $alive 2>/dev/null # those just seen; looking again takes time
 rounds=0
 while scan; [ "$alive" != ' ' ] && [ "$rounds" -lt 100 ]; do
   kill -s KILL $alive
