@@ -11,9 +11,11 @@ import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -186,6 +188,18 @@ final class Counters {
     CounterStore store = counterStore();
     return new Asked<>(
         new CounterCall<>(engine, counter, null, repeated -> question.apply(store)), reading);
+  }
+
+  CounterLedger ledger(String counter) {
+    return new CounterLedger(this, counter);
+  }
+
+  List<String> namesAfter(String name, int limit) {
+    return look(
+            name.isEmpty() ? "*" : name,
+            store -> store.list(name, limit),
+            (List<CounterView> views) -> views.stream().map(CounterView::name).toList())
+        .now();
   }
 
   Asked<CounterAnswer, BasketChange> takeAll(Map<String, Long> amounts, OperationId id) {

@@ -41,6 +41,8 @@ public final class Pawl implements AutoCloseable {
   private final Engine engine;
   private final Counters counters;
   private final Inspection inspection;
+  private final Maintenance maintenance;
+  private final Retainer retainer;
   private final ReentrantHolds threads = new ReentrantHolds();
   private final Candidacies candidacies = new Candidacies();
   private final SystemTime time;
@@ -61,10 +63,14 @@ public final class Pawl implements AutoCloseable {
     this.engine = new Engine(store, options, time, workers, random, clientId());
     this.counters = new Counters(engine);
     this.inspection = new Inspection(engine);
+    this.maintenance = new Maintenance(engine, counters);
+    this.retainer =
+        new Retainer(engine, options.retention(), maintenance, "pawl-" + number + "-retention");
     this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
     if (options.releaseAtShutdown()) {
       addHook();
     }
+    retainer.start();
   }
 
   private void addHook() {
@@ -288,6 +294,15 @@ public final class Pawl implements AutoCloseable {
     return inspection.evict(LockName.check(name), token);
   }
 
+  /** Returns what keeps the store small, and what has to be done after it was restored. */
+  public Maintenance maintenance() {
+    return maintenance;
+  }
+
+  Retainer retainer() {
+    return retainer;
+  }
+
   /** As {@link #close(Duration)}, with the grace of {@link PawlOptions#shutdownGrace}. */
   @Override
   public void close() {
@@ -329,6 +344,7 @@ public final class Pawl implements AutoCloseable {
 
   private void endAll(Duration holders) {
     long over = System.nanoTime() + holders.toNanos();
+    retainer.stop();
     candidacies.stop();
     engine.lifecycle().beginClosing();
     candidacies.awaitEnd(over - System.nanoTime());

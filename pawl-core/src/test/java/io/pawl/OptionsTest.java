@@ -7,6 +7,7 @@ import io.pawl.concurrent.Durations;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.options.Retention;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +71,13 @@ class OptionsTest {
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
         .isEqualTo(
             new PawlOptions(
-                "a", Duration.ZERO, LockObserver.NONE, false, Duration.ofSeconds(5), null));
+                "a",
+                Duration.ZERO,
+                LockObserver.NONE,
+                false,
+                Duration.ofSeconds(5),
+                null,
+                Retention.NONE));
   }
 
   @Test

@@ -14,6 +14,8 @@ import io.pawl.cli.inspect.ListCommand;
 import io.pawl.cli.inspect.ReleaseCommand;
 import io.pawl.cli.inspect.ShowCommand;
 import io.pawl.cli.run.RunCommand;
+import io.pawl.cli.upkeep.PurgeCommand;
+import io.pawl.cli.upkeep.TokensCommand;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,8 @@ public final class Main {
           "show",
           "release",
           "counter",
+          "purge",
+          "tokens",
           "schema",
           "doctor",
           "demo",
@@ -137,6 +141,8 @@ public final class Main {
       case "show" -> new ShowCommand(environment, output);
       case "release" -> new ReleaseCommand(environment, output);
       case "counter" -> new CounterCommand(environment, output);
+      case "purge" -> new PurgeCommand(environment, output);
+      case "tokens" -> new TokensCommand(environment, output);
       case "schema" -> new SchemaCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
       case "demo" -> new DemoCommand(Main.class, output);

@@ -195,6 +195,11 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
   }
 
   @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return counters().truth().list(after, limit);
+  }
+
+  @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return counters().truth().prune(counter, before);
   }

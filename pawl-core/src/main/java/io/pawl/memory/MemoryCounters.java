@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ final class MemoryCounters {
   /** How many operations a counter remembers; it forgets once in a tenth as many. */
   private static final int KEPT = 100_000;
 
-  private final Map<String, CounterState> counters = new HashMap<>();
+  private final TreeMap<String, CounterState> counters = new TreeMap<>();
 
   boolean has(String name) {
     return counters.containsKey(name);
@@ -57,6 +58,13 @@ final class MemoryCounters {
 
   Optional<CounterView> read(String name, long now) {
     return Optional.ofNullable(settled(name, now)).map(CounterState::view);
+  }
+
+  List<CounterView> list(String after, int limit) {
+    return counters.tailMap(after, false).values().stream()
+        .limit(limit)
+        .map(CounterState::view)
+        .toList();
   }
 
   List<LedgerEntry> history(String name, int limit, long now) {

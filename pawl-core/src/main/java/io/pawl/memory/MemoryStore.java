@@ -276,6 +276,11 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   }
 
   @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return count(() -> counters.list(after, limit));
+  }
+
+  @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return count(() -> counters.prune(counter, before.toEpochMilli(), epochNow()));
   }

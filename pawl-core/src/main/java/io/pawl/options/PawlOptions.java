@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     and listeners. It must not run a task in the thread that submits it, and it must not be full
  *     for long: Pawl's own work does not wait for it, but users do. Null means daemon threads of
  *     Pawl, as many as there are tasks at a time
+ * @param retention what the client lets its store forget from time to time
  */
 public record PawlOptions(
     String application,
@@ -25,11 +26,18 @@ public record PawlOptions(
     LockObserver observer,
     boolean releaseAtShutdown,
     Duration shutdownGrace,
-    @Nullable Executor executor) {
+    @Nullable Executor executor,
+    Retention retention) {
 
   private static final PawlOptions DEFAULTS =
       new PawlOptions(
-          "", Duration.ofSeconds(5), LockObserver.NONE, true, Duration.ofSeconds(5), null);
+          "",
+          Duration.ofSeconds(5),
+          LockObserver.NONE,
+          true,
+          Duration.ofSeconds(5),
+          null,
+          Retention.NONE);
 
   public PawlOptions {
     check("patience", patience);
@@ -44,36 +52,44 @@ public record PawlOptions(
 
   /**
    * Returns the defaults: no application name, a patience of 5 s, no observer, release at shutdown,
-   * a grace of 5 s, threads of Pawl for users' code.
+   * a grace of 5 s, threads of Pawl for users' code, nothing forgotten.
    */
   public static PawlOptions defaults() {
     return DEFAULTS;
   }
 
   public PawlOptions application(String name) {
-    return new PawlOptions(name, patience, observer, releaseAtShutdown, shutdownGrace, executor);
+    return new PawlOptions(
+        name, patience, observer, releaseAtShutdown, shutdownGrace, executor, retention);
   }
 
   public PawlOptions patience(Duration longest) {
     return new PawlOptions(
-        application, longest, observer, releaseAtShutdown, shutdownGrace, executor);
+        application, longest, observer, releaseAtShutdown, shutdownGrace, executor, retention);
   }
 
   public PawlOptions observer(LockObserver hooks) {
     return new PawlOptions(
-        application, patience, hooks, releaseAtShutdown, shutdownGrace, executor);
+        application, patience, hooks, releaseAtShutdown, shutdownGrace, executor, retention);
   }
 
   public PawlOptions releaseAtShutdown(boolean release) {
-    return new PawlOptions(application, patience, observer, release, shutdownGrace, executor);
+    return new PawlOptions(
+        application, patience, observer, release, shutdownGrace, executor, retention);
   }
 
   public PawlOptions shutdownGrace(Duration grace) {
-    return new PawlOptions(application, patience, observer, releaseAtShutdown, grace, executor);
+    return new PawlOptions(
+        application, patience, observer, releaseAtShutdown, grace, executor, retention);
   }
 
   public PawlOptions executor(Executor users) {
     return new PawlOptions(
-        application, patience, observer, releaseAtShutdown, shutdownGrace, users);
+        application, patience, observer, releaseAtShutdown, shutdownGrace, users, retention);
+  }
+
+  public PawlOptions retention(Retention forgets) {
+    return new PawlOptions(
+        application, patience, observer, releaseAtShutdown, shutdownGrace, executor, forgets);
   }
 }

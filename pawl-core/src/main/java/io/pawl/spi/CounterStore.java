@@ -42,6 +42,15 @@ public interface CounterStore {
   CompletionStage<List<LedgerEntry>> history(String counter, int limit);
 
   /**
+   * Returns counters in the order of names, as they are stored: reservations that are due count
+   * still. For people and tools.
+   *
+   * @param after the names are after this one; empty to begin
+   * @param limit the largest number of counters, at least 1
+   */
+  CompletionStage<List<CounterView>> list(String after, int limit);
+
+  /**
    * Forgets the operations whose ids were first used before {@code before}, except open
    * reservations. From then on an operation that old is refused. May take a while. Fails without a
    * change if {@code before} is later than the store's clock.

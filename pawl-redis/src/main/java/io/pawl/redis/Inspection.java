@@ -30,15 +30,12 @@ record Inspection(Wire wire, Servers servers, Verbs verbs, Script show, Failures
     if (limit < 1) {
       throw new IllegalArgumentException("limit: " + limit + " is not at least 1");
     }
-    TreeSet<String> names = new TreeSet<>();
-    CompletableFuture<Void> scanned = CompletableFuture.completedFuture(null);
-    Map<String, StatefulRedisConnection<String, String>> primaries =
-        servers.primaries(wire.connection());
-    for (StatefulRedisConnection<String, String> primary : primaries.values()) {
-      scanned = scanned.thenCompose(nothing -> scan(primary, "0", names));
-    }
-    return scanned
-        .thenCompose(nothing -> busy(new ArrayList<>(names), 0, limit, new ArrayList<>()))
+    return keys(Keys.LOCKS)
+        .thenCompose(
+            keys -> {
+              List<String> names = keys.stream().map(Keys::lockOf).toList();
+              return busy(names, 0, limit, new ArrayList<>());
+            })
         .handle(
             (views, error) -> {
               if (error != null) {
@@ -48,23 +45,38 @@ record Inspection(Wire wire, Servers servers, Verbs verbs, Script show, Failures
             });
   }
 
+  /** All keys of {@code pattern}, in their order. */
+  CompletableFuture<TreeSet<String>> keys(String pattern) {
+    TreeSet<String> keys = new TreeSet<>();
+    CompletableFuture<Void> scanned = CompletableFuture.completedFuture(null);
+    Map<String, StatefulRedisConnection<String, String>> primaries =
+        servers.primaries(wire.connection());
+    for (StatefulRedisConnection<String, String> primary : primaries.values()) {
+      scanned = scanned.thenCompose(nothing -> scan(primary, pattern, "0", keys));
+    }
+    return scanned.thenApply(nothing -> keys);
+  }
+
   private CompletableFuture<Void> scan(
-      StatefulRedisConnection<String, String> primary, String cursor, TreeSet<String> names) {
+      StatefulRedisConnection<String, String> primary,
+      String pattern,
+      String cursor,
+      TreeSet<String> keys) {
     CommandArgs<String, String> args =
         new CommandArgs<>(StringCodec.UTF8)
             .add(cursor)
             .add("MATCH")
-            .add(Keys.PATTERN)
+            .add(pattern)
             .add("COUNT")
             .add(PAGE);
     return wire.send(CommandType.SCAN, args, primary)
         .thenCompose(
             page -> {
-              page.stream().skip(1).map(key -> Keys.lockOf((String) key)).forEach(names::add);
+              page.stream().skip(1).map(String.class::cast).forEach(keys::add);
               String next = String.valueOf(page.get(0));
               return next.equals("0")
                   ? CompletableFuture.completedFuture(null)
-                  : scan(primary, next, names);
+                  : scan(primary, pattern, next, keys);
             });
   }
 

@@ -10,7 +10,8 @@ final class Keys {
 
   private static final String PREFIX = "pawl:lock:";
   private static final String COUNTER_PREFIX = "pawl:counter:";
-  static final String PATTERN = PREFIX + "*";
+  static final String LOCKS = PREFIX + "*";
+  static final String COUNTERS = COUNTER_PREFIX + "*";
 
   private Keys() {}
 
@@ -27,6 +28,10 @@ final class Keys {
     return uri.getHost() == null
         ? "Sentinels of " + uri.getSentinelMasterId()
         : uri.getHost() + ":" + uri.getPort() + "/" + uri.getDatabase();
+  }
+
+  static String counterOf(String key) {
+    return key.substring(COUNTER_PREFIX.length());
   }
 
   static String lockOf(String key) {

@@ -12,6 +12,7 @@ import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.rule.CounterRule;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,7 @@ final class RedisCounters {
   private static final int MOST_ROUNDS = 4_000;
 
   private static final int LINES_AT_ONCE = 500;
+  private static final int READ_AT_ONCE = 100;
 
   static final int NO_COUNTER = 0;
   static final int APPLIED = 1;
@@ -171,6 +173,28 @@ final class RedisCounters {
                 isNone(reply)
                     ? Optional.empty()
                     : Optional.of(StoredCounter.view(counter, (String) reply.get(1))));
+  }
+
+  /** Those of {@code names} that are there. */
+  CompletableFuture<List<CounterView>> read(List<String> names) {
+    return read(names.iterator(), new ArrayList<>());
+  }
+
+  private CompletableFuture<List<CounterView>> read(
+      Iterator<String> names, List<CounterView> found) {
+    List<CompletableFuture<Optional<CounterView>>> asked = new ArrayList<>();
+    while (names.hasNext() && asked.size() < READ_AT_ONCE) {
+      asked.add(read(names.next()));
+    }
+    if (asked.isEmpty()) {
+      return CompletableFuture.completedFuture(found);
+    }
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenCompose(
+            nothing -> {
+              asked.forEach(each -> each.join().ifPresent(found::add));
+              return read(names, found);
+            });
   }
 
   CompletableFuture<List<LedgerEntry>> history(String counter, int limit) {

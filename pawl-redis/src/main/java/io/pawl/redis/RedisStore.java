@@ -415,6 +415,24 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
     return counters.history(counter, limit);
   }
 
+  /** Looks through all keys of the server: one trip for a thousand of them, and for a counter. */
+  @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return new Inspection(wire, servers, verbs, scripts.show(), failures)
+        .keys(Keys.COUNTERS)
+        .handle(
+            (keys, error) -> {
+              if (error != null) {
+                throw failures.of(error);
+              }
+              return keys.tailSet(Keys.ofCounter(after), false).stream()
+                  .limit(limit)
+                  .map(Keys::counterOf)
+                  .toList();
+            })
+        .thenCompose(names -> counters.read(names));
+  }
+
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return counters.prune(counter, before.toEpochMilli());

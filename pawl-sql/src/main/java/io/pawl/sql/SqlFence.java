@@ -6,7 +6,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -104,7 +103,9 @@ public final class SqlFence {
 
   private static boolean isLargest(Connection connection, String resource, long token)
       throws SQLException {
-    boolean mySql = schema(connection).endsWith("mysql") || schema(connection).endsWith("mariadb");
+    boolean mySql =
+        schema(connection).database().endsWith("mysql")
+            || schema(connection).database().endsWith("mariadb");
     String insert =
         "INSERT INTO pawl_fence (name, token) VALUES (?, ?)"
             + (mySql
@@ -132,24 +133,20 @@ public final class SqlFence {
 
   /** Returns what {@link #createTable} runs on the database of {@code connection}. */
   public static String ddl(Connection connection) throws SQLException {
-    return Schema.ddl(schema(connection));
+    return schema(connection).ddl(0);
   }
 
   /** Creates table {@code pawl_fence} unless it exists; on MySQL this ends an open transaction. */
   public static void createTable(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String sql : Schema.statements(schema(connection))) {
-        statement.execute(sql);
-      }
-    }
+    schema(connection).makeFrom(0, connection);
   }
 
-  private static String schema(Connection connection) throws SQLException {
+  private static Schema schema(Connection connection) throws SQLException {
     String product = connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT);
     if (product.equals("mysql")) {
       String version = connection.getMetaData().getDatabaseProductVersion();
-      return version.contains("MariaDB") ? "fence-mariadb" : "fence-mysql";
+      return new Schema(version.contains("MariaDB") ? "fence-mariadb" : "fence-mysql", true);
     }
-    return "fence-" + product;
+    return new Schema("fence-" + product, true);
   }
 }

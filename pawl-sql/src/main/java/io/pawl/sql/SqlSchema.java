@@ -8,8 +8,6 @@ import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.List;
 import java.util.Locale;
 
 /** The tables of a store, for administrators who create them themselves. */
@@ -26,6 +24,10 @@ public final class SqlSchema {
    * @throws IllegalArgumentException when the URL is not that of a SQL database
    */
   public static String ddl(StoreUrl url) {
+    return ddl(url, 0);
+  }
+
+  private static String ddl(StoreUrl url, int from) {
     String database =
         switch (url.scheme()) {
           case "sqlite", "jdbc:sqlite" -> "sqlite";
@@ -33,12 +35,13 @@ public final class SqlSchema {
               url.scheme().substring("jdbc:".length()).toLowerCase(Locale.ROOT);
           default -> throw url.wrong("has no SQL tables");
         };
-    return Schema.ddl(database);
+    return new Schema(database, true).ddl(from);
   }
 
   /**
-   * Creates the tables on a server, whatever {@code pawl.createTables} says. The server decides
-   * which statements it needs, whatever driver the URL names.
+   * Creates the tables on a server, or brings older ones up to this version, whatever {@code
+   * pawl.createTables} says. The server decides which statements it needs, whatever driver the URL
+   * names.
    *
    * @throws io.pawl.error.StoreConfigurationException when there are tables of a newer Pawl
    * @throws io.pawl.error.StoreException when the tables cannot be created
@@ -51,9 +54,7 @@ public final class SqlSchema {
     Database database = Databases.at(JdbcProvider.connections(url));
     for (int tries = 1; ; tries++) {
       try (Connection connection = database.connections().open()) {
-        if (!Schema.isThere(connection)) {
-          run(connection, Schema.statements(database.dialect().schema()));
-        }
+        new Schema(database.dialect().schema(), true).prepare(connection);
         return;
       } catch (SQLException e) {
         boolean raced = database.classify(e) == Dialect.Failure.CONFLICT;
@@ -62,14 +63,6 @@ public final class SqlSchema {
         }
       } catch (StoreConfigurationException e) {
         throw database.located(e);
-      }
-    }
-  }
-
-  private static void run(Connection connection, List<String> statements) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String sql : statements) {
-        statement.execute(sql);
       }
     }
   }

@@ -13,6 +13,7 @@ import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Maintainable;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
@@ -28,10 +29,12 @@ import io.pawl.sql.lock.Combiner;
 import io.pawl.sql.lock.LockViews;
 import io.pawl.sql.lock.Request;
 import io.pawl.sql.lock.Shortcut;
+import io.pawl.sql.lock.Upkeep;
 import io.pawl.sql.lock.Waiters;
 import io.pawl.sql.transaction.Borrowed;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -47,15 +50,17 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Locks and counters in a SQL database. Each lock has one row. Core's {@link GrantRule} decides
  * over it, by the database's clock, inside short transactions that serve many requests at once (see
- * {@link Combiner}). Rows are never deleted, so tokens grow for ever.
+ * {@link Combiner}). A row is deleted by {@link #purge} alone, which keeps tokens growing.
  */
-public final class SqlStore implements LockStore, CounterStore, Inspectable, Diagnosable {
+public final class SqlStore
+    implements LockStore, CounterStore, Inspectable, Diagnosable, Maintainable {
 
   private static final AtomicInteger stores = new AtomicInteger();
 
@@ -63,6 +68,11 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   private final Waiters waiters;
   private final Combiner combiner;
   private final CounterCombiner counters;
+
+  private final Upkeep upkeep;
+
+  /** For upkeep, which may take long. */
+  private final ThreadPoolExecutor keeper;
 
   /** Reads ledgers: whoever completes an answer may have the only connection. */
   private final ThreadPoolExecutor reader;
@@ -73,6 +83,8 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     this.waiters = new Waiters(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
     this.counters = new CounterCombiner(database, name + "-counters");
+    this.upkeep = new Upkeep(database);
+    this.keeper = OwnThread.named(name + "-upkeep");
     this.reader = OwnThread.named(name + "-reader");
   }
 
@@ -291,7 +303,9 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
         PreparedStatement select =
             reader.connection().prepareStatement(CounterTables.lastLines(limit))) {
       select.setString(1, counter);
-      return CounterTables.readLines(select).stream().map(LedgerLine::entry).toList();
+      return CounterTables.readLines(select, database.dialect()).stream()
+          .map(LedgerLine::entry)
+          .toList();
     } catch (SQLException e) {
       throw database.explain(e);
     }
@@ -299,16 +313,16 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
-    return prune(counter, before.toEpochMilli(), "", 0);
+    return prune(counter, before.toEpochMilli(), 0, 0);
   }
 
-  private CompletionStage<Long> prune(String counter, long before, String afterId, long removed) {
+  private CompletionStage<Long> prune(String counter, long before, long afterLine, long removed) {
     return counters
-        .submit(new PendingOperation.Prune(counter, before, afterId))
+        .submit(new PendingOperation.Prune(counter, before, afterLine))
         .thenCompose(
             step -> {
               long total = removed + step.removed();
-              String last = step.lastId();
+              Long last = step.lastLine();
               return last == null
                   ? CompletableFuture.completedFuture(total)
                   : prune(counter, before, last, total);
@@ -323,6 +337,45 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
     return views(locks -> locks.one(lock));
+  }
+
+  @Override
+  public CompletionStage<Long> purge(Duration idle) {
+    if (idle.compareTo(SHORTEST_IDLE) < 0) {
+      throw new IllegalArgumentException(
+          "idle: " + idle + " is shorter than an hour; locks in use would be forgotten");
+    }
+    return upkeep(() -> upkeep.purge(idle));
+  }
+
+  @Override
+  public CompletionStage<Long> raiseTokens(long by) {
+    if (by < 1 || by > MOST_RAISED) {
+      throw new IllegalArgumentException("by: " + by + " is not between 1 and 2^50");
+    }
+    return upkeep(() -> upkeep.raiseTokens(by));
+  }
+
+  private CompletionStage<Long> upkeep(Supplier<Long> work) {
+    return CompletableFuture.supplyAsync(() -> database.connections().use(work), keeper);
+  }
+
+  @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return CompletableFuture.supplyAsync(
+        () -> database.connections().use(() -> readCounters(after, limit)), reader);
+  }
+
+  private List<CounterView> readCounters(String after, int limit) {
+    try (Borrowed reader = Borrowed.reader(database);
+        PreparedStatement select =
+            reader.connection().prepareStatement(CounterTables.COUNTERS_AFTER)) {
+      select.setString(1, after);
+      select.setInt(2, limit);
+      return CounterTables.readCounters(select, database.dialect());
+    } catch (SQLException e) {
+      throw database.explain(e);
+    }
   }
 
   /** On a thread of our own where callers do not expect to be {@linkplain #blocks() blocked}. */
@@ -351,12 +404,12 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
     }
   }
 
-  /** JDBC blocks, on whose thread it is used. */
   @Override
   public boolean servesOthers() {
     return database.dialect().servesOthers();
   }
 
+  /** JDBC blocks, on whose thread it is used. */
   @Override
   public boolean blocks() {
     return database.connections().areOurs();
@@ -374,9 +427,11 @@ public final class SqlStore implements LockStore, CounterStore, Inspectable, Dia
 
   @Override
   public void close() {
+    upkeep.close();
     waiters.close();
     combiner.close();
     counters.close();
+    OwnThread.end(keeper);
     OwnThread.end(reader);
   }
 }

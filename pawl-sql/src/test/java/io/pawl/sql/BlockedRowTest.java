@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Pawl;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -13,6 +14,10 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.dialect.Table;
+import io.pawl.sql.transaction.Session;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -152,6 +157,25 @@ class BlockedRowTest {
       assertThat(renew(store, claims)).containsEntry(held.id(), standing);
     } finally {
       threads.shutdownNow();
+    }
+  }
+
+  /** As a process does that was stopped between the two trips of a transaction. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aSessionOfOursThatStandsStillHoldsARowForNoLongerThanAClientIsPatient(TestDatabase database)
+      throws Exception {
+    Database same = Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+    try (Pawl pawl = Pawl.connect(database.url())) {
+      pawl.lock(stuck).acquire().close();
+      try (Session stopped = new Session(same)) {
+        String lock = same.dialect().lockRows(Table.LOCK, 1, stopped.starts(), true);
+        PreparedStatement select = stopped.prepare(lock);
+        select.setString(1, stuck);
+        assertThat(Session.query(select).next()).isTrue();
+
+        pawl.lock(stuck).acquire().close();
+      }
     }
   }
 

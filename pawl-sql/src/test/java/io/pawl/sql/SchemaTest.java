@@ -17,8 +17,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SchemaTest {
 
   /** The common pool has a single thread on two cores, on which one task would wait for another. */
-  private static final Executor OWN_THREAD = task -> new Thread(task).start();
+  private static final Executor POOL = task -> new Thread(task).start();
 
   private static final AtomicInteger names = new AtomicInteger();
 
@@ -77,7 +79,7 @@ class SchemaTest {
   void anAccountThatMayNotCreateTablesIsToldWhatToRun(TestDatabase database) throws Exception {
     String url = emptyPlace(database);
     String asUser = as(url, userWithoutCreate(database), "x");
-    String ddl = Schema.ddl(schema(database));
+    String ddl = ddl(database);
 
     assertThatThrownBy(() -> Pawl.connect(asUser))
         .isInstanceOf(StoreDeniedException.class)
@@ -86,7 +88,7 @@ class SchemaTest {
     try (Connection connection = java.sql.DriverManager.getConnection(asAdmin(url));
         Statement statement = connection.createStatement()) {
       for (int twice = 0; twice < 2; twice++) {
-        for (String sql : Schema.statements(schema(database))) {
+        for (String sql : ddl.replaceAll("--[^\n]*", "").split(";\\s*(\n|$)")) {
           statement.execute(sql);
         }
       }
@@ -98,6 +100,10 @@ class SchemaTest {
 
   private static String asAdmin(String url) {
     return as(url, TestDatabase.USER, TestDatabase.PASSWORD);
+  }
+
+  private static String ddl(TestDatabase database) {
+    return new Schema(schema(database), true).ddl(0);
   }
 
   private static String schema(TestDatabase database) {
@@ -112,7 +118,7 @@ class SchemaTest {
     String url = asAdmin(emptyPlace(database));
     assertThatThrownBy(() -> Pawl.connect(url + "&pawl.createTables=false"))
         .isInstanceOf(StoreConfigurationException.class)
-        .hasMessageContaining(Schema.ddl(schema(database)));
+        .hasMessageContaining(ddl(database));
     Pawl.connect(url).close();
     Pawl.connect(url + "&pawl.createTables=false").close();
   }
@@ -124,7 +130,7 @@ class SchemaTest {
       String url = asAdmin(emptyPlace(database));
       List<CompletableFuture<Void>> opening = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
-        opening.add(CompletableFuture.runAsync(() -> Pawl.connect(url).close(), OWN_THREAD));
+        opening.add(CompletableFuture.runAsync(() -> Pawl.connect(url).close(), POOL));
       }
       CompletableFuture.allOf(opening.toArray(CompletableFuture[]::new)).join();
     }
@@ -132,19 +138,86 @@ class SchemaTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
-  void tablesOfANewerPawlAreLeftAlone(TestDatabase database) throws Exception {
+  void tablesThatANewerPawlShutsOlderOnesOutOfAreLeftAlone(TestDatabase database) throws Exception {
     String url = asAdmin(emptyPlace(database));
     Pawl.connect(url).close();
-    try (Connection connection = java.sql.DriverManager.getConnection(url);
-        Statement statement = connection.createStatement()) {
-      statement.execute("INSERT INTO pawl_schema (version) VALUES (99)");
-    }
+    execute(url, "INSERT INTO pawl_schema (version, usable_by) VALUES (99, 98)");
     assertThatThrownBy(() -> Pawl.connect(url))
         .isInstanceOf(StoreConfigurationException.class)
-        .hasMessageContaining("99");
+        .hasMessageContaining("99")
+        .hasMessageContaining("98 at least");
     assertThatThrownBy(() -> SqlSchema.apply(StoreUrl.parse(url)))
         .isInstanceOf(StoreConfigurationException.class)
         .hasMessageContaining("99");
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void tablesFromBeforeTheFirstReleaseAreRefused(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    execute(url, "CREATE TABLE pawl_schema (version INT NOT NULL PRIMARY KEY)");
+    execute(url, "INSERT INTO pawl_schema (version) VALUES (2)");
+    assertThatThrownBy(() -> Pawl.connect(url))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("drop all tables pawl_*");
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void clientsWorkOnWhileTheNextVersionBringsTheirTablesUpToDate(TestDatabase database)
+      throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    Schema next = new Schema(schema(database), true, 4);
+    AtomicBoolean done = new AtomicBoolean();
+    try (Pawl before = Pawl.connect(url)) {
+      before.lock("x").acquire().close();
+      before.counter("n").add(1);
+      CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> use(before, done), POOL);
+      List<CompletableFuture<Void>> upgrades = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        upgrades.add(CompletableFuture.runAsync(() -> upgrade(url, next), POOL));
+      }
+      CompletableFuture.allOf(upgrades.toArray(CompletableFuture[]::new)).join();
+      done.set(true);
+      long rounds = work.join();
+      assertThat(before.counter("n").get()).isEqualTo(1 + rounds);
+      try (Pawl after = Pawl.connect(url)) {
+        long token = after.lock("x").acquire().token();
+        assertThat(token).isGreaterThan(rounds);
+        assertThat(after.counter("n").add(1).value()).isEqualTo(2 + rounds);
+      }
+    }
+  }
+
+  /** Locks and counts until {@code done}, and once more; returns how often. */
+  private static long use(Pawl pawl, AtomicBoolean done) {
+    long rounds = 0;
+    for (boolean last = false; !last; rounds++) {
+      last = done.get();
+      pawl.lock("x").acquireUninterruptibly().close();
+      pawl.lock("y" + rounds).acquireUninterruptibly().close();
+      pawl.counter("n").add(1);
+    }
+    return rounds;
+  }
+
+  private static void upgrade(String url, Schema next) {
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = java.sql.DriverManager.getConnection(url)) {
+        next.prepare(connection);
+        return;
+      } catch (SQLException e) {
+        boolean inTheWay = Set.of("40P01", "40001", "23505", "55P03").contains(e.getSQLState());
+        assertThat(inTheWay && tries < 20).as(e.toString()).isTrue();
+      }
+    }
+  }
+
+  private static void execute(String url, String sql) throws SQLException {
+    try (Connection connection = java.sql.DriverManager.getConnection(url);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
   }
 
   @ParameterizedTest
@@ -156,7 +229,7 @@ class SchemaTest {
             database == TestDatabase.SQLITE ? database.url() : asAdmin(emptyPlace(database)));
     SchemaSource source = (SchemaSource) Stores.provider(url);
 
-    assertThat(source.schema(url)).isEqualTo(Schema.ddl(schema(database)));
+    assertThat(source.schema(url)).isEqualTo(ddl(database));
     source.createSchema(url);
     source.createSchema(url);
 

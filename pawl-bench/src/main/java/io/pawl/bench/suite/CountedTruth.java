@@ -61,6 +61,11 @@ final class CountedTruth implements LockStore, CounterStore {
   }
 
   @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return counters.list(after, limit);
+  }
+
+  @Override
   public CompletionStage<Long> prune(String name, Instant before) {
     count(name.equals(counter));
     return counters.prune(name, before);

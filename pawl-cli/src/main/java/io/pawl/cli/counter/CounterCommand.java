@@ -4,6 +4,7 @@ import io.pawl.Pawl;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
+import io.pawl.cli.command.Json;
 import io.pawl.cli.command.Output;
 import io.pawl.cli.command.Specs;
 import io.pawl.cli.command.StoreSetting;
@@ -39,6 +40,7 @@ public final class CounterCommand implements Command {
     for (CounterVerb verb : CounterVerb.values()) {
       synopsis.add((synopsis.isEmpty() ? "" : "       ") + verb.usage());
     }
+    synopsis.add("       pawl counter " + CounterVerb.LIST);
     spec.usageMessage()
         .customSynopsis(synopsis.toArray(String[]::new))
         .description(
@@ -69,21 +71,39 @@ public final class CounterCommand implements Command {
                 "How long a reservation stays open; not confirmed by then it returns to stock.",
                 "--ttl"))
         .addOption(Specs.value("N", "How many lines of history. Default 20.", "--limit"))
+        .addOption(
+            Specs.value(
+                "DURATION",
+                "Operations whose ids were first used longer ago are forgotten, and refused from"
+                    + " then on.",
+                "--older"))
         .addOption(Specs.store())
         .addOption(Specs.json("As one JSON object per line."));
   }
 
   @Override
   public int run(ParseResult arguments, List<String> rest) {
-    CounterTask task = task(arguments);
+    boolean list = words(arguments).equals(List.of(CounterVerb.LIST));
+    CounterTask task = list ? null : task(arguments);
+    boolean json = arguments.hasMatchedOption("--json");
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
     try (LockStore store = setting.open()) {
       if (store instanceof CounterStore) {
-        return perform(task, store, arguments.hasMatchedOption("--json"));
+        return task == null ? list(store, json) : perform(task, store, json);
       }
       throw new Failure(Exit.CONFIGURATION, setting + ": this store has no counters");
     }
+  }
+
+  private int list(LockStore store, boolean json) {
+    PawlOptions client = PawlOptions.defaults().application("pawl counter");
+    try (Pawl pawl = Pawl.over(store, client.releaseAtShutdown(false))) {
+      for (String counter : pawl.maintenance().counters()) {
+        output.result(json ? new Json().put("counter", counter).toString() : counter);
+      }
+    }
+    return Exit.OK;
   }
 
   static CounterTask task(ParseResult arguments) {

@@ -111,6 +111,11 @@ final class CounterReport {
     return Exit.OK;
   }
 
+  int pruned(long operations) {
+    Json event = new Json().put("counter", counter).put("pruned", operations);
+    return say(event, "forgot " + operations + " operations");
+  }
+
   private Json json(Outcome outcome) {
     Json event =
         new Json()

@@ -9,6 +9,7 @@ import io.pawl.spi.Amounts;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Operation;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParseResult;
@@ -51,6 +52,9 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     if (arguments.hasMatchedOption("--ttl") && verb != CounterVerb.RESERVE) {
       throw Failure.usage("--ttl goes with reserve only");
     }
+    if (arguments.hasMatchedOption("--older") && verb != CounterVerb.PRUNE) {
+      throw Failure.usage("--older goes with prune only");
+    }
     if (arguments.hasMatchedOption("--limit") && verb != CounterVerb.HISTORY) {
       throw Failure.usage("--limit goes with history only");
     }
@@ -73,6 +77,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
       case RESERVE -> reserve(amount(operands), ttl(arguments), id(arguments));
       case CONFIRM, CANCEL, OUTCOME -> resolve(verb, operationId(operands.get(0)));
       case HISTORY -> history(limit(arguments.matchedOptionValue("--limit", null)));
+      case PRUNE -> prune(older(arguments));
     };
   }
 
@@ -117,6 +122,18 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
 
   private static Step history(int limit) {
     return (counter, report) -> report.history(counter.ledger().history(limit));
+  }
+
+  private static Step prune(Duration older) {
+    return (counter, report) -> report.pruned(counter.ledger().prune(Instant.now().minus(older)));
+  }
+
+  private static Duration older(ParseResult arguments) {
+    String text = arguments.matchedOptionValue("--older", null);
+    if (text == null) {
+      throw Failure.usage("prune needs --older: operations are forgotten that are older, say 30d");
+    }
+    return Arguments.duration("--older", text);
   }
 
   private static long amount(List<String> operands) {

@@ -15,7 +15,11 @@ enum CounterVerb {
   CANCEL("ID", 1, 1),
   BOUNDS("[FLOOR CEILING]", 0, 2),
   OUTCOME("ID", 1, 1),
-  HISTORY("[--limit=N]", 0, 0);
+  HISTORY("[--limit=N]", 0, 0),
+  PRUNE("--older=DURATION", 0, 0);
+
+  /** What is about all counters, and so takes no name. */
+  static final String LIST = "list";
 
   private final String synopsis;
   private final int least;
@@ -42,7 +46,7 @@ enum CounterVerb {
     for (CounterVerb verb : values()) {
       all.append(verb == GET ? "" : ", ").append(verb);
     }
-    return all.toString();
+    return all.append(", ").append(LIST).toString();
   }
 
   /** Whether an id of one's own can be given to it. */

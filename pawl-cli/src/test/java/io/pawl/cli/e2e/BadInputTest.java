@@ -87,6 +87,18 @@ class BadInputTest {
   }
 
   @Test
+  void upkeepThatCannotBe() {
+    refused(64, "--idle is missing", "purge");
+    refused(64, "shorter than 1h", "purge", "--idle", "59m");
+    refused(64, "'lower' is unknown", "tokens", "lower");
+    refused(64, "not a number between", "tokens", "raise", "--by", "0");
+    refused(64, "not a number between", "tokens", "raise", "--by", "9007199254740992");
+    refused(64, "prune needs --older", "counter", "prune", "sku");
+    refused(64, "--older goes with prune only", "counter", "get", "sku", "--older", "1d");
+    assertThat(directory.resolve("locks.db")).doesNotExist();
+  }
+
+  @Test
   void commandsThatDoNotExistCostNoLock() throws IOException {
     refused(127, "not found on the PATH", "run", "x", "--", "no-such-command");
     refused(127, "not found", "run", "x", "--", "/no/such/command");

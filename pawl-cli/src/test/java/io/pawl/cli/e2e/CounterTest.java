@@ -55,6 +55,17 @@ class CounterTest {
   }
 
   @Test
+  void countersAreListedAndTheirLedgersPruned() {
+    prints("5", "set", "b", "5");
+    prints("6", "set", "a", "6");
+    assertThat(counter("list").output()).isEqualTo("a\nb\n");
+    assertThat(counter("list", "--json").output()).startsWith("{\"counter\":\"a\"}\n");
+    prints("forgot 0 operations", "prune", "a", "--older", "1d");
+    prints("forgot 1 operations", "prune", "a", "--older", "0s");
+    prints("6", "get", "a");
+  }
+
+  @Test
   void aChangeIsMadeOnceUnderItsIdAndItsOutcomeCanBeAsked() {
     prints("5", "set", "sku", "5");
     prints("3", "take", "sku", "2", "--id", "order-7");

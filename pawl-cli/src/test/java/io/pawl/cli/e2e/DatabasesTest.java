@@ -63,6 +63,7 @@ class DatabasesTest {
       tablesAreMadeByHand(store, url(server));
       aLockIsRunUnderListedShownAndReleased(store);
       aCounterIsTakenFromOncePerId(store);
+      tokensAreRaisedAndIdleLocksForgotten(store);
       aWrongPasswordIsDeniedInOneLine(url(server));
     }
   }
@@ -81,6 +82,16 @@ class DatabasesTest {
       assertThat(applied.output()).contains("tables are there").doesNotContain(PASSWORD);
     }
     assertThat(shell.run(Map.of("PAWL_STORE", forbidden), "list").exit()).isZero();
+  }
+
+  private void tokensAreRaisedAndIdleLocksForgotten(Map<String, String> store) {
+    assertThat(shell.run(store, "tokens", "raise", "--by", "1000000").output())
+        .startsWith("raised the tokens of ");
+    assertThat(shell.run(store, "run", "restored", "-c", "echo $PAWL_TOKEN").output())
+        .satisfies(token -> assertThat(Long.parseLong(token.strip())).isGreaterThan(1_000_000));
+    Started purged = shell.run(store, "purge", "--idle", "1h", "--json");
+    assertThat(purged.output()).isEqualTo("{\"event\":\"purged\",\"locks\":0}\n");
+    assertThat(purged.exit()).isZero();
   }
 
   private void aLockIsRunUnderListedShownAndReleased(Map<String, String> store) {

@@ -71,7 +71,9 @@ class InspectTest {
   @Test
   void helpManualAndCompletionComeFromTheSameDescription() {
     for (String command :
-        new String[] {"run", "list", "show", "release", "counter", "schema", "doctor", "demo"}) {
+        new String[] {
+          "run", "list", "show", "release", "counter", "purge", "tokens", "schema", "doctor", "demo"
+        }) {
       assertThat(shell.run("--help").output()).contains("  " + command + " ");
       assertThat(shell.run(command, "--help").output()).contains("pawl " + command);
     }

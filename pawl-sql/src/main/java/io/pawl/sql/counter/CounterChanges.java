@@ -3,6 +3,8 @@ package io.pawl.sql.counter;
 import io.pawl.sql.transaction.Session;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What a transaction writes of counters: lines of their ledgers, and then their rows. */
@@ -10,7 +12,7 @@ final class CounterChanges {
 
   private final List<LedgerLine> fresh = new ArrayList<>();
   private final List<LedgerLine> changed = new ArrayList<>();
-  private final List<LedgerLine> removed = new ArrayList<>();
+  private final Map<String, List<LedgerLine>> removed = new TreeMap<>();
   private final List<LedgerLine> opened = new ArrayList<>();
   private final List<LedgerLine> closed = new ArrayList<>();
   private final List<CounterRow> rows = new ArrayList<>();
@@ -26,7 +28,7 @@ final class CounterChanges {
   }
 
   void forgotten(LedgerLine line) {
-    removed.add(line);
+    removed.computeIfAbsent(line.counter(), counter -> new ArrayList<>()).add(line);
     if (line.isOpenReservation()) {
       closed.add(line);
     }
@@ -46,9 +48,11 @@ final class CounterChanges {
     List<Session.Write> writes = new ArrayList<>();
     session.chunks(fresh).forEach(some -> writes.add(tables.newLines(some)));
     session.chunks(changed).forEach(some -> writes.add(tables.changedLines(some)));
-    session.chunks(opened).forEach(some -> writes.add(CounterTables.openReservations(some)));
-    session.chunks(closed).forEach(some -> writes.add(CounterTables.closeReservations(some)));
-    session.chunks(removed).forEach(some -> writes.add(CounterTables.deleteLines(some)));
+    session.chunks(opened).forEach(some -> writes.add(tables.openReservations(some)));
+    session.chunks(closed).forEach(some -> writes.add(tables.closeReservations(some)));
+    for (List<LedgerLine> ofOne : removed.values()) {
+      session.chunks(ofOne).forEach(some -> writes.add(CounterTables.deleteLines(some)));
+    }
     session.chunks(rows).forEach(some -> writes.add(tables.writeRows(some)));
     return writes;
   }
@@ -59,7 +63,7 @@ final class CounterChanges {
   List<Session.Write> writesIfStill(CounterRow before, CounterTables tables, Session session) {
     List<Session.Write> writes = new ArrayList<>();
     session.chunks(fresh).forEach(some -> writes.add(tables.newLines(some)));
-    writes.add(CounterTables.replaceRow(before, rows.get(0)));
+    writes.add(tables.replaceRow(before, rows.get(0)));
     return writes;
   }
 }

@@ -229,9 +229,10 @@ final class CounterPage {
         }
       }
       CounterView view = state.view();
-      CounterRow then = new CounterRow(view, lastLine);
+      boolean changed = lastLine != row.lastLine() || !view.equals(row.view());
+      CounterRow then = changed ? new CounterRow(view, lastLine) : row;
       after.put(name, then);
-      if (lastLine != row.lastLine() || !view.equals(row.view())) {
+      if (changed) {
         changes.row(then);
       }
     }

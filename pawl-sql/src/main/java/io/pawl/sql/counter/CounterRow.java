@@ -1,7 +1,7 @@
 package io.pawl.sql.counter;
 
 import io.pawl.spi.CounterView;
-import io.pawl.sql.dialect.IsoMillis;
+import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,9 +18,8 @@ record CounterRow(CounterView view, long lastLine) {
   }
 
   /** The columns of {@link CounterTables#COUNTER}. */
-  static CounterRow read(ResultSet row) throws SQLException {
+  static CounterRow read(ResultSet row, Dialect dialect) throws SQLException {
     String name = row.getString(1);
-    String keptFrom = row.getString(7);
     CounterView view =
         new CounterView(
             name,
@@ -29,25 +28,25 @@ record CounterRow(CounterView view, long lastLine) {
             row.getLong(4),
             row.getLong(5),
             row.getLong(6),
-            IsoMillis.parseOrZero(keptFrom));
+            dialect.readTime(row, 7));
     return new CounterRow(view, row.getLong(8));
   }
 
   /** Sets a parameter per column from {@code first} on, and returns the next free one. */
-  int bind(PreparedStatement statement, int first) throws SQLException {
+  int bind(PreparedStatement statement, int first, Dialect dialect) throws SQLException {
     statement.setString(first, view.name());
-    return bindOthers(statement, first + 1);
+    return bindOthers(statement, first + 1, dialect);
   }
 
   /** As {@link #bind}, without the name. */
-  int bindOthers(PreparedStatement statement, int first) throws SQLException {
+  int bindOthers(PreparedStatement statement, int first, Dialect dialect) throws SQLException {
     int parameter = first;
     statement.setLong(parameter++, view.value());
     statement.setLong(parameter++, view.floor());
     statement.setLong(parameter++, view.ceiling());
     statement.setLong(parameter++, view.reserved());
     statement.setLong(parameter++, view.forgotten());
-    statement.setString(parameter++, IsoMillis.sortableOrEmpty(view.keptFromMillis()));
+    dialect.bindTime(statement, parameter++, view.keptFromMillis());
     statement.setLong(parameter++, lastLine);
     return parameter;
   }

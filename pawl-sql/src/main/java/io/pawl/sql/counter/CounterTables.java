@@ -1,7 +1,7 @@
 package io.pawl.sql.counter;
 
+import io.pawl.spi.CounterView;
 import io.pawl.sql.dialect.Dialect;
-import io.pawl.sql.dialect.IsoMillis;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Session;
 import java.sql.PreparedStatement;
@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The tables of counters: what is asked of them within a transaction, as SQL. Times are text in ISO
- * 8601 with milliseconds, which sorts as they do. Everything is found by primary key.
+ * The tables of counters: what is asked of them within a transaction, as SQL. Everything is found
+ * by a key.
  */
 public final class CounterTables {
 
@@ -36,6 +36,10 @@ public final class CounterTables {
   /** The open reservations, in the order in which they are due. */
   static final Table RESERVATION =
       new Table("pawl_reservation", List.of("counter", "until", "id"), List.of());
+
+  /** Those after the first parameter by name, as many as the second says at most. */
+  public static final String COUNTERS_AFTER =
+      "SELECT " + COUNTER.columns() + " FROM pawl_counter WHERE name > ? ORDER BY name LIMIT ?";
 
   private static final String LINES = "SELECT " + LEDGER.columns() + " FROM pawl_ledger WHERE ";
 
@@ -98,7 +102,7 @@ public final class CounterTables {
       }
       try (ResultSet result = Session.query(statement)) {
         while (result.next()) {
-          CounterRow row = CounterRow.read(result);
+          CounterRow row = CounterRow.read(result, dialect);
           rows.put(row.view().name(), row);
           newest = Math.max(newest, result.getLong(COUNTER.others().size() + 2));
         }
@@ -106,7 +110,7 @@ public final class CounterTables {
       if (together) {
         statement.getMoreResults();
         try (ResultSet result = statement.getResultSet()) {
-          readLines(result, lines);
+          readLines(result, lines, dialect);
         }
       }
     }
@@ -124,7 +128,7 @@ public final class CounterTables {
         PreparedStatement statement = session.prepare(find(some));
         bind(statement, 1, some);
         try (ResultSet result = statement.executeQuery()) {
-          readLines(result, lines);
+          readLines(result, lines, dialect);
         }
       }
     }
@@ -174,34 +178,42 @@ public final class CounterTables {
                 + " WHERE r.counter = ? AND r.until <= ? ORDER BY r.until, r.id LIMIT "
                 + limit);
     statement.setString(1, counter);
-    statement.setString(2, IsoMillis.sortable(now));
-    return readLines(statement);
+    dialect.bindTime(statement, 2, now);
+    return readLines(statement, dialect);
   }
 
-  /** Lines that may be forgotten, in the order of ids. */
-  List<LedgerLine> old(Session session, String counter, long before, String afterId, int limit)
+  /** The first lines after {@code after}. */
+  List<LedgerLine> linesAfter(Session session, String counter, long after, int limit)
       throws SQLException {
     PreparedStatement statement =
-        session.prepare(
-            LINES
-                + "counter = ? AND id > ? AND issued < ? AND status <> 'reserved' ORDER BY id LIMIT "
-                + limit);
+        session.prepare(LINES + "counter = ? AND line > ? ORDER BY line LIMIT " + limit);
     statement.setString(1, counter);
-    statement.setString(2, afterId);
-    statement.setString(3, IsoMillis.sortable(before));
-    return readLines(statement);
+    statement.setLong(2, after);
+    return readLines(statement, dialect);
   }
 
-  public static List<LedgerLine> readLines(PreparedStatement select) throws SQLException {
+  public static List<LedgerLine> readLines(PreparedStatement select, Dialect dialect)
+      throws SQLException {
     List<LedgerLine> lines = new ArrayList<>();
     try (ResultSet result = select.executeQuery()) {
-      readLines(result, lines);
+      readLines(result, lines, dialect);
     }
     return lines;
   }
 
   public static String lastLines(int limit) {
     return LINES + "counter = ? ORDER BY line DESC LIMIT " + limit;
+  }
+
+  public static List<CounterView> readCounters(PreparedStatement select, Dialect dialect)
+      throws SQLException {
+    List<CounterView> counters = new ArrayList<>();
+    try (ResultSet result = select.executeQuery()) {
+      while (result.next()) {
+        counters.add(CounterRow.read(result, dialect).view());
+      }
+    }
+    return counters;
   }
 
   /** Inserts rows for counters that are new; says whether that was needed. */
@@ -214,7 +226,7 @@ public final class CounterTables {
       PreparedStatement statement = session.prepare(insert);
       int parameter = 1;
       for (String name : chunk) {
-        parameter = CounterRow.unknown(name).bind(statement, parameter);
+        parameter = CounterRow.unknown(name).bind(statement, parameter, dialect);
       }
       statement.executeUpdate();
     }
@@ -227,22 +239,22 @@ public final class CounterTables {
         (statement, first) -> {
           int parameter = first;
           for (CounterRow row : rows) {
-            parameter = row.bind(statement, parameter);
+            parameter = row.bind(statement, parameter, dialect);
           }
           return parameter;
         });
   }
 
   /** Makes {@code after} of a row if it stands as {@code before}, else changes none. */
-  static Session.Write replaceRow(CounterRow before, CounterRow after) {
+  Session.Write replaceRow(CounterRow before, CounterRow after) {
     String set = String.join(" = ?, ", COUNTER.others()) + " = ?";
     String still = String.join(" = ? AND ", COUNTER.others()) + " = ?";
     return new Session.Write(
         "UPDATE pawl_counter SET " + set + " WHERE name = ? AND " + still,
         (statement, first) -> {
-          int parameter = after.bindOthers(statement, first);
+          int parameter = after.bindOthers(statement, first, dialect);
           statement.setString(parameter++, before.view().name());
-          return before.bindOthers(statement, parameter);
+          return before.bindOthers(statement, parameter, dialect);
         });
   }
 
@@ -255,33 +267,33 @@ public final class CounterTables {
     return write(dialect.upsert(LEDGER, lines.size()), lines);
   }
 
-  private static Session.Write write(String sql, List<LedgerLine> lines) {
+  private Session.Write write(String sql, List<LedgerLine> lines) {
     return new Session.Write(
         sql,
         (statement, first) -> {
           int parameter = first;
           for (LedgerLine line : lines) {
-            parameter = line.bind(statement, parameter);
+            parameter = line.bind(statement, parameter, dialect);
           }
           return parameter;
         });
   }
 
-  static Session.Write openReservations(List<LedgerLine> lines) {
+  Session.Write openReservations(List<LedgerLine> lines) {
     return new Session.Write(
         RESERVATION.insert(lines.size()),
         (statement, first) -> {
           int parameter = first;
           for (LedgerLine line : lines) {
             statement.setString(parameter++, line.counter());
-            statement.setString(parameter++, IsoMillis.sortable(line.entry().until()));
+            dialect.bindTime(statement, parameter++, line.entry().until());
             statement.setString(parameter++, line.entry().id());
           }
           return parameter;
         });
   }
 
-  static Session.Write closeReservations(List<LedgerLine> lines) {
+  Session.Write closeReservations(List<LedgerLine> lines) {
     String one = "(counter = ? AND until = ? AND id = ?)";
     return new Session.Write(
         "DELETE FROM pawl_reservation WHERE " + either(one, lines.size()),
@@ -289,20 +301,24 @@ public final class CounterTables {
           int parameter = first;
           for (LedgerLine line : lines) {
             statement.setString(parameter++, line.counter());
-            statement.setString(parameter++, IsoMillis.sortable(line.entry().until()));
+            dialect.bindTime(statement, parameter++, line.entry().until());
             statement.setString(parameter++, line.entry().id());
           }
           return parameter;
         });
   }
 
+  /**
+   * @param lines of one counter
+   */
   static Session.Write deleteLines(List<LedgerLine> lines) {
+    String ids = Table.repeated("?", lines.size());
     return new Session.Write(
-        "DELETE FROM pawl_ledger WHERE " + either("(counter = ? AND id = ?)", lines.size()),
+        "DELETE FROM pawl_ledger WHERE counter = ? AND id IN (" + ids + ")",
         (statement, first) -> {
           int parameter = first;
+          statement.setString(parameter++, lines.get(0).counter());
           for (LedgerLine line : lines) {
-            statement.setString(parameter++, line.counter());
             statement.setString(parameter++, line.entry().id());
           }
           return parameter;
@@ -313,9 +329,10 @@ public final class CounterTables {
     return String.join(" OR ", java.util.Collections.nCopies(n, condition));
   }
 
-  private static void readLines(ResultSet rows, List<LedgerLine> lines) throws SQLException {
+  private static void readLines(ResultSet rows, List<LedgerLine> lines, Dialect dialect)
+      throws SQLException {
     while (rows.next()) {
-      lines.add(LedgerLine.read(rows));
+      lines.add(LedgerLine.read(rows, dialect));
     }
   }
 }

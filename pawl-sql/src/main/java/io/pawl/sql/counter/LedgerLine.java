@@ -3,7 +3,7 @@ package io.pawl.sql.counter;
 import io.pawl.error.StoreException;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
-import io.pawl.sql.dialect.IsoMillis;
+import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,7 +23,7 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
   }
 
   /** The columns of {@link CounterTables#LEDGER}. */
-  static LedgerLine read(ResultSet row) throws SQLException {
+  static LedgerLine read(ResultSet row, Dialect dialect) throws SQLException {
     String counter = row.getString(1);
     String id = row.getString(2);
     try {
@@ -34,9 +34,9 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
               LedgerEntry.Status.valueOf(row.getString(5).toUpperCase(Locale.ROOT)),
               row.getLong(6),
               row.getLong(7),
-              IsoMillis.parseOrZero(row.getString(8)),
-              IsoMillis.parseOrZero(row.getString(9)),
-              IsoMillis.parseOrZero(row.getString(10)));
+              dialect.readTime(row, 8),
+              dialect.readTime(row, 9),
+              dialect.readTime(row, 10));
       return new LedgerLine(counter, row.getLong(3), entry);
     } catch (IllegalArgumentException | DateTimeException e) {
       throw new StoreException(
@@ -52,7 +52,7 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
   }
 
   /** Sets a parameter per column from {@code first} on, and returns the next free one. */
-  int bind(PreparedStatement statement, int first) throws SQLException {
+  int bind(PreparedStatement statement, int first, Dialect dialect) throws SQLException {
     int parameter = first;
     statement.setString(parameter++, counter);
     statement.setString(parameter++, entry.id());
@@ -61,9 +61,9 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
     statement.setString(parameter++, entry.status().toString());
     statement.setLong(parameter++, entry.change());
     statement.setLong(parameter++, entry.value());
-    statement.setString(parameter++, IsoMillis.sortableOrEmpty(entry.at()));
-    statement.setString(parameter++, IsoMillis.sortableOrEmpty(entry.issuedMillis()));
-    statement.setString(parameter++, IsoMillis.sortableOrEmpty(entry.until()));
+    dialect.bindTime(statement, parameter++, entry.at());
+    dialect.bindTimeOrNull(statement, parameter++, entry.issuedMillis());
+    dialect.bindTimeOrNull(statement, parameter++, entry.until());
     return parameter;
   }
 }

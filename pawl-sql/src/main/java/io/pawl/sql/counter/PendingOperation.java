@@ -135,30 +135,43 @@ public abstract class PendingOperation<T> extends Pending<T> {
     }
   }
 
-  /** One step of forgetting what is old: some lines, in the order of their ids. */
+  /**
+   * One step of forgetting what is old: some lines, in the order in which they were entered. It
+   * ends at the first that was entered too late; one that is older by its id, and was entered after
+   * that, stays until the next time.
+   */
   public static final class Prune extends PendingOperation<Prune.Step> {
+
+    /** How many lines a step looks at: others wait for it. */
+    private static final int LINES = 500;
 
     /**
      * @param removed how many lines
-     * @param lastId where to go on, null at the end
+     * @param lastLine where to go on, null at the end
      */
-    public record Step(int removed, @Nullable String lastId) {}
+    public record Step(int removed, @Nullable Long lastLine) {}
 
     private final String counter;
     private final long beforeMillis;
-    private final String afterId;
-    private List<LedgerLine> old = List.of();
+    private final long afterLine;
+    private List<LedgerLine> page = List.of();
 
-    public Prune(String counter, long beforeMillis, String afterId) {
+    public Prune(String counter, long beforeMillis, long afterLine) {
       this.counter = counter;
       this.beforeMillis = beforeMillis;
-      this.afterId = afterId;
+      this.afterLine = afterLine;
     }
 
     /** Reads the lines that may be forgotten. */
     List<LedgerLine> read(Session session, CounterTables tables) throws SQLException {
-      old = tables.old(session, counter, beforeMillis, afterId, CounterPage.MAX_DUE);
-      return old;
+      page = tables.linesAfter(session, counter, afterLine, LINES);
+      return old();
+    }
+
+    private List<LedgerLine> old() {
+      return page.stream()
+          .filter(line -> line.entry().issuedMillis() < beforeMillis && !line.isOpenReservation())
+          .toList();
     }
 
     @Override
@@ -172,8 +185,8 @@ public abstract class PendingOperation<T> extends Pending<T> {
       if (state != null) {
         state.forget(beforeMillis, now);
       }
-      boolean last = old.size() < CounterPage.MAX_DUE;
-      return new Step(old.size(), last ? null : old.get(old.size() - 1).entry().id());
+      boolean last = page.size() < LINES || page.get(page.size() - 1).entry().at() >= beforeMillis;
+      return new Step(old().size(), last ? null : page.get(page.size() - 1).number());
     }
   }
 }

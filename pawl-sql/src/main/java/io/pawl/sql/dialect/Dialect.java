@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -94,6 +95,11 @@ public interface Dialect {
     return "";
   }
 
+  /** What ends a transaction with {@code end}, COMMIT or ROLLBACK, where it ends in SQL. */
+  default String ends(String end) {
+    return end;
+  }
+
   /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
   default @Nullable String begin() {
     return null;
@@ -118,6 +124,9 @@ public interface Dialect {
   /** The database's time as an expression, in milliseconds since 1970. */
   String clock();
 
+  /** About the database's time, as an expression for a column that {@link #bindTime} writes. */
+  String utcNow();
+
   /** Makes a statement read a table by {@code index} alone, where the planner might scan it. */
   default String by(String index) {
     return "";
@@ -138,7 +147,7 @@ public interface Dialect {
         + ", 0 AS position, '', '', '', NULL, NULL, 0, 0, 0, 0, '', 0, '', '', ''"
         + " FROM pawl_lock WHERE name"
         + in
-        + " UNION ALL SELECT lock_name, '', 0, '', '', 0, position, "
+        + " UNION ALL SELECT lock_name, '', 0, '', '', NULL, 0, position, "
         + Table.WAITER.columns()
         + " FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
@@ -147,13 +156,23 @@ public interface Dialect {
   }
 
   /**
-   * The names of locks that somebody holds or waits for, in their order: those after the first
-   * parameter, as many as the second says at most.
+   * The names of locks in their order, and 1 for those that somebody holds or waits for: those
+   * after the first parameter, as many as the second says at most.
    */
   default String readBusyNames() {
-    return "SELECT name FROM pawl_lock WHERE (holders <> '[]' OR EXISTS (SELECT 1 FROM pawl_waiter"
+    return "SELECT name, CASE WHEN holders <> '[]' OR EXISTS (SELECT 1 FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
-        + " WHERE lock_name = name)) AND name > ? ORDER BY name LIMIT ?";
+        + " WHERE lock_name = name) THEN 1 ELSE 0 END FROM pawl_lock"
+        + " WHERE name > ? ORDER BY name LIMIT ?";
+  }
+
+  /**
+   * The names of locks in their order, and 1 for those that nobody holds and that were last written
+   * before the first parameter: those after the second, as many as the third says at most.
+   */
+  default String readIdleNames() {
+    return "SELECT name, CASE WHEN holders = '[]' AND used < ? THEN 1 ELSE 0 END FROM pawl_lock"
+        + " WHERE name > ? ORDER BY name LIMIT ?";
   }
 
   /**
@@ -178,9 +197,10 @@ public interface Dialect {
   String insertLocks(int n);
 
   /** As {@link #insertLocks}, where nothing stands before WHERE but {@code from}. */
-  static String selectNewLocks(int n, String from) {
+  default String selectNewLocks(int n, String from) {
     String one =
-        "SELECT ?, '', 0, '[]', '[]'"
+        "SELECT ?, '', coalesce((SELECT max(last_token) FROM pawl_forgotten), 0), '[]', '[]', "
+            + utcNow()
             + from
             + " WHERE NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)"
             + " AND NOT EXISTS (SELECT 1 FROM pawl_lock AS known WHERE known.name = ?)";
@@ -217,6 +237,16 @@ public interface Dialect {
       throws SQLException {
     Instant time = Instant.ofEpochMilli(millis);
     statement.setObject(parameter, LocalDateTime.ofInstant(time, ZoneOffset.UTC));
+  }
+
+  /** As {@link #bindTime}; NULL where there is no time, which is 0. */
+  default void bindTimeOrNull(PreparedStatement statement, int parameter, long millis)
+      throws SQLException {
+    if (millis == 0) {
+      statement.setNull(parameter, Types.TIMESTAMP);
+    } else {
+      bindTime(statement, parameter, millis);
+    }
   }
 
   /** A column that {@link #bindTime} wrote; 0 where it is NULL. */

@@ -35,21 +35,26 @@ public final class MySqlDialect implements Dialect {
           + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
 
   /** What MariaDB says differently. */
-  private record Words(String schema, String inserted, String alias, String setUp) {}
+  private record Words(
+      String schema, String inserted, String alias, String setUp, String before, String after) {}
 
   private static final Words MYSQL =
       new Words(
           "mysql",
           "new.%s",
           " AS new",
-          "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15");
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15",
+          "SET SESSION wait_timeout = 5; ",
+          "; SET SESSION wait_timeout = 15");
 
   private static final Words MARIADB =
       new Words(
           "mariadb",
           "VALUES(%s)",
           "",
-          "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5");
+          "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5",
+          "",
+          "");
 
   private final Words words;
   private final boolean ours;
@@ -79,9 +84,18 @@ public final class MySqlDialect implements Dialect {
     return ours;
   }
 
+  /**
+   * MySQL has no time-out for idle transactions. So that of idle sessions is short while one of
+   * ours is open: nobody waits longer for a process that was stopped in the middle.
+   */
   @Override
   public String starts() {
-    return ours ? "START TRANSACTION; " : "";
+    return ours ? words.before + "START TRANSACTION; " : "";
+  }
+
+  @Override
+  public String ends(String end) {
+    return end + words.after;
   }
 
   @Override
@@ -157,6 +171,11 @@ public final class MySqlDialect implements Dialect {
   }
 
   @Override
+  public String utcNow() {
+    return "UTC_TIMESTAMP(3)";
+  }
+
+  @Override
   public String by(String index) {
     return " FORCE INDEX (" + index + ")";
   }
@@ -184,8 +203,7 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public String insertLocks(int n) {
-    return Dialect.selectNewLocks(n, " FROM DUAL")
-        + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";
+    return selectNewLocks(n, " FROM DUAL") + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";
   }
 
   @Override

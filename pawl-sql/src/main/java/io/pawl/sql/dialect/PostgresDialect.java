@@ -99,13 +99,18 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public String utcNow() {
+    return "statement_timestamp() AT TIME ZONE 'UTC'";
+  }
+
+  @Override
   public String insertMissing(Table table, int n) {
     return table.insert(n) + " ON CONFLICT DO NOTHING";
   }
 
   @Override
   public String insertLocks(int n) {
-    return Dialect.selectNewLocks(n, "") + " ON CONFLICT DO NOTHING";
+    return selectNewLocks(n, "") + " ON CONFLICT DO NOTHING";
   }
 
   @Override

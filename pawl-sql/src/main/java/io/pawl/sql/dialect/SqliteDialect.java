@@ -142,23 +142,18 @@ public class SqliteDialect implements Dialect, Connections {
       throw new StoreConfigurationException(
           describe() + ": is a SQLite database of another application; name a file of its own");
     }
-    int version = askInt(statement, "PRAGMA user_version");
-    if (version > 0) {
-      try {
-        Schema.checkVersion(version);
-      } catch (StoreConfigurationException e) {
-        throw new StoreConfigurationException(describe() + ": " + e.getMessage(), e);
-      }
+    try {
+      Schema.refuseUnreleased(askInt(statement, "PRAGMA user_version"));
+    } catch (StoreConfigurationException e) {
+      throw new StoreConfigurationException(describe() + ": " + e.getMessage(), e);
     }
   }
 
   @Override
   public void prepare(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
+      new Schema(schema(), true).prepare(writer);
       if (askInt(statement, "PRAGMA user_version") < Schema.VERSION) {
-        for (String ddl : Schema.statements(schema())) {
-          statement.executeUpdate(ddl);
-        }
         statement.executeUpdate("PRAGMA application_id = " + APPLICATION_ID);
         statement.executeUpdate("PRAGMA user_version = " + Schema.VERSION);
       }
@@ -237,6 +232,12 @@ public class SqliteDialect implements Dialect, Connections {
   @Override
   public String clock() {
     return "0";
+  }
+
+  /** What is missing is inserted with the time of its transaction. */
+  @Override
+  public String utcNow() {
+    throw new UnsupportedOperationException("the clock is the host's");
   }
 
   @Override

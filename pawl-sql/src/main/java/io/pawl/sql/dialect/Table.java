@@ -14,7 +14,9 @@ public record Table(String name, List<String> key, List<String> others) {
 
   public static final Table LOCK =
       new Table(
-          "pawl_lock", List.of("name"), List.of("kind", "last_token", "holders", "withdrawn"));
+          "pawl_lock",
+          List.of("name"),
+          List.of("kind", "last_token", "holders", "withdrawn", "used"));
 
   /** Its rows have a {@code position} too, which the database gives them. */
   public static final Table WAITER =

@@ -284,7 +284,7 @@ public final class Combiner implements AutoCloseable {
     if (!foreign.isEmpty()) {
       database.dialect().announce(session.connection(), foreign);
     }
-    rows.commit(changes);
+    rows.commit(changes, now);
     if (database.dialect().hasShortcuts()) {
       states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
     }

@@ -48,7 +48,8 @@ record GuardedUpdate(int guards, int takes) {
 
   String sql(Dialect dialect) {
     StringBuilder sql = new StringBuilder(dialect.locksBeforeUpdate(guards));
-    sql.append(dialect.updateByName()).append(" SET ");
+    sql.append(dialect.updateByName()).append(" SET used = ");
+    sql.append(dialect.utcNow()).append(", ");
     if (takes == 0) {
       sql.append("holders = '[]'");
     } else if (isLone()) {

@@ -63,6 +63,11 @@ public final class LockRows {
       Locked read = readAlone(wanted);
       Set<String> missing = new TreeSet<>(wanted);
       missing.removeAll(read.locks.keySet());
+      if (!missing.isEmpty()) {
+        long forgotten = forgotten();
+        missing.forEach(
+            name -> read.locks.put(name, StoredLock.alone(Row.unknown(name, forgotten))));
+      }
       return new Locked(read.locks, Set.of(), session.among("pawl_counter", missing), read.now);
     }
     Map<String, StoredLock> locks = new LinkedHashMap<>();
@@ -84,6 +89,25 @@ public final class LockRows {
           "locks " + missing + " were deleted, or became counters, at this moment", CONFLICT);
     }
     return new Locked(locks, blocked, counters, dialect.now(newest));
+  }
+
+  /** Those of {@code names} whose rows nobody has locked; waits for none and makes none. */
+  Locked lockThoseFree(List<String> names) throws SQLException {
+    if (dialect.excludesOthers()) {
+      return readAlone(names);
+    }
+    Map<String, StoredLock> locks = new LinkedHashMap<>();
+    long newest = select(names, Set.of(), false, locks);
+    return new Locked(locks, Set.of(), Set.of(), dialect.now(newest));
+  }
+
+  /** The largest token of a lock that is not known any more. */
+  private long forgotten() throws SQLException {
+    PreparedStatement select = session.prepare("SELECT max(last_token) FROM pawl_forgotten");
+    try (ResultSet row = select.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
   }
 
   /** See {@link Dialect#excludesOthers}. */
@@ -242,11 +266,11 @@ public final class LockRows {
     return session.runAlone(insert, false) == joining.size();
   }
 
-  /** Writes {@code changes} and commits. */
-  void commit(Changes changes) throws SQLException {
+  /** Writes {@code changes}, made at {@code now}, and commits. */
+  void commit(Changes changes, long now) throws SQLException {
     List<Session.Write> writes = new ArrayList<>();
     for (List<Row> chunk : session.chunks(changes.locks())) {
-      writes.add(write(dialect.upsert(Table.LOCK, chunk.size()), chunk));
+      writes.add(write(chunk, now));
     }
     for (List<Long> chunk : session.chunks(changes.left())) {
       writes.add(delete(chunk));
@@ -257,7 +281,7 @@ public final class LockRows {
     session.commitAll(writes);
   }
 
-  private Session.Write delete(List<Long> positions) {
+  Session.Write delete(List<Long> positions) {
     return new Session.Write(
         dialect.deleteWaiters(positions.size()),
         (statement, first) -> {
@@ -281,13 +305,13 @@ public final class LockRows {
         });
   }
 
-  private static Session.Write write(String sql, List<Row> rows) {
+  private Session.Write write(List<Row> rows, long now) {
     return new Session.Write(
-        sql,
+        dialect.upsert(Table.LOCK, rows.size()),
         (statement, first) -> {
           int parameter = first;
           for (Row row : rows) {
-            parameter = row.bind(statement, parameter);
+            parameter = row.bind(statement, parameter, now, dialect);
           }
           return parameter;
         });

@@ -59,33 +59,25 @@ public final class LockViews {
   public List<LockView> busy(int limit) throws SQLException {
     List<LockView> views = new ArrayList<>();
     String last = "";
-    for (List<String> page = busyAfter(last); !page.isEmpty(); page = busyAfter(last)) {
-      Map<String, StoredLock> locks = read(page);
-      for (String name : page) {
-        LockState state = locks.containsKey(name) ? locks.get(name).glance(now) : null;
-        if (state != null && views.size() < limit && !settled(state).isIdle()) {
-          views.add(state.view(0));
-        }
+    Names.Marked page;
+    do {
+      page = Names.busy(connection, dialect, last);
+      List<String> busy = page.names();
+      for (int from = 0; from < busy.size() && views.size() < limit; from += PAGE) {
+        addBusy(busy.subList(from, Math.min(busy.size(), from + PAGE)), limit, views);
       }
-      if (views.size() == limit || page.size() < PAGE) {
-        break;
-      }
-      last = page.get(page.size() - 1);
-    }
+      last = page.last();
+    } while (page.goesOn() && views.size() < limit);
     return views;
   }
 
-  private List<String> busyAfter(String last) throws SQLException {
-    try (PreparedStatement select = connection.prepareStatement(dialect.readBusyNames())) {
-      select.setString(1, last);
-      select.setInt(2, PAGE);
-      List<String> names = new ArrayList<>();
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          names.add(rows.getString(1));
-        }
+  private void addBusy(List<String> names, int limit, List<LockView> views) throws SQLException {
+    Map<String, StoredLock> locks = read(names);
+    for (String name : names) {
+      LockState state = locks.containsKey(name) ? locks.get(name).glance(now) : null;
+      if (state != null && views.size() < limit && !settled(state).isIdle()) {
+        views.add(state.view(0));
       }
-      return names;
     }
   }
 

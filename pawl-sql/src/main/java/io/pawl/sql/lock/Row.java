@@ -6,6 +6,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
+import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.IsoMillis;
 import io.pawl.sql.dialect.Table;
 import java.io.StringWriter;
@@ -45,7 +46,7 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
 
   private static final String LINGERS = "lingers";
 
-  public static final int COLUMN_COUNT = 5;
+  public static final int COLUMN_COUNT = 6;
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
@@ -63,19 +64,29 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         columns.getString(5));
   }
 
-  /** Sets a parameter per column from {@code first} on, and returns the next free one. */
-  int bind(PreparedStatement upsert, int first) throws SQLException {
+  /**
+   * Sets a parameter per column from {@code first} on, and returns the next free one.
+   *
+   * @param now when it is written
+   */
+  int bind(PreparedStatement upsert, int first, long now, Dialect dialect) throws SQLException {
     upsert.setString(first, name);
     upsert.setString(first + 1, kind);
     upsert.setLong(first + 2, lastToken);
     upsert.setString(first + 3, holders);
     upsert.setString(first + 4, withdrawn);
+    dialect.bindTime(upsert, first + 5, now);
     return first + COLUMN_COUNT;
   }
 
   /** The row of a lock that the table does not know yet. */
   public static Row unknown(String name) {
-    return new Row(name, ANY_KIND, 0, NONE, NONE);
+    return unknown(name, 0);
+  }
+
+  /** As {@link #unknown(String)}, where tokens up to {@code forgotten} may have been granted. */
+  static Row unknown(String name, long forgotten) {
+    return new Row(name, ANY_KIND, forgotten, NONE, NONE);
   }
 
   /** The holders' text after the times of the first. */

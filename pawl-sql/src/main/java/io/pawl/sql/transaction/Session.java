@@ -253,7 +253,7 @@ public final class Session implements AutoCloseable {
     }
     StringBuilder sql = new StringBuilder();
     writes.forEach(write -> sql.append(write.sql).append("; "));
-    run(sql.append("COMMIT").toString(), writes);
+    run(sql.append(dialect.ends("COMMIT")).toString(), writes);
     committed();
   }
 
@@ -277,7 +277,7 @@ public final class Session implements AutoCloseable {
   /** Commits whatever was done. */
   public void commit() throws SQLException {
     if (dialect.beginsInSql()) {
-      run("COMMIT");
+      run(dialect.ends("COMMIT"));
     } else {
       connection().commit();
     }
@@ -295,7 +295,7 @@ public final class Session implements AutoCloseable {
   /** Ends the transaction under way, so that its locks are free. */
   void rollBack() throws SQLException {
     if (dialect.beginsInSql()) {
-      run("ROLLBACK");
+      run(dialect.ends("ROLLBACK"));
     } else {
       connection().rollback();
     }

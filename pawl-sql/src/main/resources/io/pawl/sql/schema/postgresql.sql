@@ -1,14 +1,15 @@
--- Pawl's tables for PostgreSQL 13 and later, version 2. Times are UTC. Read freely, write never.
+-- Pawl's tables for PostgreSQL 13 and later, version 3. Times are UTC. Read freely, write never.
 -- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
--- pawl_reservation too for counters with reservations or forgetting; CREATE on the schema only for these
--- statements. Names are compared byte for byte.
+-- pawl_reservation too for counters with reservations or pruning, on pawl_lock for purging; CREATE on the
+-- schema only for these statements. Names are compared byte for byte.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       text COLLATE "C" NOT NULL PRIMARY KEY,
   kind       text   NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
-  last_token bigint NOT NULL,  -- the largest fencing token granted, a row is never deleted
+  last_token bigint NOT NULL,  -- the largest fencing token granted: deleted rows leave it to pawl_forgotten
   holders    text   NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
-  withdrawn  text   NOT NULL   -- JSON: claims that must not be granted should they still arrive
+  withdrawn  text   NOT NULL,  -- JSON: claims that must not be granted should they still arrive
+  used       timestamp(3) NOT NULL  -- when the row was last written
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
 -- One row for each claim that waits. Whoever joins inserts it, and nobody else writes it but to serve or drop it.
@@ -39,7 +40,7 @@ CREATE TABLE IF NOT EXISTS pawl_counter (
   ceiling   bigint NOT NULL,  -- value + reserved are never more
   reserved  bigint NOT NULL,  -- the sum of open reservations
   forgotten bigint NOT NULL,  -- the sum of the changes that the ledger no longer has
-  kept_from text COLLATE "C" NOT NULL,  -- operations first made before this are refused; empty: none were forgotten
+  kept_from timestamp(3) NOT NULL,  -- operations first made before this are refused; 1970: none were forgotten
   last_line bigint NOT NULL,  -- the number of the latest line of its ledger
   PRIMARY KEY (name)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
@@ -53,22 +54,35 @@ CREATE TABLE IF NOT EXISTS pawl_ledger (
   status    text NOT NULL,  -- applied, refused, reserved, confirmed, cancelled, expired, never
   delta     bigint NOT NULL,  -- what it adds to value now
   value     bigint NOT NULL,  -- just after it was decided
-  at        text COLLATE "C" NOT NULL,  -- when it was decided
-  issued    text COLLATE "C" NOT NULL,  -- when its id was first used, by the client
-  until     text COLLATE "C" NOT NULL,  -- the deadline of a reservation, else empty
+  at        timestamp(3) NOT NULL,  -- when it was decided
+  issued    timestamp(3),  -- when its id was first used, by the client
+  until     timestamp(3),  -- the deadline of a reservation
   PRIMARY KEY (counter, id)
 );
+
+CREATE INDEX IF NOT EXISTS pawl_ledger_by_line ON pawl_ledger (counter, line);
 
 -- The open reservations, in the order in which they are due.
 CREATE TABLE IF NOT EXISTS pawl_reservation (
   counter   text COLLATE "C" NOT NULL,
-  until     text COLLATE "C" NOT NULL,  -- when it is due
+  until     timestamp(3) NOT NULL,  -- when it is due
   id        text COLLATE "C" NOT NULL,
   PRIMARY KEY (counter, until, id)
 );
 
-CREATE TABLE IF NOT EXISTS pawl_schema (
-  version integer NOT NULL PRIMARY KEY
+-- What was forgotten by purging, one row. The row of a lock that is not known begins with last_token.
+CREATE TABLE IF NOT EXISTS pawl_forgotten (
+  one        integer NOT NULL PRIMARY KEY,  -- always 1
+  last_token bigint  NOT NULL,  -- no smaller than the largest fencing token of any lock that was forgotten
+  locks      bigint  NOT NULL   -- how many were forgotten
 );
 
-INSERT INTO pawl_schema (version) VALUES (2) ON CONFLICT DO NOTHING;
+INSERT INTO pawl_forgotten (one, last_token, locks) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+
+-- One row for each step that was applied.
+CREATE TABLE IF NOT EXISTS pawl_schema (
+  version    integer NOT NULL PRIMARY KEY,
+  usable_by  integer NOT NULL  -- the oldest version whose clients may use the tables from then on
+);
+
+INSERT INTO pawl_schema (version, usable_by) VALUES (3, 3) ON CONFLICT DO NOTHING;

@@ -1,11 +1,12 @@
--- Pawl's tables for SQLite, version 2. Times are UTC. Read freely, write never.
+-- Pawl's tables for SQLite, version 3. Times are UTC. Read freely, write never.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       TEXT    NOT NULL PRIMARY KEY COLLATE BINARY,
   kind       TEXT    NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
-  last_token INTEGER NOT NULL,  -- the largest fencing token granted; a row is never deleted
+  last_token INTEGER NOT NULL,  -- the largest fencing token granted: deleted rows leave it to pawl_forgotten
   holders    TEXT    NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
-  withdrawn  TEXT    NOT NULL   -- JSON: claims that must not be granted should they still arrive
+  withdrawn  TEXT    NOT NULL,  -- JSON: claims that must not be granted should they still arrive
+  used       TEXT    NOT NULL   -- when the row was last written
 ) WITHOUT ROWID;
 
 -- One row for each claim that waits.
@@ -36,7 +37,7 @@ CREATE TABLE IF NOT EXISTS pawl_counter (
   ceiling   INTEGER NOT NULL,  -- value + reserved are never more
   reserved  INTEGER NOT NULL,  -- the sum of open reservations
   forgotten INTEGER NOT NULL,  -- the sum of the changes that the ledger no longer has
-  kept_from TEXT NOT NULL,  -- operations first made before this are refused; empty: none were forgotten
+  kept_from TEXT NOT NULL,  -- operations first made before this are refused; 1970: none were forgotten
   last_line INTEGER NOT NULL,  -- the number of the latest line of its ledger
   PRIMARY KEY (name)
 ) WITHOUT ROWID;
@@ -51,10 +52,12 @@ CREATE TABLE IF NOT EXISTS pawl_ledger (
   delta     INTEGER NOT NULL,  -- what it adds to value now
   value     INTEGER NOT NULL,  -- just after it was decided
   at        TEXT NOT NULL,  -- when it was decided
-  issued    TEXT NOT NULL,  -- when its id was first used, by the client
-  until     TEXT NOT NULL,  -- the deadline of a reservation, else empty
+  issued    TEXT,  -- when its id was first used, by the client
+  until     TEXT,  -- the deadline of a reservation
   PRIMARY KEY (counter, id)
 ) WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS pawl_ledger_by_line ON pawl_ledger (counter, line);
 
 -- The open reservations, in the order in which they are due.
 CREATE TABLE IF NOT EXISTS pawl_reservation (
@@ -63,6 +66,23 @@ CREATE TABLE IF NOT EXISTS pawl_reservation (
   id        TEXT NOT NULL,
   PRIMARY KEY (counter, until, id)
 ) WITHOUT ROWID;
+
+-- What was forgotten by purging, one row. The row of a lock that is not known begins with last_token.
+CREATE TABLE IF NOT EXISTS pawl_forgotten (
+  one        INTEGER NOT NULL PRIMARY KEY,  -- always 1
+  last_token INTEGER NOT NULL,  -- no smaller than the largest fencing token of any lock that was forgotten
+  locks      INTEGER NOT NULL   -- how many were forgotten
+);
+
+INSERT OR IGNORE INTO pawl_forgotten (one, last_token, locks) VALUES (1, 0, 0);
+
+-- One row for each step that was applied.
+CREATE TABLE IF NOT EXISTS pawl_schema (
+  version    INTEGER NOT NULL PRIMARY KEY,
+  usable_by  INTEGER NOT NULL  -- the oldest version whose clients may use the tables from then on
+);
+
+INSERT OR IGNORE INTO pawl_schema (version, usable_by) VALUES (3, 3);
 
 -- The monotonic clock of the host, as milliseconds since 1970: offset + clock, within one boot.
 CREATE TABLE IF NOT EXISTS pawl_clock (

@@ -53,6 +53,20 @@ public abstract class CountingCases extends CounterCases {
   }
 
   @Test
+  void everyCounterIsListedOnce() {
+    Counter first = counter("listed one");
+    Counter second = counter("listed two");
+    first.add(1);
+    second.add(1);
+    counter("not listed, since nothing was ever entered").get();
+
+    assertThat(there.maintenance().counters())
+        .doesNotHaveDuplicates()
+        .contains(first.name(), second.name())
+        .noneMatch(name -> name.contains("not listed"));
+  }
+
+  @Test
   void asynchronousFormsDoTheSame() throws Exception {
     Counter counter = counter("async");
 

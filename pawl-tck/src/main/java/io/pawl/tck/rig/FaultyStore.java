@@ -189,6 +189,11 @@ public final class FaultyStore implements LockStore, CounterStore {
   }
 
   @Override
+  public CompletionStage<List<CounterView>> list(String after, int limit) {
+    return disturbed(Verb.READ, () -> counters().list(after, limit));
+  }
+
+  @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return disturbed(Verb.READ, () -> counters().prune(counter, before));
   }

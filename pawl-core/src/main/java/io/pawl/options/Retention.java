@@ -1,0 +1,48 @@
+package io.pawl.options;
+
+import io.pawl.spi.Maintainable;
+import java.time.Duration;
+
+/**
+ * What a client lets its store forget, so that nobody has to see to it: about once an hour, in
+ * small steps, and by one client of a store at a time, which holds the lock {@link #LOCK}
+ * meanwhile. Immutable; each method returns a changed copy.
+ *
+ * @param ledgers operations of counters are forgotten when their ids were first used longer ago
+ *     than this, at least one hour, as {@code CounterLedger.prune} does it; zero: never
+ * @param idleLocks locks are forgotten when nobody has used them for this long, at least one hour,
+ *     as {@code Maintenance.purge} does it where the store remembers locks for ever; zero: never
+ */
+public record Retention(Duration ledgers, Duration idleLocks) {
+
+  /** Nothing is forgotten. */
+  public static final Retention NONE = new Retention(Duration.ZERO, Duration.ZERO);
+
+  /** The lock of whoever is at it. */
+  public static final String LOCK = "pawl:retention";
+
+  public Retention {
+    check("retention of ledgers", ledgers);
+    check("retention of idle locks", idleLocks);
+  }
+
+  private static void check(String what, Duration time) {
+    if (!time.isZero() && time.compareTo(Maintainable.SHORTEST_IDLE) < 0) {
+      throw new IllegalArgumentException(
+          what + ": " + time + " is shorter than one hour; name a longer time, or zero for never");
+    }
+  }
+
+  public Retention ledgers(Duration longest) {
+    return new Retention(longest, idleLocks);
+  }
+
+  public Retention idleLocks(Duration longest) {
+    return new Retention(ledgers, longest);
+  }
+
+  /** Returns whether nothing is forgotten. */
+  public boolean isNone() {
+    return equals(NONE);
+  }
+}

@@ -1,0 +1,70 @@
+package io.pawl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.memory.MemoryStore;
+import io.pawl.options.PawlOptions;
+import io.pawl.options.Retention;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RetentionTest {
+
+  private static final Duration DAY = Duration.ofDays(1);
+  private static final OperationId OLD =
+      OperationId.of("order-1", Instant.now().minus(Duration.ofDays(2)));
+
+  private final MemoryStore store = new MemoryStore();
+  private final PawlOptions forgets =
+      PawlOptions.defaults().retention(Retention.NONE.ledgers(DAY).idleLocks(DAY));
+
+  @Test
+  void whatIsOlderIsForgottenOnceByOneOfTheClients() {
+    try (Pawl one = Pawl.over(store, forgets);
+        Pawl other = Pawl.over(store, forgets)) {
+      one.counter("a").add(1, OLD);
+      one.counter("b").add(2, OLD);
+      one.counter("b").add(3);
+
+      assertThat(one.retainer().retain()).isTrue();
+      assertThat(one.counter("b").ledger().history(10)).hasSize(1);
+      assertThat(one.counter("b").get()).isEqualTo(5);
+      assertThatThrownBy(() -> other.counter("a").add(1, OLD))
+          .isInstanceOf(OperationTooOldException.class);
+      assertThat(other.retainer().retain()).isFalse();
+    }
+  }
+
+  @Test
+  void aClientThatIsClosingForgetsNothingMore() {
+    Pawl client = Pawl.over(store, forgets);
+    client.counter("a").add(1, OLD);
+    client.retainer().stop();
+    assertThat(client.retainer().retain()).isFalse();
+    assertThat(client.counter("a").ledger().history(10)).hasSize(1);
+    client.close();
+  }
+
+  @Test
+  void aTimeInWhichAMessageMayStillArriveIsRefused() {
+    assertThatThrownBy(() -> Retention.NONE.ledgers(Duration.ofMinutes(59)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("PT59M");
+    assertThatThrownBy(() -> Retention.NONE.idleLocks(Duration.ofSeconds(-1)))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aStoreThatForgetsByItselfSaysSo() {
+    try (Pawl client = Pawl.over(store)) {
+      assertThatThrownBy(() -> client.maintenance().purge(DAY))
+          .isInstanceOf(UnsupportedOperationException.class);
+      assertThat(client.maintenance().counters()).isEqualTo(List.of());
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package io.pawl.sql.lock;
+
+import io.pawl.error.StoreException;
+import io.pawl.spi.Tokens;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Table;
+import io.pawl.sql.transaction.Borrowed;
+import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Transactions;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What has to be done with the table of locks from time to time: rows are looked through without a
+ * lock, a page at a time, and changed in transactions that lock a few rows each. Used by one thread
+ * at a time.
+ */
+public final class Upkeep implements AutoCloseable {
+
+  /** So many rows are locked at once. */
+  private static final int ROWS = 100;
+
+  private static final String FORGET =
+      "UPDATE pawl_forgotten SET locks = locks + ?,"
+          + " last_token = CASE WHEN last_token < ? THEN ? ELSE last_token END WHERE one = 1";
+
+  private static final String RAISE_FORGOTTEN =
+      "UPDATE pawl_forgotten SET last_token = last_token + ? WHERE one = 1";
+
+  private static final String RAISE =
+      "UPDATE pawl_lock SET last_token = last_token + ? WHERE name > ? AND name <= ?";
+
+  private static final String LARGEST_FORGOTTEN =
+      "SELECT max(last_token), count(*) FROM pawl_forgotten";
+
+  private static final String LARGEST =
+      "SELECT max(last_token), count(*) FROM pawl_lock WHERE name > ? AND name <= ?";
+
+  private final Database database;
+  private final Dialect dialect;
+  private final Transactions transactions;
+
+  public Upkeep(Database database) {
+    this.database = database;
+    this.dialect = database.dialect();
+    this.transactions = new Transactions(database);
+  }
+
+  /** See {@link io.pawl.spi.Maintainable#purge}. */
+  public long purge(Duration idle) {
+    long before = now() - idle.toMillis();
+    long purged = 0;
+    String last = "";
+    Names.Marked page;
+    do {
+      String from = last;
+      page = read(reader -> Names.idle(reader, dialect, before, from));
+      for (int i = 0; i < page.names().size(); i += ROWS) {
+        List<String> some = page.names().subList(i, Math.min(page.names().size(), i + ROWS));
+        purged += run(session -> purge(session, some, before));
+      }
+      last = page.last();
+    } while (page.goesOn());
+    return purged;
+  }
+
+  private long purge(Session session, List<String> names, long before) throws SQLException {
+    LockRows rows = new LockRows(session, dialect);
+    LockRows.Locked locked = rows.lockThoseFree(names);
+    List<String> idle = unusedSince(session, before, idle(locked));
+    if (idle.isEmpty()) {
+      session.commit();
+      return 0;
+    }
+    long lastToken = 0;
+    List<Long> ended = new ArrayList<>();
+    for (String name : idle) {
+      StoredLock lock = locked.locks().get(name);
+      if (lock != null) {
+        lastToken = Math.max(lastToken, lock.row().lastToken());
+        lock.waiters().forEach(waiter -> ended.add(waiter.position()));
+      }
+    }
+    List<Session.Write> writes = new ArrayList<>();
+    session.chunks(ended).forEach(some -> writes.add(rows.delete(some)));
+    for (List<String> some : session.chunks(idle)) {
+      String in = Table.repeated("?", some.size());
+      writes.add(
+          new Session.Write(
+              "DELETE FROM pawl_lock WHERE name IN (" + in + ")",
+              (statement, first) -> LockRows.bind(some, statement, first)));
+    }
+    writes.add(forget(idle.size(), lastToken));
+    if (!session.commitIfLastChanges(writes)) {
+      throw rowIsMissing();
+    }
+    return (long) idle.size();
+  }
+
+  private static List<String> idle(LockRows.Locked locked) {
+    List<String> idle = new ArrayList<>();
+    for (Map.Entry<String, StoredLock> each : locked.locks().entrySet()) {
+      LockState state = each.getValue().glance(locked.now());
+      if (state != null) {
+        GrantRule.settle(state, locked.now());
+        if (state.isIdle()) {
+          idle.add(each.getKey());
+        }
+      }
+    }
+    return idle;
+  }
+
+  /** Those of {@code names}, under lock, that nobody used while they were not. */
+  private List<String> unusedSince(Session session, long before, List<String> names)
+      throws SQLException {
+    List<String> unused = new ArrayList<>();
+    for (List<String> some : session.chunks(names)) {
+      String in = Table.repeated("?", some.size());
+      PreparedStatement select =
+          session.prepare("SELECT name FROM pawl_lock WHERE used < ? AND name IN (" + in + ")");
+      dialect.bindTime(select, 1, before);
+      LockRows.bind(some, select, 2);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          unused.add(rows.getString(1));
+        }
+      }
+    }
+    return unused;
+  }
+
+  private static Session.Write forget(int locks, long lastToken) {
+    return new Session.Write(
+        FORGET,
+        (statement, first) -> {
+          statement.setLong(first, locks);
+          statement.setLong(first + 1, lastToken);
+          statement.setLong(first + 2, lastToken);
+          return first + 3;
+        });
+  }
+
+  /** See {@link io.pawl.spi.Maintainable#raiseTokens}. */
+  public long raiseTokens(long by) {
+    run(session -> raiseForgotten(session, by)); // first: who becomes known begins above it
+    long raised = 0;
+    String last = "";
+    Names.Marked page;
+    do {
+      String from = last;
+      page = read(reader -> Names.busy(reader, dialect, from));
+      String to = page.last();
+      raised += to.equals(from) ? 0 : run(session -> raise(session, by, from, to));
+      last = to;
+    } while (page.goesOn());
+    return raised;
+  }
+
+  private long raiseForgotten(Session session, long by) throws SQLException {
+    checkEnoughAreLeft(by, session.prepare(LARGEST_FORGOTTEN));
+    Session.Write raise =
+        new Session.Write(
+            RAISE_FORGOTTEN,
+            (statement, first) -> {
+              statement.setLong(first, by);
+              return first + 1;
+            });
+    if (!session.commitIfLastChanges(List.of(raise))) {
+      throw rowIsMissing();
+    }
+    return 0;
+  }
+
+  private long raise(Session session, long by, String after, String to) throws SQLException {
+    PreparedStatement largest = session.prepare(LARGEST);
+    LockRows.bind(List.of(after, to), largest, 1);
+    long known = checkEnoughAreLeft(by, largest);
+    Session.Write raise =
+        new Session.Write(
+            RAISE,
+            (statement, first) -> {
+              statement.setLong(first, by);
+              return LockRows.bind(List.of(after, to), statement, first + 1);
+            });
+    return session.commitIfLastChanges(List.of(raise)) ? known : 0;
+  }
+
+  /** Returns how many rows there are. */
+  private long checkEnoughAreLeft(long by, PreparedStatement largest) throws SQLException {
+    try (ResultSet row = largest.executeQuery()) {
+      row.next();
+      if (row.getLong(1) > Tokens.MAX - by) {
+        throw new StoreException(
+            database.describe()
+                + ": fencing tokens cannot be raised by "
+                + by
+                + ": one is "
+                + row.getLong(1)
+                + " already, the largest possible is "
+                + Tokens.MAX);
+      }
+      return row.getLong(2);
+    }
+  }
+
+  private StoreException rowIsMissing() {
+    return new StoreException(
+        database.describe()
+            + ": table pawl_forgotten has lost its row; insert (1, <largest last_token of"
+            + " pawl_lock>, 0)");
+  }
+
+  private long now() {
+    return read(dialect::now);
+  }
+
+  /** What is asked without a transaction. */
+  private interface Question<T> {
+    T of(Connection reader) throws SQLException;
+  }
+
+  private <T> T read(Question<T> question) {
+    try (Borrowed reader = Borrowed.reader(database)) {
+      return question.of(reader.connection());
+    } catch (SQLException e) {
+      throw database.explain(e);
+    }
+  }
+
+  /** One transaction; nothing is kept of the application's connections between two. */
+  private long run(Transactions.Work<Long> step) {
+    try {
+      return transactions.run(step);
+    } finally {
+      transactions.rest();
+    }
+  }
+
+  /** No further step begins. */
+  @Override
+  public void close() {
+    transactions.refuseMore();
+  }
+}

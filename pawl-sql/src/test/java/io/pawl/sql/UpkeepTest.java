@@ -1,0 +1,312 @@
+package io.pawl.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.error.StoreException;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Tokens;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is forgotten, what is not, and what tokens do meanwhile. */
+class UpkeepTest {
+
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final AtomicInteger numbers = new AtomicInteger();
+
+  private final String prefix = "upkeep" + numbers.incrementAndGet() + ":";
+
+  /** A name of this test's own. */
+  private String name(String lock) {
+    return prefix + lock;
+  }
+
+  /** Lets locks of this test look as if nobody had used them for two hours. */
+  private void age(TestDatabase database, String lock) throws SQLException {
+    String then = time(database, Instant.now().minus(Duration.ofHours(2)));
+    execute(
+        database,
+        "UPDATE pawl_lock SET used = '" + then + "' WHERE name LIKE '" + name(lock) + "%'");
+  }
+
+  private static String time(TestDatabase database, Instant instant) {
+    String millis = instant.toString().substring(0, 23);
+    return database == TestDatabase.SQLITE ? millis + "Z" : millis.replace('T', ' ');
+  }
+
+  private static void execute(TestDatabase database, String sql) throws SQLException {
+    try (Connection connection = connect(database);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static long ask(TestDatabase database, String query) throws SQLException {
+    try (Connection connection = connect(database);
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  /** SQLite's file is open in nobody's hands but a test's: no store may be open then. */
+  private static Connection connect(TestDatabase database) throws SQLException {
+    return database == TestDatabase.SQLITE
+        ? DriverManager.getConnection("jdbc:" + database.baseUrl())
+        : database.connect();
+  }
+
+  private long stored(TestDatabase database) throws SQLException {
+    return ask(database, "SELECT count(*) FROM pawl_lock WHERE name LIKE '" + prefix + "%'");
+  }
+
+  private static long take(SqlStore store, String lock) {
+    try (Pawl pawl = Pawl.over(store);
+        Lease lease = pawl.lock(lock).acquireUninterruptibly()) {
+      return lease.token();
+    }
+  }
+
+  private static <T> T answer(java.util.concurrent.CompletionStage<T> stage) {
+    return stage.toCompletableFuture().join();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void locksThatNobodyUsesAreForgottenAndTheirTokensGoOnGrowing(TestDatabase database)
+      throws Exception {
+    long last = 0;
+    try (SqlStore store = database.open()) {
+      take(store, name("old"));
+      last = Math.max(take(store, name("old")), take(store, name("old too")));
+      take(store, name("new"));
+    }
+    age(database, "old");
+
+    try (SqlStore store = database.open()) {
+      assertThat(answer(store.purge(HOUR))).isGreaterThanOrEqualTo(2);
+      assertThat(answer(store.show(name("old")))).isEmpty();
+      assertThat(answer(store.show(name("new")))).isPresent();
+      assertThat(take(store, name("old"))).isGreaterThan(last);
+      assertThat(take(store, name("never used"))).isGreaterThan(last);
+    }
+    try (SqlStore another = database.open()) {
+      assertThat(take(another, name("old too"))).isGreaterThan(last);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsHeldOrWaitedForIsNotForgotten(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      answer(store.attempt(Claims.claim(name("held")), standing -> {}));
+      answer(store.attempt(Claims.claim(name("held")), standing -> {}));
+    }
+    age(database, "held");
+
+    try (SqlStore store = database.open()) {
+      answer(store.purge(HOUR));
+      LockView view = answer(store.show(name("held"))).orElseThrow();
+      assertThat(view.holders()).hasSize(1);
+      assertThat(view.waiters()).hasSize(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aRowThatSomebodyHasLockedIsLeftOutAndHoldsNobodyUp(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect();
+        Statement statement = somebody.createStatement()) {
+      take(store, name("a"));
+      take(store, name("b"));
+      age(database, "");
+      somebody.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM pawl_lock WHERE name = '" + name("a") + "' FOR UPDATE");
+
+      answer(store.purge(HOUR));
+      assertThat(stored(database)).isEqualTo(1);
+      somebody.rollback();
+      answer(store.purge(HOUR));
+      assertThat(stored(database)).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aClaimThatDiedInTheQueueOfAnIdleLockIsForgottenToo(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      take(store, name("left"));
+    }
+    execute(
+        database,
+        "INSERT INTO pawl_waiter (lock_name, claim, mode, since, until, lease_millis,"
+            + " min_hold_millis, tokens, token_floor, host, pid, thread, application, note)"
+            + " VALUES ('"
+            + name("left")
+            + "', '"
+            + new ClaimId("gone", 1)
+            + "', 'exclusive', '"
+            + time(database, Instant.now().minus(Duration.ofHours(3)))
+            + "', '"
+            + time(database, Instant.now().minus(Duration.ofHours(2)))
+            + "', 30000, 0, 1, 0, 'h', 1, 't', '', '')");
+    age(database, "left");
+
+    try (SqlStore store = database.open()) {
+      answer(store.purge(HOUR));
+    }
+    assertThat(stored(database)).isZero();
+    String waiters = "SELECT count(*) FROM pawl_waiter WHERE lock_name = '" + name("left") + "'";
+    assertThat(ask(database, waiters)).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p2_tokensOnlyGrow_thoughLocksAreForgottenWhileTheyAreUsed(TestDatabase database)
+      throws Exception {
+    Map<String, Long> latest = new ConcurrentHashMap<>();
+    List<String> wrong = new ArrayList<>();
+    AtomicBoolean enough = new AtomicBoolean();
+    ExecutorService threads = Executors.newFixedThreadPool(7);
+    long purged = 0;
+    try (SqlStore store = database.open();
+        Pawl one = Pawl.connect(database.url());
+        Pawl other = Pawl.connect(database.url())) {
+      List<CompletableFuture<Void>> users = new ArrayList<>();
+      for (Pawl client : List.of(one, other, one, other, one, other)) {
+        users.add(CompletableFuture.runAsync(() -> cycle(client, enough, latest, wrong), threads));
+      }
+      CompletableFuture<Void> all =
+          CompletableFuture.allOf(users.toArray(CompletableFuture[]::new));
+      while (!all.isDone()) {
+        age(database, "shared");
+        purged += answer(store.purge(HOUR));
+        enough.set(purged > 50);
+      }
+      all.join();
+    } finally {
+      threads.shutdown();
+      threads.awaitTermination(60, TimeUnit.SECONDS);
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  private void cycle(
+      Pawl client, AtomicBoolean enough, Map<String, Long> latest, List<String> wrong) {
+    while (!enough.get()) {
+      String lock = name("shared" + ThreadLocalRandom.current().nextInt(30));
+      try (Lease lease = client.lock(lock).acquireUninterruptibly()) {
+        Long before = latest.put(lock, lease.token());
+        if (before != null && before >= lease.token()) {
+          synchronized (wrong) {
+            wrong.add(lock + ": " + before + ", then " + lease.token());
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void raisedTokensAreLargerThanAllThatWereGrantedKnownOrNot(TestDatabase database) {
+    long by = 1_000_000;
+    try (SqlStore store = database.open()) {
+      long known = take(store, name("known"));
+      assertThat(answer(store.raiseTokens(by))).isPositive();
+      assertThat(take(store, name("known"))).isGreaterThan(known + by);
+      assertThat(take(store, name("never used"))).isGreaterThan(by);
+      try (Pawl pawl = Pawl.over(store);
+          Lease lease = pawl.lock(name("held")).acquireUninterruptibly()) {
+        answer(store.raiseTokens(by));
+        lease.extend(Duration.ofMillis(1));
+        assertThat(lease.isValid()).isTrue();
+      }
+      assertThat(answer(store.show(name("held"))).orElseThrow().holders()).isEmpty();
+    }
+  }
+
+  @Test
+  void tokensThatCannotBeRaisedSayHowFarTheyAre() throws Exception {
+    TestDatabase database = TestDatabase.MYSQL;
+    try (SqlStore store = database.open()) {
+      take(store, name("far"));
+      String set = "UPDATE pawl_lock SET last_token = " + (Tokens.MAX - 5) + " WHERE name = '";
+      execute(database, set + name("far") + "'");
+      assertThatThrownBy(() -> answer(store.raiseTokens(10)))
+          .isInstanceOf(CompletionException.class)
+          .cause()
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining(Long.toString(Tokens.MAX - 5));
+    } finally {
+      execute(database, "DELETE FROM pawl_lock WHERE name = '" + name("far") + "'");
+    }
+  }
+
+  @Test
+  void aSemaphoreThatIsForgottenMayComeBackAsALock() throws Exception {
+    TestDatabase database = TestDatabase.POSTGRES;
+    try (SqlStore store = database.open()) {
+      answer(store.setKind(name("kind"), Kind.semaphore(3)));
+      age(database, "kind");
+      answer(store.purge(HOUR));
+      assertThat(take(store, name("kind"))).isPositive();
+    }
+  }
+
+  @Test
+  void nothingIsForgottenWhereNobodyWouldRememberTheTokens() throws Exception {
+    TestDatabase database = TestDatabase.MARIADB;
+    try (SqlStore store = database.open()) {
+      take(store, name("kept"));
+      age(database, "kept");
+      long floor = ask(database, "SELECT last_token FROM pawl_forgotten");
+      execute(database, "DELETE FROM pawl_forgotten");
+      try {
+        assertThatThrownBy(() -> answer(store.purge(HOUR)))
+            .cause()
+            .isInstanceOf(StoreException.class)
+            .hasMessageContaining("pawl_forgotten");
+        assertThat(stored(database)).isEqualTo(1);
+      } finally {
+        execute(database, "INSERT INTO pawl_forgotten VALUES (1, " + floor + ", 0)");
+      }
+    }
+  }
+
+  @Test
+  void anIdleTimeInWhichAMessageMayStillArriveIsRefused() {
+    try (SqlStore store = TestDatabase.MYSQL.open()) {
+      assertThatThrownBy(() -> store.purge(Duration.ofMinutes(59)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("PT59M");
+      assertThatThrownBy(() -> store.raiseTokens(0)).isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}
