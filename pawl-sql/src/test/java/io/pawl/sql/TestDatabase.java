@@ -4,6 +4,7 @@ import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.servers.Version;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * The databases that the tests of this module share, each started when first asked for. A server
@@ -51,16 +53,22 @@ enum TestDatabase {
     switch (this) {
       case SQLITE -> baseUrl = "sqlite:" + temporaryFile();
       case MYSQL, MARIADB -> {
-        MySqlServer mySql = MySqlServer.start(MySqlServer.Flavour.valueOf(name()), LAZY_MYSQL);
+        MySqlServer.Flavour flavour = MySqlServer.Flavour.valueOf(name());
+        MySqlServer mySql = MySqlServer.start(flavour, version(), LAZY_MYSQL);
         server = mySql;
         baseUrl = mySql.jdbcUrl();
       }
       case POSTGRES -> {
-        PostgresServer postgres = PostgresServer.start("fsync=off");
+        PostgresServer postgres = PostgresServer.start(version(), "fsync=off");
         server = postgres;
         baseUrl = postgres.jdbcUrl();
       }
     }
+  }
+
+  /** {@code -Dpawl.test.postgres=13} and the like run all tests on another version. */
+  private Version version() {
+    return Version.of(System.getProperty("pawl.test." + name().toLowerCase(Locale.ROOT), ""));
   }
 
   private static Path temporaryFile() {
