@@ -13,8 +13,6 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
-import io.pawl.servers.MySqlServer;
-import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.SqlStates;
@@ -51,8 +49,8 @@ class ServerFaultsTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void whatWasAcknowledgedSurvivesAServerThatIsKilled(TestDatabase database) throws Exception {
-    try (ServerProcess server = start(database);
-        Pawl pawl = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+    try (ServerProcess server = database.startServer();
+        Pawl pawl = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)), PATIENT)) {
       Lease held = pawl.lock("held", STEADY).acquire();
       pawl.lock("free").acquire().close();
       long last = pawl.lock("free").acquire().token();
@@ -66,7 +64,7 @@ class ServerFaultsTest {
       assertThat(held.isValid()).isTrue();
       held.close();
       assertThat(waiting.get(60, SECONDS).orElseThrow().token()).isGreaterThan(held.token());
-      try (Pawl other = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+      try (Pawl other = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)), PATIENT)) {
         assertThat(other.lock("free").tryAcquire()).isEmpty();
         try (SqlStore store = openAt(server)) {
           store.evict("free", last).toCompletableFuture().get(60, SECONDS);
@@ -76,23 +74,10 @@ class ServerFaultsTest {
     }
   }
 
-  static ServerProcess start(TestDatabase database) {
-    return switch (database) {
-      case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL);
-      case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB);
-      default -> PostgresServer.start();
-    };
-  }
-
-  static String url(ServerProcess server) {
-    return server instanceof MySqlServer mySql
-        ? mySql.jdbcUrl()
-        : ((PostgresServer) server).jdbcUrl();
-  }
-
   private static SqlStore openAt(ServerProcess server) {
     return (SqlStore)
-        io.pawl.spi.Stores.open(io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(url(server))));
+        io.pawl.spi.Stores.open(
+            io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(TestDatabase.urlOf(server))));
   }
 
   @ParameterizedTest

@@ -50,20 +50,35 @@ enum TestDatabase {
   }
 
   private void start() {
-    switch (this) {
-      case SQLITE -> baseUrl = "sqlite:" + temporaryFile();
-      case MYSQL, MARIADB -> {
-        MySqlServer.Flavour flavour = MySqlServer.Flavour.valueOf(name());
-        MySqlServer mySql = MySqlServer.start(flavour, version(), LAZY_MYSQL);
-        server = mySql;
-        baseUrl = mySql.jdbcUrl();
-      }
-      case POSTGRES -> {
-        PostgresServer postgres = PostgresServer.start(version(), "fsync=off");
-        server = postgres;
-        baseUrl = postgres.jdbcUrl();
-      }
+    if (this == SQLITE) {
+      baseUrl = "sqlite:" + temporaryFile();
+    } else {
+      server = startLazily(version());
+      baseUrl = urlOf(server);
     }
+  }
+
+  /** A server that forgets in a crash; whoever starts it closes it. */
+  ServerProcess startLazily(Version version) {
+    return this == POSTGRES ? startServer(version, "fsync=off") : startServer(version, LAZY_MYSQL);
+  }
+
+  /** A server of a test's own, with the durability that it has by default; the test closes it. */
+  ServerProcess startServer(String... settings) {
+    return startServer(version(), settings);
+  }
+
+  private ServerProcess startServer(Version version, String... settings) {
+    return this == POSTGRES
+        ? PostgresServer.start(version, settings)
+        : MySqlServer.start(MySqlServer.Flavour.valueOf(name()), version, settings);
+  }
+
+  /** Without user and password. */
+  static String urlOf(ServerProcess server) {
+    return server instanceof MySqlServer mySql
+        ? mySql.jdbcUrl()
+        : ((PostgresServer) server).jdbcUrl();
   }
 
   /** {@code -Dpawl.test.postgres=13} and the like run all tests on another version. */
