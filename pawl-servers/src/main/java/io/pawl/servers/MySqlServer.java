@@ -52,12 +52,14 @@ public final class MySqlServer extends ServerProcess {
   }
 
   private final Flavour flavour;
+  private final Version version;
   private final Path program;
   private final List<String> options;
 
   private MySqlServer(Flavour flavour, Version version, List<String> options) {
     super(flavour.program());
     this.flavour = flavour;
+    this.version = version;
     this.options = options;
     try {
       this.program = ServerProgram.of(version.rowOf(flavour.program()));
@@ -83,9 +85,13 @@ public final class MySqlServer extends ServerProcess {
     return new MySqlServer(flavour, version, List.of(options));
   }
 
-  /** Of {@link #DATABASE}, without user and password. */
+  /**
+   * Of {@link #DATABASE}, without user and password. MariaDB 10 has no certificate unless it is
+   * given one, and its driver insists on TLS unless told not to.
+   */
   public String jdbcUrl() {
-    return "jdbc:" + flavour.program() + "://" + host() + ":" + port() + "/" + DATABASE;
+    String url = "jdbc:" + flavour.program() + "://" + host() + ":" + port() + "/" + DATABASE;
+    return version.number().startsWith("10.") ? url + "?sslMode=disable" : url;
   }
 
   @Override
@@ -148,6 +154,10 @@ public final class MySqlServer extends ServerProcess {
     Path share = share();
     command.add("--lc-messages-dir=" + share);
     command.add("--character-sets-dir=" + share.resolve("charsets"));
+    Path plugins = program.resolveSibling("../lib/mysql/plugin").normalize();
+    if (Files.isDirectory(plugins)) {
+      command.add("--plugin-dir=" + plugins);
+    }
     command.add(flavour == Flavour.MYSQL ? "--secure-file-priv=NULL" : "--skip-log-bin");
     return command;
   }

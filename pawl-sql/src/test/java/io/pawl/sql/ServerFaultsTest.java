@@ -96,16 +96,15 @@ class ServerFaultsTest {
   private static void killAllOthers(TestDatabase database) throws SQLException {
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
-      if (database == TestDatabase.POSTGRES) {
-        statement.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-                + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
-        return;
-      }
+      boolean postgres = database == TestDatabase.POSTGRES;
       String others =
-          "SELECT id FROM information_schema.processlist WHERE id <> connection_id() AND user = '"
-              + TestDatabase.USER
-              + "'";
+          postgres
+              ? "SELECT pid FROM pg_stat_activity"
+                  + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+              : "SELECT id FROM information_schema.processlist"
+                  + " WHERE id <> connection_id() AND user = '"
+                  + TestDatabase.USER
+                  + "'";
       List<Long> ids = new ArrayList<>();
       try (ResultSet rows = statement.executeQuery(others)) {
         while (rows.next()) {
@@ -114,7 +113,7 @@ class ServerFaultsTest {
       }
       for (long id : ids) {
         try {
-          statement.execute("KILL " + id);
+          statement.execute(postgres ? "SELECT pg_terminate_backend(" + id + ")" : "KILL " + id);
         } catch (SQLException e) {
           assertThat(e.getErrorCode()).as("no such thread: it has gone by itself").isEqualTo(1094);
         }
@@ -228,7 +227,7 @@ class ServerFaultsTest {
               + (postgres ? tables : "pawl.*")
               + " TO "
               + user);
-      String url = database.baseUrl() + "?user=" + user + "&password=writer";
+      String url = TestDatabase.withUser(database.baseUrl(), user, "writer");
       try (Pawl patient = Pawl.connect(url, PATIENT.observer(observer));
           Pawl hasty = Pawl.connect(url, impatient)) {
         Lease held = hasty.lock(name + "-held", STEADY).acquire();
@@ -299,7 +298,7 @@ class ServerFaultsTest {
         statement.execute("GRANT SELECT, INSERT, UPDATE ON pawl.* TO " + user);
         statement.execute("SET GLOBAL read_only = 1");
       }
-      try (Pawl reader = Pawl.connect(database.baseUrl() + "?user=" + user + "&password=reader")) {
+      try (Pawl reader = Pawl.connect(TestDatabase.withUser(database.baseUrl(), user, "reader"))) {
         assertThatThrownBy(() -> reader.lock(name).tryAcquire())
             .isInstanceOf(StoreConfigurationException.class)
             .hasMessageContaining("read");

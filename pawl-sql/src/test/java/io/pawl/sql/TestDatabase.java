@@ -126,7 +126,11 @@ enum TestDatabase {
   }
 
   static String withUser(String baseUrl) {
-    return baseUrl + "?user=" + USER + "&password=" + PASSWORD;
+    return withUser(baseUrl, USER, PASSWORD);
+  }
+
+  static String withUser(String baseUrl, String user, String password) {
+    return baseUrl + (baseUrl.contains("?") ? "&" : "?") + "user=" + user + "&password=" + password;
   }
 
   SqlStore open() {

@@ -263,6 +263,6 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public List<Finding> diagnose(Connection reader) throws SQLException {
-    return MySqlFindings.of(reader);
+    return MySqlFindings.of(reader, this);
   }
 }
