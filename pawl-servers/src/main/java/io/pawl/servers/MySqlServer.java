@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** A MySQL or MariaDB server with its own durable defaults. */
 public final class MySqlServer extends ServerProcess {
@@ -29,13 +30,16 @@ public final class MySqlServer extends ServerProcess {
           "CREATE USER IF NOT EXISTS '" + USER + "'@'%' IDENTIFIED BY '" + PASSWORD + "';",
           "GRANT ALL ON *.* TO '" + USER + "'@'%' WITH GRANT OPTION;");
 
-  /** What MariaDB's mysql database is made of, in this order. */
+  /**
+   * What MariaDB's mysql database is made of, in this order; their names begin with mysql before
+   * 11, with mariadb since.
+   */
   private static final List<String> MARIADB_TABLES =
       List.of(
-          "mariadb_system_tables.sql",
-          "mariadb_performance_tables.sql",
-          "mariadb_system_tables_data.sql",
-          "mariadb_sys_schema.sql");
+          "_system_tables.sql",
+          "_performance_tables.sql",
+          "_system_tables_data.sql",
+          "_sys_schema.sql");
 
   /** Which program plays the server. */
   public enum Flavour {
@@ -48,15 +52,17 @@ public final class MySqlServer extends ServerProcess {
   }
 
   private final Flavour flavour;
+  private final Version version;
   private final Path program;
   private final List<String> options;
 
-  private MySqlServer(Flavour flavour, List<String> options) {
+  private MySqlServer(Flavour flavour, Version version, List<String> options) {
     super(flavour.program());
     this.flavour = flavour;
+    this.version = version;
     this.options = options;
     try {
-      this.program = ServerProgram.of(flavour.program());
+      this.program = ServerProgram.of(version.rowOf(flavour.program()));
       Files.write(initFile(), INIT);
       makeSystemTables();
       launch();
@@ -71,12 +77,21 @@ public final class MySqlServer extends ServerProcess {
 
   /** Starts a server with further options, such as {@code --innodb-lock-wait-timeout=1}. */
   public static MySqlServer start(Flavour flavour, String... options) {
-    return new MySqlServer(flavour, List.of(options));
+    return start(flavour, Version.USUAL, options);
   }
 
-  /** Of {@link #DATABASE}, without user and password. */
+  /** As {@link #start(Flavour, String...)}, with another version. */
+  public static MySqlServer start(Flavour flavour, Version version, String... options) {
+    return new MySqlServer(flavour, version, List.of(options));
+  }
+
+  /**
+   * Of {@link #DATABASE}, without user and password. MariaDB 10 has no certificate unless it is
+   * given one, and its driver insists on TLS unless told not to.
+   */
   public String jdbcUrl() {
-    return "jdbc:" + flavour.program() + "://" + host() + ":" + port() + "/" + DATABASE;
+    String url = "jdbc:" + flavour.program() + "://" + host() + ":" + port() + "/" + DATABASE;
+    return version.number().startsWith("10.") ? url + "?sslMode=disable" : url;
   }
 
   @Override
@@ -117,8 +132,11 @@ public final class MySqlServer extends ServerProcess {
     Files.createDirectories(data());
     StringBuilder sql = new StringBuilder("CREATE DATABASE mysql;\nUSE mysql;\n");
     sql.append("SET @auth_root_socket=NULL;\n");
+    Path share = share();
+    String prefix =
+        Files.exists(share.resolve("mariadb" + MARIADB_TABLES.get(0))) ? "mariadb" : "mysql";
     for (String file : MARIADB_TABLES) {
-      try (InputStream tables = Files.newInputStream(share().resolve(file))) {
+      try (InputStream tables = Files.newInputStream(share.resolve(prefix + file))) {
         sql.append(new String(tables.readAllBytes(), UTF_8)).append('\n');
       }
     }
@@ -133,15 +151,25 @@ public final class MySqlServer extends ServerProcess {
     command.add("--datadir=" + data());
     // A MariaDB that starts removes what it takes for another's leftovers in the common one.
     command.add("--tmpdir=" + folder());
-    command.add("--lc-messages-dir=" + share());
-    command.add("--character-sets-dir=" + share().resolve("charsets"));
+    Path share = share();
+    command.add("--lc-messages-dir=" + share);
+    command.add("--character-sets-dir=" + share.resolve("charsets"));
+    Path plugins = program.resolveSibling("../lib/mysql/plugin").normalize();
+    if (Files.isDirectory(plugins)) {
+      command.add("--plugin-dir=" + plugins);
+    }
     command.add(flavour == Flavour.MYSQL ? "--secure-file-priv=NULL" : "--skip-log-bin");
     return command;
   }
 
-  /** Beside the program: usr/sbin/mysqld has usr/share/mysql. */
+  /** Beside the program: usr/sbin/mysqld has usr/share/mysql, or usr/share. */
   private Path share() {
-    return program.resolveSibling("../share").resolve(flavour.program()).normalize();
+    Path share = program.resolveSibling("../share").normalize();
+    return Stream.of(flavour.program(), "mysql", "")
+        .map(share::resolve)
+        .filter(folder -> Files.exists(folder.resolve("charsets")))
+        .findFirst()
+        .orElseThrow(() -> new ServerException("no charsets below " + share));
   }
 
   private Path data() {

@@ -19,11 +19,11 @@ public final class PostgresServer extends ServerProcess {
   private final Path program;
   private final List<String> options;
 
-  private PostgresServer(List<String> options) {
+  private PostgresServer(Version version, List<String> options) {
     super("postgresql");
     this.options = options;
     try {
-      this.program = ServerProgram.of("postgresql");
+      this.program = ServerProgram.of(version.rowOf("postgresql"));
       makeDatabase();
       launch();
     } catch (IOException e) {
@@ -37,7 +37,12 @@ public final class PostgresServer extends ServerProcess {
 
   /** Starts a server with further settings, such as {@code deadlock_timeout=100ms}. */
   public static PostgresServer start(String... settings) {
-    return new PostgresServer(List.of(settings));
+    return start(Version.USUAL, settings);
+  }
+
+  /** As {@link #start(String...)}, with another version. */
+  public static PostgresServer start(Version version, String... settings) {
+    return new PostgresServer(version, List.of(settings));
   }
 
   /** Of {@link #DATABASE}, without user and password. */

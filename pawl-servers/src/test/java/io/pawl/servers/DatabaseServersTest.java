@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class DatabaseServersTest {
@@ -36,6 +37,23 @@ class DatabaseServersTest {
     try (PostgresServer server = PostgresServer.start("max_connections=20")) {
       assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
       assertEachEnd(server);
+      assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"MYSQL, 8.0", "MARIADB, 10.11"})
+  void anOlderMySqlIsOfTheVersionAskedFor(MySqlServer.Flavour flavour, String version)
+      throws IOException {
+    try (MySqlServer server = MySqlServer.start(flavour, Version.of(version))) {
+      assertThat(greeting(server)).contains(version + ".");
+    }
+  }
+
+  @Test
+  void anOlderPostgresIsOfTheVersionAskedFor() throws IOException {
+    try (PostgresServer server = PostgresServer.start(Version.of("13"))) {
+      assertThat(server.folder().resolve("data/PG_VERSION")).hasContent("13");
       assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
     }
   }
@@ -79,8 +97,8 @@ class DatabaseServersTest {
   /** The version in the first packet of a MySQL server. */
   private static String greeting(MySqlServer server) throws IOException {
     try (Socket socket = new Socket(server.host(), server.port())) {
-      byte[] packet = socket.getInputStream().readNBytes(15);
-      return new String(packet, 5, 10, US_ASCII);
+      byte[] packet = socket.getInputStream().readNBytes(25);
+      return new String(packet, 5, 20, US_ASCII);
     }
   }
 

@@ -58,6 +58,7 @@ public final class JdbcProvider implements StoreProvider, SchemaSource {
     } else {
       jdbc.defaulting("connectTimeout", "3000").defaulting("socketTimeout", "4000");
       jdbc.defaulting("allowMultiQueries", "true");
+      jdbc.defaulting("connectionAttributes", "program_name:pawl");
     }
     if (url.scheme().equals("jdbc:mysql")) {
       // else the driver asks the server before each update whether it may write: a trip

@@ -8,7 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Whether a counter and its ledger agree, asked of the database without Pawl. */
+/** What a counter's row says, and whether its ledger agrees, asked of the database without Pawl. */
 final class Balance {
 
   /** As docs/SQL.md has it. */
@@ -22,12 +22,32 @@ final class Balance {
   private Balance() {}
 
   static void assertOf(TestDatabase database, String counter) throws SQLException {
-    try (Connection connection =
-        database == TestDatabase.SQLITE
-            ? DriverManager.getConnection("jdbc:" + database.url())
-            : database.connect()) {
-      assertThat(isOf(connection, counter)).as(counter).isTrue();
+    try (Connection connection = connect(database)) {
+      assertOf(connection, counter);
     }
+  }
+
+  static void assertOf(Connection connection, String counter) throws SQLException {
+    assertThat(isOf(connection, counter)).as(counter).isTrue();
+  }
+
+  /** As the row of {@code counter} says. */
+  static long valueOf(TestDatabase database, String counter) throws SQLException {
+    try (Connection connection = connect(database);
+        PreparedStatement select =
+            connection.prepareStatement("SELECT value FROM pawl_counter WHERE name = ?")) {
+      select.setString(1, counter);
+      try (ResultSet row = select.executeQuery()) {
+        row.next();
+        return row.getLong(1);
+      }
+    }
+  }
+
+  private static Connection connect(TestDatabase database) throws SQLException {
+    return database == TestDatabase.SQLITE
+        ? DriverManager.getConnection("jdbc:" + database.url())
+        : database.connect();
   }
 
   static boolean isOf(Connection connection, String counter) throws SQLException {

@@ -41,8 +41,8 @@ class CounterServerFaultsTest {
   @EnumSource(names = {"MYSQL", "POSTGRES"})
   void p7_conservation_takesOutliveAServerThatIsKilledInTheMiddle(TestDatabase database)
       throws Exception {
-    try (ServerProcess server = ServerFaultsTest.start(database);
-        Pawl pawl = Pawl.connect(TestDatabase.withUser(ServerFaultsTest.url(server)), PATIENT)) {
+    try (ServerProcess server = database.startServer();
+        Pawl pawl = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)), PATIENT)) {
       Counter counter = pawl.counter(name);
       counter.update(Update.set(1_000));
       assertThat(counter.tryTake(1, OperationId.of("first")).isApplied()).isTrue();
@@ -62,7 +62,7 @@ class CounterServerFaultsTest {
       assertThat(counter.ledger().history(1_000)).hasSize(202);
       try (Connection connection =
           DriverManager.getConnection(
-              ServerFaultsTest.url(server), MySqlServer.USER, MySqlServer.PASSWORD)) {
+              TestDatabase.urlOf(server), MySqlServer.USER, MySqlServer.PASSWORD)) {
         assertThat(Balance.isOf(connection, name)).isTrue();
       }
     }

@@ -2,10 +2,6 @@ package io.pawl.sql;
 
 import io.pawl.spi.LockStore;
 import io.pawl.tck.ServerContracts;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -40,20 +36,6 @@ abstract class DatabaseContracts extends ServerContracts {
 
   @Override
   protected long storedValue(String counter) throws SQLException {
-    try (Connection connection = connect();
-        PreparedStatement select =
-            connection.prepareStatement("SELECT value FROM pawl_counter WHERE name = ?")) {
-      select.setString(1, counter);
-      try (ResultSet row = select.executeQuery()) {
-        row.next();
-        return row.getLong(1);
-      }
-    }
-  }
-
-  private Connection connect() throws SQLException {
-    return database == TestDatabase.SQLITE
-        ? DriverManager.getConnection("jdbc:" + database.url())
-        : database.connect();
+    return Balance.valueOf(database, counter);
   }
 }

@@ -2,12 +2,13 @@ package io.pawl.sql;
 
 import io.pawl.servers.PgBouncer;
 import io.pawl.servers.PostgresServer;
-import io.pawl.spi.LockStore;
-import io.pawl.spi.StoreUrl;
-import io.pawl.spi.Stores;
+import io.pawl.tck.CounterCrashContract;
+import io.pawl.tck.CrashContract;
+import java.time.Duration;
+import org.junit.jupiter.api.Nested;
 
 /** PostgreSQL behind PgBouncer in transaction mode: fewer connections than there are clients. */
-class PgBouncerContractsTest extends DatabaseContracts {
+class PgBouncerContractsTest extends SelectedContracts {
 
   private static final int CONNECTIONS = 10;
 
@@ -16,25 +17,38 @@ class PgBouncerContractsTest extends DatabaseContracts {
         PgBouncer.before((PostgresServer) TestDatabase.POSTGRES.server(), CONNECTIONS);
   }
 
-  PgBouncerContractsTest() {
-    super(TestDatabase.POSTGRES);
-  }
-
   static SqlStore openBounced() {
-    return (SqlStore) Stores.open(StoreUrl.parse(bouncedUrl()));
-  }
-
-  private static String bouncedUrl() {
-    return TestDatabase.withUser(Bouncer.BOUNCER.jdbcUrl());
+    return new PgBouncerContractsTest().open();
   }
 
   @Override
-  protected String url() {
-    return bouncedUrl();
+  String baseUrl() {
+    return Bouncer.BOUNCER.jdbcUrl();
   }
 
-  @Override
-  protected LockStore openStore() {
-    return openBounced();
+  @Nested
+  class Crashing extends CrashContract {
+    @Override
+    protected String url() {
+      return PgBouncerContractsTest.this.url();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return TestDatabase.SHORT_LEASE;
+    }
+  }
+
+  @Nested
+  class CrashingWithCounters extends CounterCrashContract {
+    @Override
+    protected String url() {
+      return PgBouncerContractsTest.this.url();
+    }
+
+    @Override
+    protected long storedValue(String counter) throws Exception {
+      return Balance.valueOf(TestDatabase.POSTGRES, counter);
+    }
   }
 }

@@ -47,11 +47,11 @@ class SchemaTest {
     }
     return database == TestDatabase.POSTGRES
         ? database.baseUrl() + "?currentSchema=" + place
-        : database.baseUrl().replaceFirst("/pawl$", "/" + place) + "?";
+        : database.baseUrl().replaceFirst("/pawl\\b", "/" + place);
   }
 
   private static String as(String url, String user, String password) {
-    return url + "&user=" + user + "&password=" + password;
+    return TestDatabase.withUser(url, user, password);
   }
 
   private String userWithoutCreate(TestDatabase database) throws SQLException {

@@ -13,8 +13,6 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
-import io.pawl.servers.MySqlServer;
-import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.SqlStates;
@@ -51,8 +49,8 @@ class ServerFaultsTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void whatWasAcknowledgedSurvivesAServerThatIsKilled(TestDatabase database) throws Exception {
-    try (ServerProcess server = start(database);
-        Pawl pawl = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+    try (ServerProcess server = database.startServer();
+        Pawl pawl = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)), PATIENT)) {
       Lease held = pawl.lock("held", STEADY).acquire();
       pawl.lock("free").acquire().close();
       long last = pawl.lock("free").acquire().token();
@@ -66,7 +64,7 @@ class ServerFaultsTest {
       assertThat(held.isValid()).isTrue();
       held.close();
       assertThat(waiting.get(60, SECONDS).orElseThrow().token()).isGreaterThan(held.token());
-      try (Pawl other = Pawl.connect(TestDatabase.withUser(url(server)), PATIENT)) {
+      try (Pawl other = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)), PATIENT)) {
         assertThat(other.lock("free").tryAcquire()).isEmpty();
         try (SqlStore store = openAt(server)) {
           store.evict("free", last).toCompletableFuture().get(60, SECONDS);
@@ -76,23 +74,10 @@ class ServerFaultsTest {
     }
   }
 
-  static ServerProcess start(TestDatabase database) {
-    return switch (database) {
-      case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL);
-      case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB);
-      default -> PostgresServer.start();
-    };
-  }
-
-  static String url(ServerProcess server) {
-    return server instanceof MySqlServer mySql
-        ? mySql.jdbcUrl()
-        : ((PostgresServer) server).jdbcUrl();
-  }
-
   private static SqlStore openAt(ServerProcess server) {
     return (SqlStore)
-        io.pawl.spi.Stores.open(io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(url(server))));
+        io.pawl.spi.Stores.open(
+            io.pawl.spi.StoreUrl.parse(TestDatabase.withUser(TestDatabase.urlOf(server))));
   }
 
   @ParameterizedTest
@@ -111,16 +96,15 @@ class ServerFaultsTest {
   private static void killAllOthers(TestDatabase database) throws SQLException {
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
-      if (database == TestDatabase.POSTGRES) {
-        statement.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-                + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
-        return;
-      }
+      boolean postgres = database == TestDatabase.POSTGRES;
       String others =
-          "SELECT id FROM information_schema.processlist WHERE id <> connection_id() AND user = '"
-              + TestDatabase.USER
-              + "'";
+          postgres
+              ? "SELECT pid FROM pg_stat_activity"
+                  + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+              : "SELECT id FROM information_schema.processlist"
+                  + " WHERE id <> connection_id() AND user = '"
+                  + TestDatabase.USER
+                  + "'";
       List<Long> ids = new ArrayList<>();
       try (ResultSet rows = statement.executeQuery(others)) {
         while (rows.next()) {
@@ -129,7 +113,7 @@ class ServerFaultsTest {
       }
       for (long id : ids) {
         try {
-          statement.execute("KILL " + id);
+          statement.execute(postgres ? "SELECT pg_terminate_backend(" + id + ")" : "KILL " + id);
         } catch (SQLException e) {
           assertThat(e.getErrorCode()).as("no such thread: it has gone by itself").isEqualTo(1094);
         }
@@ -237,13 +221,14 @@ class ServerFaultsTest {
       }
       statement.execute(
           "CREATE USER " + user + (postgres ? " PASSWORD 'writer'" : " IDENTIFIED BY 'writer'"));
-      String tables = "pawl_lock, pawl_waiter, pawl_schema, pawl_counter, pawl_ledger";
+      String tables =
+          "pawl_lock, pawl_waiter, pawl_schema, pawl_counter, pawl_ledger, pawl_forgotten";
       statement.execute(
           "GRANT SELECT, INSERT, UPDATE, DELETE ON "
               + (postgres ? tables : "pawl.*")
               + " TO "
               + user);
-      String url = database.baseUrl() + "?user=" + user + "&password=writer";
+      String url = TestDatabase.withUser(database.baseUrl(), user, "writer");
       try (Pawl patient = Pawl.connect(url, PATIENT.observer(observer));
           Pawl hasty = Pawl.connect(url, impatient)) {
         Lease held = hasty.lock(name + "-held", STEADY).acquire();
@@ -307,14 +292,15 @@ class ServerFaultsTest {
       if (database == TestDatabase.POSTGRES) {
         statement.execute("CREATE USER " + user + " PASSWORD 'reader'");
         statement.execute(
-            "GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_waiter, pawl_schema TO " + user);
+            "GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_waiter, pawl_schema, pawl_forgotten TO "
+                + user);
         statement.execute("ALTER USER " + user + " SET default_transaction_read_only = on");
       } else {
         statement.execute("CREATE USER " + user + " IDENTIFIED BY 'reader'");
         statement.execute("GRANT SELECT, INSERT, UPDATE ON pawl.* TO " + user);
         statement.execute("SET GLOBAL read_only = 1");
       }
-      try (Pawl reader = Pawl.connect(database.baseUrl() + "?user=" + user + "&password=reader")) {
+      try (Pawl reader = Pawl.connect(TestDatabase.withUser(database.baseUrl(), user, "reader"))) {
         assertThatThrownBy(() -> reader.lock(name).tryAcquire())
             .isInstanceOf(StoreConfigurationException.class)
             .hasMessageContaining("read");

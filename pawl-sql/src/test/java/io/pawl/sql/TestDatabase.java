@@ -4,6 +4,7 @@ import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.servers.Version;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * The databases that the tests of this module share, each started when first asked for. A server
@@ -48,19 +50,40 @@ enum TestDatabase {
   }
 
   private void start() {
-    switch (this) {
-      case SQLITE -> baseUrl = "sqlite:" + temporaryFile();
-      case MYSQL, MARIADB -> {
-        MySqlServer mySql = MySqlServer.start(MySqlServer.Flavour.valueOf(name()), LAZY_MYSQL);
-        server = mySql;
-        baseUrl = mySql.jdbcUrl();
-      }
-      case POSTGRES -> {
-        PostgresServer postgres = PostgresServer.start("fsync=off");
-        server = postgres;
-        baseUrl = postgres.jdbcUrl();
-      }
+    if (this == SQLITE) {
+      baseUrl = "sqlite:" + temporaryFile();
+    } else {
+      server = startLazily(version());
+      baseUrl = urlOf(server);
     }
+  }
+
+  /** A server that forgets in a crash; whoever starts it closes it. */
+  ServerProcess startLazily(Version version) {
+    return this == POSTGRES ? startServer(version, "fsync=off") : startServer(version, LAZY_MYSQL);
+  }
+
+  /** A server of a test's own, with the durability that it has by default; the test closes it. */
+  ServerProcess startServer(String... settings) {
+    return startServer(version(), settings);
+  }
+
+  private ServerProcess startServer(Version version, String... settings) {
+    return this == POSTGRES
+        ? PostgresServer.start(version, settings)
+        : MySqlServer.start(MySqlServer.Flavour.valueOf(name()), version, settings);
+  }
+
+  /** Without user and password. */
+  static String urlOf(ServerProcess server) {
+    return server instanceof MySqlServer mySql
+        ? mySql.jdbcUrl()
+        : ((PostgresServer) server).jdbcUrl();
+  }
+
+  /** {@code -Dpawl.test.postgres=13} and the like run all tests on another version. */
+  private Version version() {
+    return Version.of(System.getProperty("pawl.test." + name().toLowerCase(Locale.ROOT), ""));
   }
 
   private static Path temporaryFile() {
@@ -103,7 +126,11 @@ enum TestDatabase {
   }
 
   static String withUser(String baseUrl) {
-    return baseUrl + "?user=" + USER + "&password=" + PASSWORD;
+    return withUser(baseUrl, USER, PASSWORD);
+  }
+
+  static String withUser(String baseUrl, String user, String password) {
+    return baseUrl + (baseUrl.contains("?") ? "&" : "?") + "user=" + user + "&password=" + password;
   }
 
   SqlStore open() {

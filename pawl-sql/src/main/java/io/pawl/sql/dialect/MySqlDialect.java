@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MySQL from 8.0.19 and MariaDB from 10.6, with InnoDB.
+ * MySQL 8.0 and later, MariaDB 10.11 and later, with InnoDB.
  *
  * <p><b>Time.</b> {@code NOW()} is when a statement began, which may be long before it got its row
  * locks, and depends on the session's time zone. {@code UTC_TIMESTAMP()} began then too, in UTC;
@@ -281,6 +281,6 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public List<Finding> diagnose(Connection reader) throws SQLException {
-    return MySqlFindings.of(reader);
+    return MySqlFindings.of(reader, this);
   }
 }

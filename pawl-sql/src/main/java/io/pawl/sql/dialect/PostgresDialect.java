@@ -3,7 +3,6 @@ package io.pawl.sql.dialect;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable.Finding;
-import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.rule.LockState.Grant;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -11,7 +10,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -200,37 +198,14 @@ public final class PostgresDialect implements Dialect {
     return SqlStates.classify(failure);
   }
 
+  /** Whether a pooler was noticed between. */
+  boolean isPooled() {
+    return pooled;
+  }
+
   @Override
   public List<Finding> diagnose(Connection reader) throws SQLException {
-    List<Finding> findings = new ArrayList<>();
-    findings.add(ok("PostgreSQL " + ask(reader, "SHOW server_version")));
-    findings.add(ok(ask(reader, "SELECT count(*) FROM pawl_lock") + " lock names known"));
-    findings.add(expect(reader, "pg_is_in_recovery", "f", "name the primary, not a standby"));
-    findings.add(expect(reader, "fsync", "on", "turn it on, or a crash may lose everything"));
-    String commit = ask(reader, "SHOW synchronous_commit");
-    findings.add(
-        commit.equals("off")
-            ? new Finding(
-                Level.PROBLEM,
-                "synchronous_commit: off",
-                "turn it on for this account, or a crash forgets locks and repeats tokens")
-            : ok("synchronous_commit: " + commit));
-    if (pooled) {
-      findings.add(ok("behind a pooler: waiters poll, since LISTEN may be deaf there"));
-    }
-    return findings;
-  }
-
-  private static Finding expect(Connection reader, String name, String expected, String fix)
-      throws SQLException {
-    String found = ask(reader, name.startsWith("pg_") ? "SELECT " + name + "()" : "SHOW " + name);
-    return found.equals(expected)
-        ? ok(name + ": " + found)
-        : new Finding(Level.PROBLEM, name + ": " + found + ", not " + expected, fix);
-  }
-
-  private static Finding ok(String what) {
-    return new Finding(Level.OK, what, "");
+    return PostgresFindings.of(reader, this);
   }
 
   private static String ask(Connection connection, String query) throws SQLException {

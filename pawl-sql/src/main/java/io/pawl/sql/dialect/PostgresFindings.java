@@ -1,0 +1,175 @@
+package io.pawl.sql.dialect;
+
+import io.pawl.spi.Diagnosable.Finding;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+
+/** What {@code doctor} looks at on PostgreSQL. */
+final class PostgresFindings {
+
+  /**
+   * What is worth a warning.
+   *
+   * @param transaction open for as long
+   * @param lagBytes of a standby, more than this
+   * @param deadRows of a table, more than this, and than ten times those that live
+   */
+  record Limits(Duration transaction, long lagBytes, long deadRows) {
+    static final Limits USUAL = new Limits(Duration.ofMinutes(1), 16 << 20, 100_000);
+  }
+
+  /** Those that keep rows from being vacuumed, or that others may wait for. */
+  private static final String OLDEST_TRANSACTION =
+      "SELECT pid, extract(epoch FROM clock_timestamp() - xact_start)::bigint"
+          + " FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+          + " AND backend_type = 'client backend'"
+          + " AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)"
+          + " ORDER BY xact_start LIMIT 1";
+
+  private static final String OLDEST_PREPARED =
+      "SELECT gid, extract(epoch FROM clock_timestamp() - prepared)::bigint"
+          + " FROM pg_prepared_xacts ORDER BY prepared LIMIT 1";
+
+  private static final String STANDBYS =
+      "SELECT application_name, state, sync_state,"
+          + " COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn), 0)::bigint"
+          + " FROM pg_stat_replication WHERE state <> 'backup' ORDER BY application_name";
+
+  private static final String DEAD_ROWS =
+      "SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables"
+          + " WHERE relname LIKE 'pawl\\_%' AND pg_table_is_visible(relid)"
+          + " AND n_dead_tup > ? AND n_dead_tup > 10 * n_live_tup ORDER BY relname";
+
+  private static final String SEE_SESSIONS = "GRANT pg_read_all_stats lets it";
+
+  private final Findings findings;
+  private final Limits limits;
+
+  private PostgresFindings(Findings findings, Limits limits) {
+    this.findings = findings;
+    this.limits = limits;
+  }
+
+  static List<Finding> of(Connection reader, PostgresDialect dialect) throws SQLException {
+    return of(reader, dialect, Limits.USUAL);
+  }
+
+  static List<Finding> of(Connection reader, PostgresDialect dialect, Limits limits)
+      throws SQLException {
+    Findings findings = new Findings(reader, dialect);
+    new PostgresFindings(findings, limits).look(dialect.isPooled());
+    return findings.all();
+  }
+
+  private void look(boolean pooled) throws SQLException {
+    findings.ok("PostgreSQL " + setting("server_version"));
+    findings.ok(ask("SELECT count(*) FROM pawl_lock") + " lock names known");
+    findings.expect(
+        "pg_is_in_recovery",
+        ask("SELECT pg_is_in_recovery()"),
+        "f",
+        "name the primary, not a standby");
+    findings.expect("fsync", setting("fsync"), "on", "turn it on, or a crash may lose everything");
+    String commit = setting("synchronous_commit");
+    String standbys = setting("synchronous_standby_names");
+    synchronousCommit(commit, standbys);
+    if (ask("SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')").equals("t")) {
+      findings.look("standbys", "", () -> standbys(standbys));
+      findings.look("long transactions", "", () -> oldest("session ", OLDEST_TRANSACTION));
+    } else {
+      findings.unseen("standbys", SEE_SESSIONS);
+      findings.unseen("long transactions", SEE_SESSIONS);
+    }
+    findings.look(
+        "prepared transactions", "", () -> oldest("prepared transaction ", OLDEST_PREPARED));
+    findings.look("dead rows", "", this::deadRows);
+    if (pooled) {
+      findings.ok("behind a pooler: waiters poll, since LISTEN may be deaf there");
+    }
+  }
+
+  private void synchronousCommit(String commit, String standbys) {
+    if (commit.equals("off")) {
+      findings.problem(
+          "synchronous_commit: off",
+          "turn it on for this account, or a crash forgets locks and repeats tokens");
+    } else if (commit.equals("local") && !standbys.isEmpty()) {
+      findings.warning(
+          "synchronous_commit: local, so that no commit waits for " + standbys,
+          "turn it on for this account, or a standby that is promoted may lack the last commits");
+    } else {
+      findings.ok("synchronous_commit: " + commit);
+    }
+  }
+
+  private void standbys(String synchronous) throws SQLException {
+    List<List<String>> standbys = findings.rows(STANDBYS);
+    for (List<String> standby : standbys) {
+      String what = "standby " + standby.get(0) + ": " + standby.get(2) + ", " + standby.get(1);
+      long lag = Long.parseLong(standby.get(3));
+      if (lag > limits.lagBytes) {
+        findings.warning(
+            what + ", " + lag + " bytes behind",
+            "mend it: if it is promoted now, what it lacks is lost");
+      } else {
+        findings.ok(what + ", " + lag + " bytes behind");
+      }
+    }
+    if (synchronous.isEmpty()) {
+      if (!standbys.isEmpty()) {
+        findings.warning(
+            "standbys are asynchronous",
+            "set synchronous_standby_names, or one that is promoted may lack the last commits:"
+                + " locks are granted twice and tokens repeat");
+      }
+    } else if (standbys.stream().noneMatch(standby -> isSynchronous(standby.get(2)))) {
+      findings.problem(
+          "synchronous_standby_names: " + synchronous + ", and none of them is connected",
+          "start one, or no transaction commits");
+    } else {
+      findings.ok("synchronous_standby_names: " + synchronous);
+    }
+  }
+
+  private static boolean isSynchronous(String state) {
+    return state.equals("sync") || state.equals("quorum");
+  }
+
+  private void oldest(String what, String query) throws SQLException {
+    List<String> oldest = findings.row(query);
+    if (oldest.isEmpty() || Long.parseLong(oldest.get(1)) < limits.transaction.toSeconds()) {
+      findings.ok("no " + what + "is open for " + limits.transaction.toSeconds() + " s");
+      return;
+    }
+    findings.warning(
+        what + oldest.get(0) + " has a transaction open for " + oldest.get(1) + " s",
+        "end it: VACUUM removes no row that was deleted since, and all wait whose rows it locked");
+  }
+
+  private void deadRows() throws SQLException {
+    if (setting("autovacuum").equals("off")) {
+      findings.warning(
+          "autovacuum: off",
+          "turn it on, or VACUUM the tables pawl_* yourself: each grant leaves dead rows");
+    }
+    List<List<String>> tables = findings.rows(DEAD_ROWS, limits.deadRows);
+    for (List<String> table : tables) {
+      findings.warning(
+          table.get(0) + " has " + table.get(1) + " dead rows beside " + table.get(2),
+          "VACUUM it, and see that autovacuum comes and that no long transaction stops it");
+    }
+    if (tables.isEmpty()) {
+      findings.ok("dead rows: VACUUM keeps up");
+    }
+  }
+
+  private String setting(String name) throws SQLException {
+    return ask("SHOW " + name);
+  }
+
+  private String ask(String query) throws SQLException {
+    return findings.row(query).get(0);
+  }
+}

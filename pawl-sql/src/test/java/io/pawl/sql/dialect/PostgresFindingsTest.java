@@ -1,0 +1,243 @@
+package io.pawl.sql.dialect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.servers.PostgresServer;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.StoreUrl;
+import io.pawl.sql.SqlSchema;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
+import org.postgresql.replication.LogSequenceNumber;
+import org.postgresql.replication.PGReplicationStream;
+
+class PostgresFindingsTest implements Doctor {
+
+  private static final PostgresFindings.Limits AT_ONCE =
+      new PostgresFindings.Limits(Duration.ZERO, 16 << 20, 20);
+
+  private static PostgresServer server;
+
+  private PostgresFindings.Limits limits = PostgresFindings.Limits.USUAL;
+  private Connection admin;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresServer.start("fsync=on", "max_prepared_transactions=2");
+    SqlSchema.apply(
+        StoreUrl.parse(
+            server.jdbcUrl()
+                + "?user="
+                + PostgresServer.USER
+                + "&password="
+                + PostgresServer.PASSWORD));
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @BeforeEach
+  void connect() throws SQLException {
+    admin = connect("");
+    awaitHealthy(admin);
+  }
+
+  @AfterEach
+  void isHealthyAgain() throws SQLException {
+    limits = PostgresFindings.Limits.USUAL;
+    awaitHealthy(admin);
+    admin.close();
+  }
+
+  private static Connection connect(String parameters) throws SQLException {
+    return Doctor.connect(
+        server.jdbcUrl() + parameters, PostgresServer.USER, PostgresServer.PASSWORD);
+  }
+
+  @Override
+  public List<Finding> findings(Connection connection) throws SQLException {
+    return PostgresFindings.of(connection, new PostgresDialect(true, true), limits);
+  }
+
+  private void set(String setting, String value) throws SQLException {
+    Doctor.run(admin, "ALTER SYSTEM SET " + setting + " = " + value, "SELECT pg_reload_conf()");
+  }
+
+  private void reset(String setting) throws SQLException {
+    Doctor.run(admin, "ALTER SYSTEM RESET " + setting, "SELECT pg_reload_conf()");
+  }
+
+  @Test
+  void anAccountWhoseCommitsWaitForNothingIsAProblem() throws SQLException {
+    try (Connection hasty = connect("?options=-c%20synchronous_commit=off")) {
+      awaitOnly(hasty, Level.PROBLEM, "synchronous_commit: off");
+    }
+  }
+
+  @Test
+  void aTransactionThatStaysOpenIsNamedByItsSession() throws SQLException {
+    limits = AT_ONCE;
+    try (Connection other = connect("")) {
+      other.setAutoCommit(false);
+      Doctor.run(other, "SELECT txid_current()");
+      int pid = other.unwrap(PGConnection.class).getBackendPID();
+
+      awaitOnly(admin, Level.WARNING, "session " + pid + " has a transaction open for ");
+
+      other.rollback();
+      awaitHealthy(admin);
+    }
+  }
+
+  @Test
+  void aPreparedTransactionThatNobodyEndsIsNamed() throws SQLException {
+    limits = AT_ONCE;
+    Doctor.run(admin, "BEGIN", "SELECT txid_current()", "PREPARE TRANSACTION 'forgotten'");
+
+    awaitOnly(admin, Level.WARNING, "prepared transaction forgotten");
+
+    Doctor.run(admin, "ROLLBACK PREPARED 'forgotten'");
+  }
+
+  @Test
+  void deadRowsThatNobodyVacuumsAreCounted() throws SQLException {
+    limits = AT_ONCE;
+    Doctor.run(
+        admin,
+        "ALTER TABLE pawl_lock SET (autovacuum_enabled = false)",
+        "INSERT INTO pawl_lock (name, kind, last_token, holders, withdrawn)"
+            + " VALUES ('x', '', 0, '[]', '[]')");
+    for (int i = 0; i < 30; i++) {
+      Doctor.run(admin, "UPDATE pawl_lock SET last_token = last_token + 1");
+    }
+
+    awaitOnly(admin, Level.WARNING, "pawl_lock has ");
+
+    Doctor.run(admin, "DELETE FROM pawl_lock", "VACUUM pawl_lock");
+    Doctor.run(admin, "ALTER TABLE pawl_lock RESET (autovacuum_enabled)");
+  }
+
+  @Test
+  void aServerWithoutAutovacuumIsWarnedOf() throws SQLException {
+    set("autovacuum", "off");
+
+    awaitOnly(admin, Level.WARNING, "autovacuum: off");
+
+    reset("autovacuum");
+  }
+
+  @Test
+  void synchronousStandbysOfWhichNoneIsThereAreAProblem() throws SQLException {
+    set("synchronous_standby_names", "'nobody'");
+
+    awaitOnly(admin, Level.PROBLEM, "synchronous_standby_names: nobody, and none of them");
+
+    reset("synchronous_standby_names");
+  }
+
+  @Test
+  void commitsThatWaitForNoSynchronousStandbyAreWarnedOf() throws SQLException {
+    try (Connection replication = standby();
+        PGReplicationStream stream = follow(replication);
+        Connection hasty = connect("?options=-c%20synchronous_commit=local")) {
+      assertThat(stream.isClosed()).isFalse();
+      set("synchronous_standby_names", "'*'");
+
+      awaitOnly(hasty, Level.WARNING, "synchronous_commit: local");
+
+      reset("synchronous_standby_names");
+    }
+  }
+
+  @Test
+  void asynchronousStandbysAreWarnedOf() throws SQLException {
+    try (Connection replication = standby();
+        PGReplicationStream stream = follow(replication)) {
+      assertThat(stream.isClosed()).isFalse();
+
+      awaitOnly(admin, Level.WARNING, "standbys are asynchronous");
+    }
+  }
+
+  @Test
+  void aStandbyThatFallsBehindIsWarnedOfAndOneThatDoesNotIsWell() throws SQLException {
+    try (Connection replication = standby();
+        PGReplicationStream stream = follow(replication)) {
+      set("synchronous_standby_names", "'*'");
+      awaitHealthy(admin);
+
+      limits = new PostgresFindings.Limits(Duration.ofMinutes(1), 1_000, 100_000);
+      Doctor.run(
+          admin,
+          "SET synchronous_commit = local",
+          "CREATE TABLE written AS SELECT repeat('x', 100) FROM generate_series(1, 1000)",
+          "DROP TABLE written",
+          "SET synchronous_commit = on");
+      awaitOnly(admin, Level.WARNING, " bytes behind");
+
+      assertThat(stream.isClosed()).isFalse();
+      reset("synchronous_standby_names");
+    }
+  }
+
+  /** A connection on which the server sends its log, as it does to a standby. */
+  private static Connection standby() throws SQLException {
+    Properties properties = new Properties();
+    properties.setProperty("user", PostgresServer.USER);
+    properties.setProperty("password", PostgresServer.PASSWORD);
+    properties.setProperty("replication", "true");
+    properties.setProperty("assumeMinServerVersion", "13");
+    properties.setProperty("preferQueryMode", "simple");
+    return DriverManager.getConnection(server.jdbcUrl(), properties);
+  }
+
+  /** Says that everything until now is on its disk. */
+  private PGReplicationStream follow(Connection replication) throws SQLException {
+    LogSequenceNumber now;
+    try (var statement = admin.createStatement();
+        var row = statement.executeQuery("SELECT pg_current_wal_lsn()")) {
+      row.next();
+      now = LogSequenceNumber.valueOf(row.getString(1));
+    }
+    PGReplicationStream stream =
+        replication
+            .unwrap(PGConnection.class)
+            .getReplicationAPI()
+            .replicationStream()
+            .physical()
+            .withStartPosition(now)
+            .start();
+    stream.setFlushedLSN(now);
+    stream.setAppliedLSN(now);
+    stream.forceUpdateStatus();
+    return stream;
+  }
+
+  @Test
+  void whatTheAccountMayNotSeeIsSaidToBeUnseen() throws SQLException {
+    Doctor.run(admin, "CREATE USER clerk PASSWORD 'clerk'", "GRANT SELECT ON pawl_lock TO clerk");
+    try (Connection clerk = Doctor.connect(server.jdbcUrl(), "clerk", "clerk")) {
+      assertThat(findings(clerk))
+          .allSatisfy(finding -> assertThat(finding.level()).isEqualTo(Level.OK))
+          .filteredOn(finding -> finding.what().contains("not looked at"))
+          .extracting(Finding::fix)
+          .containsExactly("GRANT pg_read_all_stats lets it", "GRANT pg_read_all_stats lets it");
+
+      Doctor.run(admin, "GRANT pg_read_all_stats TO clerk");
+      awaitHealthy(clerk);
+    }
+  }
+}
