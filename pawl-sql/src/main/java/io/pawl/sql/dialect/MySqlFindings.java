@@ -28,6 +28,11 @@ final class MySqlFindings {
           + " WHERE me.MEMBER_ID = @@server_uuid AND me.MEMBER_STATE <> 'OFFLINE'"
           + " GROUP BY me.MEMBER_STATE, me.MEMBER_ROLE";
 
+  private static final String SIZES =
+      "SELECT table_name, table_rows, data_length + index_length FROM information_schema.tables"
+          + " WHERE table_schema = DATABASE() AND table_name IN ('pawl_lock', 'pawl_waiter',"
+          + " 'pawl_counter', 'pawl_ledger') ORDER BY table_name";
+
   private static final String SEE_SESSIONS = "GRANT PROCESS ON *.* lets it";
 
   private final Findings findings;
@@ -56,9 +61,8 @@ final class MySqlFindings {
   }
 
   private void look() throws SQLException {
-    List<String> server = findings.row("SELECT VERSION(), COUNT(*) FROM pawl_lock");
-    findings.ok("server " + server.get(0));
-    findings.ok(server.get(1) + " lock names known");
+    findings.ok("server " + findings.row("SELECT VERSION()").get(0));
+    TableFindings.add(findings, SIZES, TableFindings.MANY_BYTES);
     expect(
         "innodb_flush_log_at_trx_commit",
         "1",

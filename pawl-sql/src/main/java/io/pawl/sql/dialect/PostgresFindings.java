@@ -14,10 +14,12 @@ final class PostgresFindings {
    *
    * @param transaction open for as long
    * @param lagBytes of a standby, more than this
+   * @param tableBytes of all tables, more than this
    * @param deadRows of a table, more than this, and than ten times those that live
    */
-  record Limits(Duration transaction, long lagBytes, long deadRows) {
-    static final Limits USUAL = new Limits(Duration.ofMinutes(1), 16 << 20, 100_000);
+  record Limits(Duration transaction, long lagBytes, long deadRows, long tableBytes) {
+    static final Limits USUAL =
+        new Limits(Duration.ofMinutes(1), 16 << 20, 100_000, TableFindings.MANY_BYTES);
   }
 
   /** Those that keep rows from being vacuumed, or that others may wait for. */
@@ -36,6 +38,11 @@ final class PostgresFindings {
       "SELECT application_name, state, sync_state,"
           + " COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn), 0)::bigint"
           + " FROM pg_stat_replication WHERE state <> 'backup' ORDER BY application_name";
+
+  private static final String SIZES =
+      "SELECT relname, greatest(reltuples, 0)::bigint, pg_total_relation_size(oid) FROM pg_class"
+          + " WHERE relkind = 'r' AND relname IN ('pawl_lock', 'pawl_waiter', 'pawl_counter',"
+          + " 'pawl_ledger') AND pg_table_is_visible(oid) ORDER BY relname";
 
   private static final String DEAD_ROWS =
       "SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables"
@@ -65,7 +72,7 @@ final class PostgresFindings {
 
   private void look(boolean pooled) throws SQLException {
     findings.ok("PostgreSQL " + setting("server_version"));
-    findings.ok(ask("SELECT count(*) FROM pawl_lock") + " lock names known");
+    TableFindings.add(findings, SIZES, limits.tableBytes());
     findings.expect(
         "pg_is_in_recovery",
         ask("SELECT pg_is_in_recovery()"),

@@ -31,6 +31,10 @@ public class SqliteDialect implements Dialect, Connections {
   private static final String LOCK_ROW =
       lockRow(Table.LOCK, "EXISTS (SELECT 1 FROM pawl_waiter WHERE lock_name = name)");
 
+  private static final String SIZE =
+      "SELECT 'the file', (SELECT count(*) FROM pawl_lock), page_count * page_size"
+          + " FROM pragma_page_count, pragma_page_size";
+
   private static final String UPSERT_LOCK = upsertRow(Table.LOCK);
 
   private final Path file;
@@ -332,8 +336,10 @@ public class SqliteDialect implements Dialect, Connections {
               "ok",
               askText(statement, "PRAGMA quick_check(1)"),
               "the file is damaged: delete it while nothing uses it; tokens start anew"));
-      findings.add(ok(askInt(statement, "SELECT count(*) FROM pawl_lock") + " lock names known"));
     }
+    Findings tables = new Findings(reader, this);
+    TableFindings.add(tables, SIZE, TableFindings.MANY_BYTES);
+    findings.addAll(tables.all());
     findings.add(
         clock.isMonotonic()
             ? ok("clock: the host's monotonic one; setting the wall clock changes nothing")

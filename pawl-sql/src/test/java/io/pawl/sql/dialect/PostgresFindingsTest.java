@@ -25,7 +25,7 @@ import org.postgresql.replication.PGReplicationStream;
 class PostgresFindingsTest implements Doctor {
 
   private static final PostgresFindings.Limits AT_ONCE =
-      new PostgresFindings.Limits(Duration.ZERO, 16 << 20, 20);
+      new PostgresFindings.Limits(Duration.ZERO, 16 << 20, 20, TableFindings.MANY_BYTES);
 
   private static PostgresServer server;
 
@@ -78,6 +78,14 @@ class PostgresFindingsTest implements Doctor {
 
   private void reset(String setting) throws SQLException {
     Doctor.run(admin, "ALTER SYSTEM RESET " + setting, "SELECT pg_reload_conf()");
+  }
+
+  @Test
+  void tablesThatHaveBecomeLargeAreAWarning() throws SQLException {
+    assertThat(findings(admin))
+        .anyMatch(finding -> finding.what().startsWith("pawl_ledger: about"));
+    limits = new PostgresFindings.Limits(Duration.ofMinutes(1), 16 << 20, 100_000, 1);
+    awaitOnly(admin, Level.WARNING, "Pawl's tables have");
   }
 
   @Test
@@ -179,7 +187,9 @@ class PostgresFindingsTest implements Doctor {
       set("synchronous_standby_names", "'*'");
       awaitHealthy(admin);
 
-      limits = new PostgresFindings.Limits(Duration.ofMinutes(1), 1_000, 100_000);
+      limits =
+          new PostgresFindings.Limits(
+              Duration.ofMinutes(1), 1_000, 100_000, TableFindings.MANY_BYTES);
       Doctor.run(
           admin,
           "SET synchronous_commit = local",
