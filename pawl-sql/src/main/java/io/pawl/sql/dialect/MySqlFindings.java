@@ -111,10 +111,15 @@ final class MySqlFindings {
       findings.ok("no transaction is open for " + longTransaction.toSeconds() + " s");
       return;
     }
+    boolean prepared = oldest.get(0).equals("0"); // it has outlived its session
     findings.warning(
-        "session " + oldest.get(0) + " has a transaction open for " + oldest.get(1) + " s",
-        "end it, or KILL "
-            + oldest.get(0)
+        (prepared
+                ? "a prepared XA transaction is"
+                : "session " + oldest.get(0) + " has a transaction")
+            + " open for "
+            + oldest.get(1)
+            + " s",
+        (prepared ? "end it, as XA RECOVER names it" : "end it, or KILL " + oldest.get(0))
             + ": the server keeps every row that has changed since, and all wait whose rows it"
             + " locked");
   }

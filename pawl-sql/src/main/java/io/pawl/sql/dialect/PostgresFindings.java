@@ -49,6 +49,9 @@ final class PostgresFindings {
           + " WHERE relname LIKE 'pawl\\_%' AND pg_table_is_visible(relid)"
           + " AND n_dead_tup > ? AND n_dead_tup > 10 * n_live_tup ORDER BY relname";
 
+  private static final String HARM =
+      "VACUUM removes no row that was deleted since, and all wait whose rows it locked";
+
   private static final String SEE_SESSIONS = "GRANT pg_read_all_stats lets it";
 
   private final Findings findings;
@@ -84,13 +87,12 @@ final class PostgresFindings {
     synchronousCommit(commit, standbys);
     if (ask("SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')").equals("t")) {
       findings.look("standbys", "", () -> standbys(standbys));
-      findings.look("long transactions", "", () -> oldest("session ", OLDEST_TRANSACTION));
+      findings.look("long transactions", "", this::transactions);
     } else {
       findings.unseen("standbys", SEE_SESSIONS);
       findings.unseen("long transactions", SEE_SESSIONS);
     }
-    findings.look(
-        "prepared transactions", "", () -> oldest("prepared transaction ", OLDEST_PREPARED));
+    findings.look("prepared transactions", "", this::preparedTransactions);
     findings.look("dead rows", "", this::deadRows);
     if (pooled) {
       findings.ok("behind a pooler: waiters poll, since LISTEN may be deaf there");
@@ -144,15 +146,29 @@ final class PostgresFindings {
     return state.equals("sync") || state.equals("quorum");
   }
 
-  private void oldest(String what, String query) throws SQLException {
-    List<String> oldest = findings.row(query);
-    if (oldest.isEmpty() || Long.parseLong(oldest.get(1)) < limits.transaction.toSeconds()) {
-      findings.ok("no " + what + "is open for " + limits.transaction.toSeconds() + " s");
-      return;
+  private void transactions() throws SQLException {
+    List<String> oldest = findings.row(OLDEST_TRANSACTION);
+    if (isLong(oldest)) {
+      findings.warning(
+          "session " + oldest.get(0) + " has a transaction open for " + oldest.get(1) + " s",
+          "end it, or pg_terminate_backend(" + oldest.get(0) + "): " + HARM);
+    } else {
+      findings.ok("no transaction is open for " + limits.transaction.toSeconds() + " s");
     }
-    findings.warning(
-        what + oldest.get(0) + " has a transaction open for " + oldest.get(1) + " s",
-        "end it: VACUUM removes no row that was deleted since, and all wait whose rows it locked");
+  }
+
+  private void preparedTransactions() throws SQLException {
+    List<String> oldest = findings.row(OLDEST_PREPARED);
+    if (isLong(oldest)) {
+      findings.warning(
+          "prepared transaction " + oldest.get(0) + " is open for " + oldest.get(1) + " s",
+          "end it by COMMIT PREPARED or ROLLBACK PREPARED: " + HARM);
+    }
+  }
+
+  private boolean isLong(List<String> transaction) {
+    return !transaction.isEmpty()
+        && Long.parseLong(transaction.get(1)) >= limits.transaction.toSeconds();
   }
 
   private void deadRows() throws SQLException {
