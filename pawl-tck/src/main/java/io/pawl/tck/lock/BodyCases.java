@@ -10,6 +10,7 @@ import io.pawl.OnLoss;
 import io.pawl.ScheduledJob;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.RunTooLongException;
+import io.pawl.options.LockOptions;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
@@ -138,10 +139,12 @@ public abstract class BodyCases extends LockCases {
     assertThat(Thread.interrupted()).isTrue();
     assertComesFree(lock);
 
+    // long enough for the body's own interrupt to come first: two would be one flag
+    LockOptions lasting = LockOptions.defaults().lease(bench.shortLease().multipliedBy(5));
     loseAllRenewals();
     assertThatThrownBy(
             () ->
-                shortHere(lock)
+                here.lock(lock, lasting)
                     .run(
                         PATIENT,
                         OnLoss.INTERRUPT,
