@@ -176,7 +176,7 @@ final class Counters {
    */
   void checkPast(String counter, Instant before) {
     Instant now = now();
-    if (before.isBefore(Instant.EPOCH) || before.isAfter(now)) {
+    if (before.isBefore(Instant.EPOCH) || before.toEpochMilli() > now.toEpochMilli()) {
       throw new IllegalArgumentException(
           "counter '" + counter + "': before " + before + " is not between 1970 and now, " + now);
     }

@@ -47,11 +47,23 @@ class SqliteFileTest {
   void aFileOfANewerPawlIsRefused() throws Exception {
     Path file = folder.resolve("locks.db");
     open(file).close();
-    execute(file, "PRAGMA user_version = 99");
+    execute(file, "INSERT INTO pawl_schema (version, usable_by) VALUES (99, 99)");
     assertThatThrownBy(() -> open(file))
         .isInstanceOf(StoreConfigurationException.class)
-        .hasMessageContaining("newer Pawl")
+        .hasMessageContaining(file.toString())
+        .hasMessageContaining("upgrade")
         .hasMessageContaining("99");
+  }
+
+  @Test
+  void aFileFromBeforeTheFirstReleaseIsRefused() throws Exception {
+    Path file = folder.resolve("locks.db");
+    open(file).close();
+    execute(file, "PRAGMA user_version = 2");
+    assertThatThrownBy(() -> open(file))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining(file.toString())
+        .hasMessageContaining("never released");
   }
 
   @Test

@@ -59,12 +59,18 @@ kill_at=$((now + grace))
 scan
 [ "$grace" = 0 ] || kill -s TERM $alive
 while [ "$now" -lt "$kill_at" ]; do
+  looked_at=$now
   scan
   [ "$alive" != ' ' ] || exit 0
-  sleep 0.05
+  uptime
+  pause=5
+  left=$((kill_at - now))
+  # looking takes time too: where another look would end too late, only the time is awaited
+  [ "$left" -gt $((2 * (now - looked_at) + pause)) ] || pause=$left
+  [ "$pause" -lt 1 ] || sleep "$((pause / 100)).$((pause / 10 % 10))$((pause % 10))"
   uptime
 done
-kill -s KILL $alive 2>/dev/null # those just seen; looking again takes time
+kill -s KILL $alive 2>/dev/null # those last seen, at once
 rounds=0
 while scan; [ "$alive" != ' ' ] && [ "$rounds" -lt 100 ]; do
   kill -s KILL $alive

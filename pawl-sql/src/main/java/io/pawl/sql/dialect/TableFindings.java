@@ -26,7 +26,7 @@ final class TableFindings {
     findings.look("tables", "", () -> addSizes(findings, sizes, manyBytes));
     findings.look(
         "ledgers",
-        "",
+        "GRANT SELECT ON pawl_counter and pawl_ledger lets it",
         () -> {
           String oldest = findings.row(OLDEST_OPERATION).get(0);
           if (!oldest.isEmpty()) {
@@ -35,7 +35,7 @@ final class TableFindings {
         });
     findings.look(
         "locks forgotten",
-        "",
+        "GRANT SELECT ON pawl_forgotten lets it",
         () -> {
           List<String> forgotten =
               findings.row("SELECT locks, last_token FROM pawl_forgotten WHERE one = 1");

@@ -238,15 +238,22 @@ class PostgresFindingsTest implements Doctor {
 
   @Test
   void whatTheAccountMayNotSeeIsSaidToBeUnseen() throws SQLException {
-    Doctor.run(admin, "CREATE USER clerk PASSWORD 'clerk'", "GRANT SELECT ON pawl_lock TO clerk");
+    Doctor.run(
+        admin,
+        "CREATE USER clerk PASSWORD 'clerk'",
+        "GRANT SELECT ON pawl_lock, pawl_counter, pawl_ledger TO clerk");
     try (Connection clerk = Doctor.connect(server.jdbcUrl(), "clerk", "clerk")) {
       assertThat(findings(clerk))
           .allSatisfy(finding -> assertThat(finding.level()).isEqualTo(Level.OK))
           .filteredOn(finding -> finding.what().contains("not looked at"))
           .extracting(Finding::fix)
-          .containsExactly("GRANT pg_read_all_stats lets it", "GRANT pg_read_all_stats lets it");
+          .containsExactly(
+              "GRANT SELECT ON pawl_forgotten lets it",
+              "GRANT pg_read_all_stats lets it",
+              "GRANT pg_read_all_stats lets it");
 
-      Doctor.run(admin, "GRANT pg_read_all_stats TO clerk");
+      Doctor.run(
+          admin, "GRANT pg_read_all_stats TO clerk", "GRANT SELECT ON pawl_forgotten TO clerk");
       awaitHealthy(clerk);
     }
   }
