@@ -176,7 +176,7 @@ final class Counters {
    */
   void checkPast(String counter, Instant before) {
     Instant now = now();
-    if (before.isBefore(Instant.EPOCH) || before.toEpochMilli() > now.toEpochMilli()) {
+    if (before.isBefore(Instant.EPOCH) || !before.isBefore(now.plusMillis(1))) {
       throw new IllegalArgumentException(
           "counter '" + counter + "': before " + before + " is not between 1970 and now, " + now);
     }

@@ -6,6 +6,7 @@ import io.pawl.engine.Lifecycle;
 import io.pawl.engine.Retry;
 import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
+import io.pawl.options.Retention;
 import io.pawl.spi.Maintainable;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +24,7 @@ import java.util.function.Function;
 public final class Maintenance {
 
   private static final int PAGE = 1_000;
+  private static final int MOST_TOLD = 10;
   private static final String ALL = "*";
 
   private final Engine engine;
@@ -38,36 +40,45 @@ public final class Maintenance {
    * Their tokens go on growing: should such a lock be used again, its first token is larger than
    * all before. Whether it is a lock or a semaphore is fixed anew.
    *
-   * @param idle at least one hour, by the store's clock
+   * @param idle 1 hour to 100 years, by the store's clock
    * @return how many locks were forgotten
-   * @throws IllegalArgumentException when {@code idle} is shorter
+   * @throws IllegalArgumentException for any other duration
    * @throws UnsupportedOperationException when the store forgets by itself
    * @throws StoreException when the store fails for longer than the client's patience
    */
   public long purge(Duration idle) {
-    if (idle.compareTo(Maintainable.SHORTEST_IDLE) < 0) {
-      throw new IllegalArgumentException(
-          "idle: " + idle + " is shorter than one hour, in which a message may still arrive");
-    }
+    Retention.check("idle", idle);
     return ask(store -> store.purge(idle));
   }
 
   /**
    * Forgets the operations of all counters whose ids were first used before {@code before}, as
    * {@link CounterLedger#prune} does for one. From then on an operation that old is refused ({@link
-   * OperationTooOldException}).
+   * OperationTooOldException}). Where that fails for a counter, the others are pruned all the same.
    *
    * @param before from 1970 to now
    * @return how many operations were forgotten
    * @throws IllegalArgumentException for any other time, before anything is sent
    * @throws UnsupportedOperationException when the store has no counters
-   * @throws StoreException when the store fails for longer than the client's patience
+   * @throws StoreException the first failure, with the others suppressed in it
    */
   public long pruneLedgers(Instant before) {
     counters.checkPast("all counters", before);
     long pruned = 0;
+    StoreException failure = null;
     for (String counter : counters()) {
-      pruned += counters.ledger(counter).prune(before);
+      try {
+        pruned += counters.ledger(counter).prune(before);
+      } catch (StoreException e) {
+        if (failure == null) {
+          failure = e;
+        } else if (failure.getSuppressed().length < MOST_TOLD) {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
     return pruned;
   }
@@ -92,7 +103,8 @@ public final class Maintenance {
    * Raises the fencing tokens of all locks, used or not, so that the next tokens are larger than
    * any that the store may have granted and forgotten: after a restore from a backup, or a failover
    * that has lost commits. Fences go on refusing holders from before. Whoever holds a lock keeps it
-   * under its token.
+   * under its token. To be called while no other client uses the store: a lock that is first used
+   * at that moment may be left out.
    *
    * @param by 1 to 2^50; {@link Maintainable#TOKENS_RAISED_BY} is more than a restore can lose
    * @return how many locks the store knows

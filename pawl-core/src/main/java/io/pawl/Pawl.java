@@ -65,7 +65,12 @@ public final class Pawl implements AutoCloseable {
     this.inspection = new Inspection(engine);
     this.maintenance = new Maintenance(engine, counters);
     this.retainer =
-        new Retainer(engine, options.retention(), maintenance, "pawl-" + number + "-retention");
+        new Retainer(
+            engine,
+            options.retention(),
+            maintenance,
+            "pawl-" + number + "-retention",
+            Retainer.Pace.USUAL);
     this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
     if (options.releaseAtShutdown()) {
       addHook();
@@ -301,6 +306,10 @@ public final class Pawl implements AutoCloseable {
 
   Retainer retainer() {
     return retainer;
+  }
+
+  Retainer retainerAt(Retainer.Pace pace) {
+    return new Retainer(engine, retainer.retention(), maintenance, "pawl-retention", pace);
   }
 
   /** As {@link #close(Duration)}, with the grace of {@link PawlOptions#shutdownGrace}. */

@@ -3,7 +3,6 @@ package io.pawl;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.Time;
 import io.pawl.engine.Engine;
-import io.pawl.error.PawlException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.Retention;
 import io.pawl.spi.CounterStore;
@@ -17,40 +16,53 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out a client's {@link Retention} once an hour, unless another client did: whoever has the
- * lock keeps it for most of the hour. A thread of its own lives for as long as there is work. The
- * lock is for economy alone, since two may well be at it; so closing gives it back at once.
+ * Carries out a client's {@link Retention} once an hour, unless another client did: the lock stays
+ * busy for most of the hour, whatever becomes of the client. A thread of its own lives for as long
+ * as there is work. The lock is for economy alone, since two may well be at it; so closing waits
+ * for nothing of this.
  */
 final class Retainer {
 
   private static final Logger log = LoggerFactory.getLogger(Retainer.class);
 
-  private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
-
-  /** The first time comes after 1 to 10 minutes, so that a fleet does not ask all at once. */
-  private static final long FIRST_NANOS = Duration.ofMinutes(1).toNanos();
-
-  private static final Duration KEPT = Duration.ofMinutes(50);
+  /**
+   * When it does.
+   *
+   * @param first 1 to 10 times this after the start, so that a fleet does not ask all at once
+   * @param every after which it does again
+   * @param kept for how long the lock keeps other clients from it
+   */
+  record Pace(Duration first, Duration every, Duration kept) {
+    static final Pace USUAL =
+        new Pace(Duration.ofMinutes(1), Duration.ofHours(1), Duration.ofMinutes(50));
+  }
 
   private final Engine engine;
   private final Retention retention;
   private final Maintenance maintenance;
   private final String threadName;
+  private final Pace pace;
   private final ReentrantLock mutex = new ReentrantLock();
   private boolean stopped;
   private Time.@Nullable Pending next;
   private @Nullable Lease lease;
 
-  Retainer(Engine engine, Retention retention, Maintenance maintenance, String threadName) {
+  Retainer(
+      Engine engine, Retention retention, Maintenance maintenance, String threadName, Pace pace) {
     this.engine = engine;
     this.retention = retention;
     this.maintenance = maintenance;
     this.threadName = threadName;
+    this.pace = pace;
+  }
+
+  Retention retention() {
+    return retention;
   }
 
   void start() {
     if (!retention.isNone()) {
-      plan(FIRST_NANOS * (1 + engine.random().nextInt(10)));
+      plan(pace.first.toNanos() * (1 + engine.random().nextInt(10)));
     }
   }
 
@@ -69,39 +81,50 @@ final class Retainer {
     try {
       DaemonThreads.named(threadName, this::turn).start();
     } catch (OutOfMemoryError noThread) {
-      plan(FIRST_NANOS);
+      plan(pace.first.toNanos());
     }
   }
 
   private void turn() {
     try {
       retain();
-    } catch (PawlException | IllegalStateException e) {
+    } catch (RuntimeException e) {
       if (!engine.lifecycle().isClosed()) {
         log.warn("retention on {} failed; it is tried again", engine.store().describe(), e);
       }
     } finally {
-      plan(HOUR_NANOS);
+      plan(pace.every.toNanos());
     }
   }
 
   /** Forgets what may be forgotten, unless another client does; says whether. */
   boolean retain() {
-    LockOptions options = LockOptions.defaults().minHold(KEPT);
+    LockOptions options = LockOptions.defaults().minHold(pace.kept);
     Optional<Lease> taken = new DistributedLock(engine, Retention.LOCK, options).tryAcquire();
     if (taken.isEmpty() || !keep(taken.get())) {
       return false;
     }
     try (Lease held = taken.get()) {
-      if (!retention.ledgers().isZero() && engine.store() instanceof CounterStore) {
-        Instant before = Instant.ofEpochMilli(engine.time().wallMillis());
-        long pruned = maintenance.pruneLedgers(before.minus(retention.ledgers()));
-        log.debug("forgot {} operations of counters", pruned);
-      }
-      if (!retention.idleLocks().isZero() && engine.store() instanceof Maintainable) {
-        log.debug("forgot {} locks", maintenance.purge(retention.idleLocks()));
-      }
-      return true;
+      forgetLedgers();
+    } finally {
+      // a failure of the one is no reason to leave out the other; nor does it need the lock
+      forgetIdleLocks();
+    }
+    return true;
+  }
+
+  private void forgetLedgers() {
+    Instant before = Instant.ofEpochMilli(engine.time().wallMillis()).minus(retention.ledgers());
+    if (!retention.ledgers().isZero()
+        && before.isAfter(Instant.EPOCH)
+        && engine.store() instanceof CounterStore) {
+      log.debug("forgot {} operations of counters", maintenance.pruneLedgers(before));
+    }
+  }
+
+  private void forgetIdleLocks() {
+    if (!retention.idleLocks().isZero() && engine.store() instanceof Maintainable) {
+      log.debug("forgot {} locks", maintenance.purge(retention.idleLocks()));
     }
   }
 

@@ -2,6 +2,7 @@ package io.pawl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class RetentionTest {
 
   private static final Duration DAY = Duration.ofDays(1);
+  private static final Duration SOON = Duration.ofMillis(1);
   private static final OperationId OLD =
       OperationId.of("order-1", Instant.now().minus(Duration.ofDays(2)));
 
@@ -51,12 +53,51 @@ class RetentionTest {
   }
 
   @Test
+  void itIsDoneAgainAndAgainUntilTheClientCloses() {
+    try (Pawl client = Pawl.over(store, forgets)) {
+      client.counter("a").add(1, OLD);
+      Retainer often = client.retainerAt(new Retainer.Pace(SOON, SOON, Duration.ZERO));
+      often.start();
+      awaitPruned(client, "a");
+      client.counter("b").add(1, OLD);
+      awaitPruned(client, "b");
+
+      often.stop();
+      await().until(() -> threads("-retention") == 0);
+      client.counter("c").add(1, OLD);
+      assertThat(client.counter("c").ledger().history(1)).hasSize(1);
+    }
+  }
+
+  private static void awaitPruned(Pawl client, String counter) {
+    await().until(() -> client.counter(counter).ledger().history(1).isEmpty());
+  }
+
+  private static long threads(String suffix) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().endsWith(suffix))
+        .count();
+  }
+
+  @Test
   void aTimeInWhichAMessageMayStillArriveIsRefused() {
     assertThatThrownBy(() -> Retention.NONE.ledgers(Duration.ofMinutes(59)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("PT59M");
     assertThatThrownBy(() -> Retention.NONE.idleLocks(Duration.ofSeconds(-1)))
         .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Retention.NONE.idleLocks(Duration.ofSeconds(Long.MAX_VALUE)))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aTimeFromBeforeAllCountersForgetsNothing() {
+    Retention century = Retention.NONE.ledgers(Duration.ofDays(36_500));
+    try (Pawl client = Pawl.over(store, PawlOptions.defaults().retention(century))) {
+      client.counter("a").add(1, OLD);
+      assertThat(client.retainer().retain()).isTrue();
+      assertThat(client.counter("a").ledger().history(1)).hasSize(1);
+    }
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.pawl.options;
 
+import io.pawl.spi.DurationText;
 import io.pawl.spi.Maintainable;
 import java.time.Duration;
 
@@ -9,9 +10,10 @@ import java.time.Duration;
  * meanwhile. Immutable; each method returns a changed copy.
  *
  * @param ledgers operations of counters are forgotten when their ids were first used longer ago
- *     than this, at least one hour, as {@code CounterLedger.prune} does it; zero: never
- * @param idleLocks locks are forgotten when nobody has used them for this long, at least one hour,
- *     as {@code Maintenance.purge} does it where the store remembers locks for ever; zero: never
+ *     than this, 1 hour to 100 years, as {@code CounterLedger.prune} does it; zero: never
+ * @param idleLocks locks are forgotten when nobody has used them for this long, 1 hour to 100
+ *     years, as {@code Maintenance.purge} does it where the store remembers locks for ever; zero:
+ *     never
  */
 public record Retention(Duration ledgers, Duration idleLocks) {
 
@@ -22,15 +24,29 @@ public record Retention(Duration ledgers, Duration idleLocks) {
   public static final String LOCK = "pawl:retention";
 
   public Retention {
-    check("retention of ledgers", ledgers);
-    check("retention of idle locks", idleLocks);
+    checkOrNever("retention of ledgers", ledgers);
+    checkOrNever("retention of idle locks", idleLocks);
   }
 
-  private static void check(String what, Duration time) {
-    if (!time.isZero() && time.compareTo(Maintainable.SHORTEST_IDLE) < 0) {
-      throw new IllegalArgumentException(
-          what + ": " + time + " is shorter than one hour; name a longer time, or zero for never");
+  private static void checkOrNever(String what, Duration time) {
+    if (!time.isZero()) {
+      check(what, time);
     }
+  }
+
+  /**
+   * Returns {@code time}.
+   *
+   * @throws IllegalArgumentException outside 1 hour, in which a message may still arrive, to 100
+   *     years
+   */
+  public static Duration check(String what, Duration time) {
+    if (time.compareTo(Maintainable.SHORTEST_IDLE) < 0
+        || time.compareTo(DurationText.LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          what + ": " + time + " is not between 1 hour and 100 years");
+    }
+    return time;
   }
 
   public Retention ledgers(Duration longest) {

@@ -28,7 +28,7 @@ public interface Maintainable {
    * growing: the first token of a lock that was forgotten is larger than all that it ever granted.
    * So is the kind forgotten: the next grant fixes it anew.
    *
-   * @param idle at least {@link #SHORTEST_IDLE}
+   * @param idle {@link #SHORTEST_IDLE} to {@link DurationText#LONGEST}
    * @return how many locks were forgotten
    */
   CompletionStage<Long> purge(Duration idle);
@@ -36,7 +36,9 @@ public interface Maintainable {
   /**
    * Raises the fencing tokens of all locks, known or not, so that the next ones are larger than any
    * that may have been granted after the state of the store was saved: for after a restore from a
-   * backup, or a failover that has lost commits. Holders keep the tokens that they have.
+   * backup, or a failover that has lost commits. Holders keep the tokens that they have. To be
+   * called while no client uses the store: a lock that is made or kept locked by somebody else's
+   * transaction at that moment may be left out, or fail the call after some seconds.
    *
    * @param by 1 to {@link #MOST_RAISED}
    * @return how many locks are known

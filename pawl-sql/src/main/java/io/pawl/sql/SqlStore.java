@@ -9,6 +9,7 @@ import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.Diagnosable;
+import io.pawl.spi.DurationText;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
@@ -341,9 +342,8 @@ public final class SqlStore
 
   @Override
   public CompletionStage<Long> purge(Duration idle) {
-    if (idle.compareTo(SHORTEST_IDLE) < 0) {
-      throw new IllegalArgumentException(
-          "idle: " + idle + " is shorter than an hour; locks in use would be forgotten");
+    if (idle.compareTo(SHORTEST_IDLE) < 0 || idle.compareTo(DurationText.LONGEST) > 0) {
+      throw new IllegalArgumentException("idle: " + idle + " is not between 1 hour and 100 years");
     }
     return upkeep(() -> upkeep.purge(idle));
   }

@@ -2,10 +2,14 @@ package io.pawl.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
@@ -123,6 +127,69 @@ class UpkeepTest {
 
   @ParameterizedTest
   @EnumSource
+  void whatACrashedHolderOrAShortestHoldLeftBehindIsForgotten(TestDatabase database)
+      throws Exception {
+    Claim brief = Claims.claim(name("left"));
+    try (SqlStore store = database.open();
+        Pawl pawl = Pawl.over(store)) {
+      Claim crashed =
+          new Claim(
+              name("crashed"),
+              brief.id(),
+              brief.mode(),
+              Claim.MIN_LEASE,
+              Duration.ZERO,
+              true,
+              1,
+              0,
+              false,
+              brief.holder());
+      answer(store.attempt(crashed, standing -> {}));
+      LockOptions kept = LockOptions.defaults().minHold(Duration.ofMillis(100));
+      pawl.lock(name("kept"), kept).acquireUninterruptibly().close();
+      await().until(() -> holders(store, "crashed") + holders(store, "kept") == 0);
+    }
+    age(database, "");
+
+    try (SqlStore store = database.open()) {
+      answer(store.purge(HOUR));
+    }
+    assertThat(stored(database)).isZero();
+  }
+
+  private int holders(SqlStore store, String lock) {
+    return answer(store.show(name(lock))).orElseThrow().holders().size();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLedgerOfManyStepsIsPrunedAndEveryOperationCountedOnce(TestDatabase database)
+      throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url())) {
+      Counter counter = pawl.counter(name("counter"));
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < 1_200; i++) {
+        all.add(counter.async().add(1));
+      }
+      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+      Instant last = Instant.now();
+      await().until(() -> Instant.now().isAfter(last.plusMillis(1)));
+      Instant until = Instant.now();
+      ExecutorService threads = Executors.newFixedThreadPool(3);
+      List<CompletableFuture<Long>> pruners = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        pruners.add(CompletableFuture.supplyAsync(() -> counter.ledger().prune(until), threads));
+      }
+      assertThat(pruners.stream().mapToLong(CompletableFuture::join).sum()).isEqualTo(1_200);
+      assertThat(counter.ledger().history(10)).isEmpty();
+      assertThat(counter.read().value()).isEqualTo(1_200);
+      assertThat(counter.read().forgotten()).isEqualTo(1_200);
+      threads.shutdown();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void whatIsHeldOrWaitedForIsNotForgotten(TestDatabase database) throws Exception {
     try (SqlStore store = database.open()) {
       answer(store.attempt(Claims.claim(name("held")), standing -> {}));
@@ -147,14 +214,17 @@ class UpkeepTest {
       take(store, name("a"));
       take(store, name("b"));
       age(database, "");
+      take(store, name("a, used of late"));
       somebody.setAutoCommit(false);
-      statement.execute("SELECT 1 FROM pawl_lock WHERE name = '" + name("a") + "' FOR UPDATE");
+      for (String lock : List.of("a", "a, used of late")) {
+        statement.execute("SELECT 1 FROM pawl_lock WHERE name = '" + name(lock) + "' FOR UPDATE");
+      }
 
       answer(store.purge(HOUR));
-      assertThat(stored(database)).isEqualTo(1);
+      assertThat(stored(database)).isEqualTo(2);
       somebody.rollback();
       answer(store.purge(HOUR));
-      assertThat(stored(database)).isZero();
+      assertThat(stored(database)).isEqualTo(1);
     }
   }
 

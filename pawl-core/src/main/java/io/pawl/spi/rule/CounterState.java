@@ -81,7 +81,7 @@ public final class CounterState {
    *
    * @throws io.pawl.error.StoreException when {@code beforeMillis} is later than {@code now}
    */
-  public void forget(long beforeMillis, long now) {
+  public int forget(long beforeMillis, long now) {
     CounterRule.checkPast(name, beforeMillis, now);
     keptFromMillis = Math.max(keptFromMillis, beforeMillis);
     List<LedgerEntry> old = new ArrayList<>();
@@ -91,6 +91,7 @@ public final class CounterState {
       }
     }
     old.forEach(this::forget);
+    return old.size();
   }
 
   /**

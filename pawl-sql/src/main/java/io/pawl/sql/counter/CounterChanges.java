@@ -51,7 +51,7 @@ final class CounterChanges {
     session.chunks(opened).forEach(some -> writes.add(tables.openReservations(some)));
     session.chunks(closed).forEach(some -> writes.add(tables.closeReservations(some)));
     for (List<LedgerLine> ofOne : removed.values()) {
-      session.chunks(ofOne).forEach(some -> writes.add(CounterTables.deleteLines(some)));
+      session.chunks(ofOne).forEach(some -> writes.add(tables.deleteLines(some)));
     }
     session.chunks(rows).forEach(some -> writes.add(tables.writeRows(some)));
     return writes;

@@ -296,7 +296,7 @@ public final class CounterTables {
   Session.Write closeReservations(List<LedgerLine> lines) {
     String one = "(counter = ? AND until = ? AND id = ?)";
     return new Session.Write(
-        "DELETE FROM pawl_reservation WHERE " + either(one, lines.size()),
+        dialect.deleteByKey("pawl_reservation") + " WHERE " + either(one, lines.size()),
         (statement, first) -> {
           int parameter = first;
           for (LedgerLine line : lines) {
@@ -311,10 +311,10 @@ public final class CounterTables {
   /**
    * @param lines of one counter
    */
-  static Session.Write deleteLines(List<LedgerLine> lines) {
+  Session.Write deleteLines(List<LedgerLine> lines) {
     String ids = Table.repeated("?", lines.size());
     return new Session.Write(
-        "DELETE FROM pawl_ledger WHERE counter = ? AND id IN (" + ids + ")",
+        dialect.deleteByKey("pawl_ledger") + " WHERE counter = ? AND id IN (" + ids + ")",
         (statement, first) -> {
           int parameter = first;
           statement.setString(parameter++, lines.get(0).counter());

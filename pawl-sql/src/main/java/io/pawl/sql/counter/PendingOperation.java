@@ -182,11 +182,9 @@ public abstract class PendingOperation<T> extends Pending<T> {
     @Override
     public Step decide(Map<String, CounterState> states, long now) {
       CounterState state = states.get(counter);
-      if (state != null) {
-        state.forget(beforeMillis, now);
-      }
+      int removed = state == null ? 0 : state.forget(beforeMillis, now);
       boolean last = page.size() < LINES || page.get(page.size() - 1).entry().at() >= beforeMillis;
-      return new Step(old().size(), last ? null : page.get(page.size() - 1).number());
+      return new Step(removed, last ? null : page.get(page.size() - 1).number());
     }
   }
 }

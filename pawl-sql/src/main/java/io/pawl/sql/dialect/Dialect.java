@@ -167,11 +167,11 @@ public interface Dialect {
   }
 
   /**
-   * The names of locks in their order, and 1 for those that nobody holds and that were last written
-   * before the first parameter: those after the second, as many as the third says at most.
+   * The names of locks in their order, and 1 for those that were last written before the first
+   * parameter: those after the second, as many as the third says at most.
    */
   default String readIdleNames() {
-    return "SELECT name, CASE WHEN holders = '[]' AND used < ? THEN 1 ELSE 0 END FROM pawl_lock"
+    return "SELECT name, CASE WHEN used < ? THEN 1 ELSE 0 END FROM pawl_lock"
         + " WHERE name > ? ORDER BY name LIMIT ?";
   }
 
@@ -225,6 +225,11 @@ public interface Dialect {
         + Table.WAITER.columns()
         + ") "
         + String.join(" UNION ALL ", Collections.nCopies(n, one));
+  }
+
+  /** Begins a DELETE from a table of rows by its primary key. */
+  default String deleteByKey(String table) {
+    return "DELETE FROM " + table;
   }
 
   /** Deletes {@code n} rows of those that wait, by their positions. */

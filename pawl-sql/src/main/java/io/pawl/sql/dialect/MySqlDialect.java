@@ -195,6 +195,12 @@ public final class MySqlDialect implements Dialect {
         + ")";
   }
 
+  /** See {@link #lockRows}. */
+  @Override
+  public String deleteByKey(String table) {
+    return "DELETE " + table + " FROM " + table + " FORCE INDEX (PRIMARY)";
+  }
+
   @Override
   public String insertMissing(Table table, int n) {
     String key = table.key().get(0);

@@ -1,6 +1,7 @@
 package io.pawl.sql.lock;
 
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
@@ -37,7 +38,7 @@ public final class Upkeep implements AutoCloseable {
       "UPDATE pawl_forgotten SET last_token = last_token + ? WHERE one = 1";
 
   private static final String RAISE =
-      "UPDATE pawl_lock SET last_token = last_token + ? WHERE name > ? AND name <= ?";
+      " SET last_token = last_token + ? WHERE name > ? AND name <= ?";
 
   private static final String LARGEST_FORGOTTEN =
       "SELECT max(last_token), count(*) FROM pawl_forgotten";
@@ -48,6 +49,7 @@ public final class Upkeep implements AutoCloseable {
   private final Database database;
   private final Dialect dialect;
   private final Transactions transactions;
+  private volatile boolean closed;
 
   public Upkeep(Database database) {
     this.database = database;
@@ -57,7 +59,7 @@ public final class Upkeep implements AutoCloseable {
 
   /** See {@link io.pawl.spi.Maintainable#purge}. */
   public long purge(Duration idle) {
-    long before = now() - idle.toMillis();
+    long before = Math.max(0, now() - idle.toMillis());
     long purged = 0;
     String last = "";
     Names.Marked page;
@@ -96,7 +98,7 @@ public final class Upkeep implements AutoCloseable {
       String in = Table.repeated("?", some.size());
       writes.add(
           new Session.Write(
-              "DELETE FROM pawl_lock WHERE name IN (" + in + ")",
+              dialect.deleteByKey("pawl_lock") + " WHERE name IN (" + in + ")",
               (statement, first) -> LockRows.bind(some, statement, first)));
     }
     writes.add(forget(idle.size(), lastToken));
@@ -187,7 +189,7 @@ public final class Upkeep implements AutoCloseable {
     long known = checkEnoughAreLeft(by, largest);
     Session.Write raise =
         new Session.Write(
-            RAISE,
+            dialect.updateByName() + RAISE,
             (statement, first) -> {
               statement.setLong(first, by);
               return LockRows.bind(List.of(after, to), statement, first + 1);
@@ -230,6 +232,9 @@ public final class Upkeep implements AutoCloseable {
   }
 
   private <T> T read(Question<T> question) {
+    if (closed) {
+      throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
+    }
     try (Borrowed reader = Borrowed.reader(database)) {
       return question.of(reader.connection());
     } catch (SQLException e) {
@@ -249,6 +254,7 @@ public final class Upkeep implements AutoCloseable {
   /** No further step begins. */
   @Override
   public void close() {
+    closed = true;
     transactions.refuseMore();
   }
 }
