@@ -1,0 +1,5 @@
+/** The store on etcd. */
+@NullMarked
+package io.pawl.etcd;
+
+import org.jspecify.annotations.NullMarked;
