@@ -103,9 +103,13 @@ public final class Json {
     return fields.get(name) instanceof String text ? text : "";
   }
 
+  /** Returns a number of 64 bits, with a sign or without. */
   public static long number(Map<String, Object> fields, String name) {
     String text = text(fields, name);
-    return text.isEmpty() ? 0 : Long.parseLong(text);
+    if (text.isEmpty()) {
+      return 0;
+    }
+    return text.startsWith("-") ? Long.parseLong(text) : Long.parseUnsignedLong(text);
   }
 
   public static boolean flag(Map<String, Object> fields, String name) {
