@@ -6,8 +6,10 @@ import io.pawl.etcd.gateway.WatchStream.Event;
 import io.pawl.etcd.gateway.WatchStream.Watch;
 import io.pawl.spi.ClaimId;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who waits for whom, and the watches that tell of it: deletions of a lock's claims, and changes of
  * its kind, for each lock that this client waits for. The gateway takes the watches of a stream all
- * at once, so locks that come later get a further stream, and when there are too many streams one
- * takes the place of all. A lock stays watched for a while after its last waiter.
+ * at once, and only a few, so locks that come later get a further stream, and when there are too
+ * many streams one takes the place of all. That is wide if it is for more than a few locks: it
+ * watches the whole namespace. A lock stays watched for a while after its last waiter.
  *
  * <p>No event is missed: a claim waits from the revision at which it was read, its watch begins
  * there or has told of that revision, and where the watch is ahead the claim is read again. All the
@@ -28,7 +31,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bells {
 
-  private static final int MOST_LOCKS = 1_000;
+  private static final int MOST_LOCKS = 100_000;
+
+  /** Of a narrow stream. */
+  private static final int MOST_LOCKS_OF_A_STREAM = 8;
+
+  private static final int MOST_RECENT = 4_096;
+  private static final long OPENING_NANOS = 1_000_000_000;
   private static final int MOST_STREAMS = 4;
   private static final long LINGER_NANOS = 20_000_000_000L;
   private static final long REOPEN_NANOS = 500_000_000;
@@ -61,12 +70,48 @@ final class Bells {
     long usedAt;
   }
 
+  /** Watches of some locks, or, if it is wide, of all locks of the namespace. */
   private final class Stream implements WatchStream.Listener {
-    final List<String> locks;
-    final @Nullable WatchStream[] opened = new WatchStream[1];
+    final List<String> names;
+    final boolean wide;
+    final long openedAt = System.nanoTime();
+    @Nullable WatchStream opened;
+    boolean complete;
 
-    Stream(List<String> locks) {
-      this.locks = locks;
+    /** What a wide stream has told of locks of late, and the latest that is forgotten. */
+    final Map<String, Long> recent = new LinkedHashMap<>();
+
+    long forgotten;
+
+    Stream(List<String> names, boolean wide) {
+      this.names = names;
+      this.wide = wide;
+    }
+
+    /** Under the mutex. */
+    Collection<String> locks() {
+      return wide ? List.copyOf(Bells.this.locks.keySet()) : names;
+    }
+
+    String lockOf(Event event) {
+      if (!wide) {
+        return names.get(event.watch() / 2);
+      }
+      return event.watch() == 0 ? keys.lockOf(event.key()) : keys.lockOfKind(event.key());
+    }
+
+    void tells(String lock, long revision) {
+      recent.remove(lock);
+      recent.put(lock, revision);
+      if (recent.size() > MOST_RECENT) {
+        Iterator<Map.Entry<String, Long>> eldest = recent.entrySet().iterator();
+        forgotten = Math.max(forgotten, eldest.next().getValue());
+        eldest.remove();
+      }
+    }
+
+    long toldOf(String lock) {
+      return recent.getOrDefault(lock, forgotten);
     }
 
     @Override
@@ -81,16 +126,16 @@ final class Bells {
 
     @Override
     public void ended(int watch) {
-      Bells.this.ended(this, List.of(locks.get(watch / 2)), false);
+      Bells.this.ended(this, wide ? null : names.get(watch / 2));
     }
 
     @Override
     public void broken() {
-      Bells.this.ended(this, locks, true);
+      Bells.this.ended(this, null);
     }
 
     void close() {
-      WatchStream stream = opened[0];
+      WatchStream stream = opened;
       if (stream != null) {
         stream.close();
       }
@@ -107,6 +152,7 @@ final class Bells {
   private long openNotBefore = System.nanoTime();
   private long suspectedAt;
   private @Nullable Stream opening;
+  private @Nullable Stream wideStream;
   private @Nullable Stream suspected;
   private long suspectedBeyond;
   private @Nullable String suspectedLock;
@@ -136,8 +182,14 @@ final class Bells {
       }
       Waiter waiter = new Waiter(local, waits.blocker(), waits.first(), waits.revision());
       lock.waiters.put(local.claim.id(), waiter);
-      ahead = lock.told > waits.revision();
-      if (lock.stream == null) {
+      Stream wide = wideStream;
+      if (lock.stream == null && wide != null) {
+        lock.stream = wide;
+      }
+      Stream stream = lock.stream;
+      long told = stream != null && stream.wide ? stream.toldOf(local.lock()) : lock.told;
+      ahead = told > waits.revision();
+      if (stream == null) {
         boolean isNew = pending.add(local.lock());
         lock.from = isNew ? waits.revision() + 1 : Math.min(lock.from, waits.revision() + 1);
       }
@@ -191,37 +243,51 @@ final class Bells {
     if (pending.isEmpty() || closed || opening != null || System.nanoTime() - openNotBefore < 0) {
       return;
     }
-    List<Stream> replaced = List.of();
     Set<String> wanted = new LinkedHashSet<>(pending);
-    if (streams.size() >= MOST_STREAMS) {
+    List<Stream> replaced = List.of();
+    if (streams.size() >= MOST_STREAMS || wanted.size() > MOST_LOCKS_OF_A_STREAM) {
       replaced = List.copyOf(streams);
       openNotBefore = System.nanoTime() + REPLACE_NANOS;
       prune(System.nanoTime());
       wanted.addAll(locks.keySet());
     }
+    wanted.retainAll(locks.keySet());
     pending.clear();
-    List<Watch> watches = new ArrayList<>();
-    List<String> names = new ArrayList<>();
-    Stream stream = new Stream(names);
-    for (String name : wanted) {
-      Lock lock = locks.get(name);
-      if (lock != null) {
-        lock.stream = stream;
-        names.add(name);
-        watches.add(new Watch(keys.claims(name), true, lock.from, false));
-        watches.add(new Watch(keys.kind(name), false, lock.from, true));
-      }
-    }
-    if (!names.isEmpty()) {
-      streams.add(stream);
-      opening = stream;
-      stream.opened[0] = WatchStream.start(gateway, watches, stream);
+    if (!wanted.isEmpty()) {
+      begin(List.copyOf(wanted));
     }
     for (Stream old : replaced) {
       streams.remove(old);
       opening = opening == old ? null : opening;
       old.close();
     }
+  }
+
+  private void begin(List<String> names) {
+    boolean wide = names.size() > MOST_LOCKS_OF_A_STREAM;
+    Stream stream = new Stream(names, wide);
+    List<Watch> watches = new ArrayList<>();
+    long first = Long.MAX_VALUE;
+    for (String name : names) {
+      Lock lock = locks.get(name);
+      if (lock != null) {
+        lock.stream = stream;
+        first = Math.min(first, lock.from);
+        watches.add(new Watch(keys.claims(name), true, lock.from, false));
+        watches.add(new Watch(keys.kind(name), false, lock.from, true));
+      }
+    }
+    if (wide) {
+      stream.forgotten = first - 1;
+      watches =
+          List.of(
+              new Watch(keys.claims(), true, first, false),
+              new Watch(keys.kinds(), true, first, true));
+      wideStream = stream;
+    }
+    streams.add(stream);
+    opening = stream;
+    stream.opened = WatchStream.start(gateway, watches, stream);
   }
 
   /** Under the mutex. */
@@ -232,6 +298,7 @@ final class Bells {
   private void started(Stream stream) {
     mutex.lock();
     try {
+      stream.complete = true;
       opening = opening == stream ? null : opening;
       open();
     } finally {
@@ -245,7 +312,11 @@ final class Bells {
     mutex.lock();
     try {
       for (Event event : events) {
-        Lock lock = locks.get(stream.locks.get(event.watch() / 2));
+        String name = stream.lockOf(event);
+        Lock lock = locks.get(name);
+        if (stream.wide) {
+          stream.tells(name, event.revision());
+        }
         if (lock == null) {
           continue;
         }
@@ -278,27 +349,20 @@ final class Bells {
     }
   }
 
-  /** Events of {@code names} may have been missed. */
-  private void ended(Stream stream, List<String> names, boolean whole) {
+  /**
+   * Events may have been missed.
+   *
+   * @param name of which lock; null if the stream has ended
+   */
+  private void ended(Stream stream, @Nullable String name) {
     List<LocalClaim> again = new ArrayList<>();
     mutex.lock();
     try {
-      if (whole) {
-        streams.remove(stream);
-        opening = opening == stream ? null : opening;
+      if (name == null) {
         openNotBefore = System.nanoTime() + REOPEN_NANOS;
-      }
-      for (String name : names) {
-        Lock lock = locks.get(name);
-        if (lock == null || lock.stream != stream) {
-          continue;
-        }
-        lock.stream = null;
-        if (lock.waiters.isEmpty()) {
-          locks.remove(name);
-        } else {
-          lock.waiters.values().forEach(waiter -> again.add(waiter.local));
-        }
+        drop(stream, again);
+      } else {
+        unwatch(name, stream, again);
       }
     } finally {
       mutex.unlock();
@@ -326,7 +390,11 @@ final class Bells {
         }
       }
       for (Stream stream : List.copyOf(streams)) {
-        if (stream.locks.stream().noneMatch(name -> isUsed(name, stream, now))) {
+        boolean lossy = !stream.complete && now - stream.openedAt > OPENING_NANOS;
+        boolean tooWide = stream.wide && locks.size() < MOST_LOCKS_OF_A_STREAM / 2;
+        if (lossy
+            || tooWide
+            || stream.locks().stream().noneMatch(name -> isUsed(name, stream, now))) {
           drop(stream, again);
         }
       }
@@ -352,16 +420,23 @@ final class Bells {
   private void drop(Stream stream, List<LocalClaim> again) {
     streams.remove(stream);
     opening = opening == stream ? null : opening;
+    wideStream = wideStream == stream ? null : wideStream;
     stream.close();
-    for (String name : stream.locks) {
-      Lock lock = locks.get(name);
-      if (lock != null && lock.stream == stream) {
-        lock.stream = null;
-        lock.waiters.values().forEach(waiter -> again.add(waiter.local));
-        if (lock.waiters.isEmpty()) {
-          locks.remove(name);
-        }
-      }
+    for (String name : stream.locks()) {
+      unwatch(name, stream, again);
+    }
+  }
+
+  private void unwatch(String name, Stream stream, List<LocalClaim> again) {
+    Lock lock = locks.get(name);
+    if (lock == null || lock.stream != stream) {
+      return;
+    }
+    lock.stream = null;
+    if (lock.waiters.isEmpty()) {
+      locks.remove(name);
+    } else {
+      lock.waiters.values().forEach(waiter -> again.add(waiter.local));
     }
   }
 
@@ -379,7 +454,7 @@ final class Bells {
     }
     open.forEach(Stream::close);
     for (Stream stream : open) {
-      WatchStream running = stream.opened[0];
+      WatchStream running = stream.opened;
       if (running != null) {
         running.join();
       }

@@ -52,6 +52,11 @@ final class Keys {
     return unescaped(claimKey.substring(start, claimKey.indexOf('/', start)));
   }
 
+  /** The lock of a key that begins with {@link #kinds()}. */
+  String lockOfKind(String kindKey) {
+    return unescaped(kindKey.substring(kinds().length()));
+  }
+
   static ClaimId idOf(String claimKey) {
     return ClaimId.parse(claimKey.substring(claimKey.lastIndexOf('/') + 1));
   }

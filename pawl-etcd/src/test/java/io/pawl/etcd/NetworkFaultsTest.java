@@ -30,8 +30,7 @@ class NetworkFaultsTest {
 
   private final EtcdServer server = EtcdServer.start(Urls.QUICK);
   private final FaultProxy proxy = FaultProxy.before(server);
-  private final String url =
-      "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms";
+  private final String url = "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms";
   private final EtcdStore store = EtcdStore.connect(url);
   private final Seam seam = new Seam(store);
   private final EtcdStore near = EtcdStore.connect(Urls.of(server));
@@ -118,9 +117,7 @@ class NetworkFaultsTest {
 
     proxy.heal();
 
-    await()
-        .atMost(10, TimeUnit.SECONDS)
-        .until(() -> other.renew(next) instanceof Standing.Held);
+    await().atMost(10, TimeUnit.SECONDS).until(() -> other.renew(next) instanceof Standing.Held);
   }
 
   @Test
@@ -193,8 +190,7 @@ class NetworkFaultsTest {
 
       assertThat(validAtTheGrant).containsExactly(false);
       proxy.heal();
-      untilItAnswers(
-          () -> cut.lock("afterwards", options).tryAcquire().orElseThrow().close());
+      untilItAnswers(() -> cut.lock("afterwards", options).tryAcquire().orElseThrow().close());
     }
   }
 }

@@ -195,8 +195,7 @@ class ServerFaultsTest {
       assertThatThrownBy(() -> EtcdStore.connect(address).close())
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("TLS");
-      assertThatThrownBy(
-              () -> EtcdStore.connect(Urls.of(server) + "?timeout=500ms").close())
+      assertThatThrownBy(() -> EtcdStore.connect(Urls.of(server) + "?timeout=500ms").close())
           .isInstanceOf(StoreException.class);
     }
   }

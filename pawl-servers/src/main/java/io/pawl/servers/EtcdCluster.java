@@ -47,7 +47,9 @@ public final class EtcdCluster implements AutoCloseable {
     try {
       CompletableFuture.allOf(
               some.stream()
-                  .map(member -> CompletableFuture.runAsync(member::launch, EtcdCluster::inBackground))
+                  .map(
+                      member ->
+                          CompletableFuture.runAsync(member::launch, EtcdCluster::inBackground))
                   .toArray(CompletableFuture[]::new))
           .join();
     } catch (CompletionException e) {

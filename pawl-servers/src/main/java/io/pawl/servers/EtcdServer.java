@@ -38,7 +38,9 @@ public final class EtcdServer extends ServerProcess {
       this.certificates = tls ? Certificates.in(folder()) : null;
       HttpClient.Builder client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1);
       this.http =
-          certificates == null ? client.build() : client.sslContext(certificates.sslContext()).build();
+          certificates == null
+              ? client.build()
+              : client.sslContext(certificates.sslContext()).build();
     } catch (RuntimeException e) {
       close();
       throw e;

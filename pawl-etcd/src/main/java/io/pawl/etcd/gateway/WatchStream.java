@@ -25,6 +25,7 @@ public final class WatchStream implements AutoCloseable {
   private final Thread thread;
   private volatile @Nullable HttpConnection connection;
   private volatile boolean closed;
+  private int created;
 
   /**
    * What is watched: all keys that begin with a prefix, or one key.
@@ -46,7 +47,10 @@ public final class WatchStream implements AutoCloseable {
   /** What hears of it; called on the stream's thread, and quickly returns. */
   public interface Listener {
 
-    /** etcd has taken the watches. */
+    /**
+     * etcd has taken all watches. The gateway loses those that it has not read before it writes its
+     * first answer: then this is never called.
+     */
     void started();
 
     void happened(List<Event> events);
@@ -96,7 +100,6 @@ public final class WatchStream implements AutoCloseable {
       HttpConnection open = gateway.connect(deadline);
       connection = open;
       if (!closed && begin(open, deadline) == 200) {
-        listener.started();
         read(open);
       }
     } catch (IOException | StoreException | IllegalArgumentException e) {
@@ -136,6 +139,12 @@ public final class WatchStream implements AutoCloseable {
     int watch = (int) Json.number(result, "watch_id") - 1;
     if (result.isEmpty() || watch < 0 || watch >= watches.size()) {
       throw new IllegalArgumentException("a watch that is none of ours");
+    }
+    if (Json.flag(result, "created")) {
+      created++;
+      if (created == watches.size()) {
+        listener.started();
+      }
     }
     if (Json.flag(result, "canceled")) {
       listener.ended(watch);
