@@ -113,9 +113,8 @@ final class Attempts {
   /** A lease that is gone refuses the whole transaction: nothing was changed. */
   private CompletableFuture<Standing> again(LocalClaim local, Throwable error, int tries) {
     if (RefusedException.is(error, Reason.LEASE_GONE) && tries < MOST_TRIES) {
-      local.lease.isGone(local.etcdLease);
       kinds.lease().isGone();
-      return make(local, null, tries + 1);
+      return local.lease.check().thenCompose(lease -> make(local, null, tries + 1));
     }
     return CompletableFuture.failedFuture(error);
   }

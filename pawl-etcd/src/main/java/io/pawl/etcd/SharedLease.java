@@ -136,13 +136,11 @@ final class SharedLease {
     }
   }
 
-  /** Takes notice that etcd refused {@code gone}. */
-  void isGone(long gone) {
+  /** Asks etcd whether it is still there, and has it granted anew if not. */
+  CompletableFuture<Long> check() {
     mutex.lock();
     try {
-      if (id == gone) {
-        id = 0;
-      }
+      return ask();
     } finally {
       mutex.unlock();
     }

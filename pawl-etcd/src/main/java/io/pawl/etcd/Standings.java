@@ -219,8 +219,7 @@ final class Standings {
       if (isLost(local, waits.etcdLease())) {
         return lost(local);
       }
-      sawRevision(waits.revision());
-      bells.await(local, waits);
+      await(local, waits);
       return CompletableFuture.completedFuture(WAITING);
     }
     bells.forget(local);
@@ -233,6 +232,15 @@ final class Standings {
       claims.condemn(local);
     }
     return CompletableFuture.completedFuture(Standing.GONE);
+  }
+
+  /** A withdrawal that came meanwhile has found nothing to forget. */
+  private void await(LocalClaim local, Seen.Waits waits) {
+    sawRevision(waits.revision());
+    bells.await(local, waits);
+    if (!claims.isAlive(local)) {
+      bells.forget(local);
+    }
   }
 
   /** Its lease is not the one that this client keeps alive: its key goes when etcd gets to it. */
@@ -319,7 +327,7 @@ final class Standings {
                 seen.forEach(
                     (local, one) -> {
                       if (one instanceof Seen.Waits waits) {
-                        bells.await(local, waits);
+                        await(local, waits);
                       } else {
                         bells.forget(local);
                         if (one instanceof Seen.Held) {
