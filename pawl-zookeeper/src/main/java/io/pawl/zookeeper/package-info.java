@@ -1,0 +1,5 @@
+/** Locks on ZooKeeper. */
+@NullMarked
+package io.pawl.zookeeper;
+
+import org.jspecify.annotations.NullMarked;
