@@ -15,8 +15,8 @@ import java.util.Set;
 
 /**
  * A ZooKeeper server: alone, or a member of a {@link ZooKeeperEnsemble}. It runs from the jars of
- * {@code org.apache.zookeeper:zookeeper} and {@code io.dropwizard.metrics:metrics-core} on this
- * process's own class path, in a JVM of its own.
+ * {@code org.apache.zookeeper:zookeeper}, {@code io.dropwizard.metrics:metrics-core} and {@code
+ * org.xerial.snappy:snappy-java} on this process's own class path, in a JVM of its own.
  */
 public final class ZooKeeperServer extends ServerProcess {
   private static final int ANSWER_MILLIS = 2_000;
@@ -28,11 +28,13 @@ public final class ZooKeeperServer extends ServerProcess {
           MAIN,
           "org.apache.jute.Record",
           "com.codahale.metrics.Reservoir",
+          "org.xerial.snappy.SnappyInputStream",
           "org.slf4j.LoggerFactory");
 
-  /** Some classes of the server mention them, though it listens without Netty. */
+  /** A log, and what classes of the server mention, though it listens without Netty. */
   private static final List<String> MENTIONED =
       List.of(
+          "org.slf4j.simple.SimpleLogger",
           "io.netty.buffer.ByteBuf",
           "io.netty.channel.Channel",
           "io.netty.handler.ssl.SslContext",
@@ -175,6 +177,7 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add("-XX:-UsePerfData");
     command.add("-Dzookeeper.forceSync=no"); // nobody pulls the plug
     command.add("-Dzookeeper.jmx.log4j.disable=true");
+    command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     command.add("-cp");
     command.add(String.join(java.io.File.pathSeparator, jars));
     command.add(MAIN);
@@ -189,8 +192,9 @@ public final class ZooKeeperServer extends ServerProcess {
     } catch (ClassNotFoundException e) {
       throw new ServerException(
           type
-              + " is not on the class path; add org.apache.zookeeper:zookeeper and"
-              + " io.dropwizard.metrics:metrics-core in scope test",
+              + " is not on the class path; add org.apache.zookeeper:zookeeper,"
+              + " io.dropwizard.metrics:metrics-core and org.xerial.snappy:snappy-java in scope"
+              + " test",
           e);
     } catch (URISyntaxException e) {
       throw new ServerException("cannot find the jar of " + type, e);
