@@ -1,8 +1,10 @@
 package io.pawl.servers;
 
 import io.pawl.servers.ZooKeeperServer.Member;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** Three ZooKeeper servers, of which two are a majority. Control it from one thread at a time. */
@@ -12,7 +14,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   private final List<ZooKeeperServer> members = new ArrayList<>();
   private final List<Member> places = new ArrayList<>();
 
-  private ZooKeeperEnsemble(List<String> options) {
+  private ZooKeeperEnsemble(Consumer<Path> prepare, List<String> options) {
     for (int id = 1; id <= SIZE; id++) {
       places.add(new Member(id, Port.reserve(), Port.reserve()));
     }
@@ -27,7 +29,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
       for (Member place : places) {
         members.add(ZooKeeperServer.member(place.id(), lines, options));
       }
-      members.forEach(ZooKeeperServer::configure);
+      members.forEach(member -> member.configure(prepare));
       members.forEach(ServerProcess::launch);
       awaitQuorum(SIZE);
     } catch (RuntimeException e) {
@@ -42,7 +44,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
    * @param options further lines of the configuration, such as {@code tickTime=100}
    */
   public static ZooKeeperEnsemble start(String... options) {
-    return new ZooKeeperEnsemble(List.of(options));
+    return start(data -> {}, options);
+  }
+
+  /** As {@link #start(String...)}, with data that {@code prepare} has put into each folder. */
+  public static ZooKeeperEnsemble start(Consumer<Path> prepare, String... options) {
+    return new ZooKeeperEnsemble(prepare, List.of(options));
   }
 
   /** Returns the members, running or not. */

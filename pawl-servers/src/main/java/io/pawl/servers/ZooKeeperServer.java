@@ -1,5 +1,6 @@
 package io.pawl.servers;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * A ZooKeeper server: alone, or a member of a {@link ZooKeeperEnsemble}. It runs from the jars of
@@ -74,9 +76,14 @@ public final class ZooKeeperServer extends ServerProcess {
    * @param options further lines of its configuration, such as {@code tickTime=100}
    */
   public static ZooKeeperServer start(String... options) {
+    return start(data -> {}, options);
+  }
+
+  /** As {@link #start(String...)}, with data that {@code prepare} has put into its folder. */
+  public static ZooKeeperServer start(Consumer<Path> prepare, String... options) {
     ZooKeeperServer server = new ZooKeeperServer(0, List.of(), List.of(options));
     try {
-      server.configure();
+      server.configure(prepare);
       server.launch();
       return server;
     } catch (RuntimeException e) {
@@ -90,7 +97,7 @@ public final class ZooKeeperServer extends ServerProcess {
     return new ZooKeeperServer(id, ensemble, options);
   }
 
-  void configure() {
+  void configure(Consumer<Path> prepare) {
     List<String> lines = new ArrayList<>();
     Path data = folder().resolve("data");
     lines.add("dataDir=" + data);
@@ -112,6 +119,7 @@ public final class ZooKeeperServer extends ServerProcess {
         Files.writeString(data.resolve("myid"), Integer.toString(id));
       }
       Files.write(configuration(), lines);
+      prepare.accept(data);
     } catch (IOException e) {
       throw new ServerException("cannot configure " + this, e);
     }
@@ -179,7 +187,7 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add("-Dzookeeper.jmx.log4j.disable=true");
     command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     command.add("-cp");
-    command.add(String.join(java.io.File.pathSeparator, jars));
+    command.add(String.join(File.pathSeparator, jars));
     command.add(MAIN);
     command.add(configuration().toString());
     return command;

@@ -49,6 +49,9 @@ final class QueuedClaim {
   /** After so many claims before ours that have gone, the queue is listed once more. */
   private static final int MOST_GONE = 8;
 
+  /** The service says when a claim has ended; this is for a sign that was lost. */
+  private static final Duration ASK_AGAIN = Duration.ofSeconds(2);
+
   /** Numbers of nodes are 31 bits. */
   private static final int LAST_NUMBER = Integer.MAX_VALUE - (1 << 20);
 
@@ -882,7 +885,7 @@ final class QueuedClaim {
       }
       if (state == State.WAITING) {
         answered = true;
-        return CompletableFuture.completedFuture(new Standing.Waiting(claim.lease()));
+        return CompletableFuture.completedFuture(new Standing.Waiting(ASK_AGAIN));
       }
       if (state == State.UNKNOWN || state == State.JOINING) {
         return CompletableFuture.failedFuture(

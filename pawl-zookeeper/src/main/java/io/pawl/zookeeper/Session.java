@@ -363,7 +363,7 @@ final class Session {
         settings.base(),
         false,
         (code, path, context, stat) -> {
-          if (code == Code.OK.intValue() || code == Code.NONODE.intValue()) {
+          if (code != Code.CONNECTIONLOSS.intValue() && code != Code.SESSIONEXPIRED.intValue()) {
             touched(sentAt);
           }
           answered.complete(null);

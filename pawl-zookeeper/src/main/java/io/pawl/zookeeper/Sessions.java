@@ -27,6 +27,9 @@ final class Sessions {
   /** How many lengths of lease may be in use at a time. */
   static final int MOST = 64;
 
+  /** ZooKeeper's client multiplies the time-out by four, in 32 bits. */
+  private static final int MOST_MILLIS = Integer.MAX_VALUE / 4;
+
   private static final int BASE_MILLIS = 4_000;
   private static final long DEFAULT_TICK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -151,12 +154,14 @@ final class Sessions {
   private Session opened(long leaseMillis) {
     long spareMillis = spareMillis();
     long wanted = leaseMillis + spareMillis;
-    if (wanted > Integer.MAX_VALUE) {
+    if (wanted > MOST_MILLIS) {
       throw new StoreConfigurationException(
           settings.shown()
-              + ": lease "
+              + ": a lease of "
               + leaseMillis
-              + " ms is longer than a session can be; use a shorter one, renewal keeps it alive");
+              + " ms is longer than ZooKeeper's client can keep a session; use one of "
+              + (MOST_MILLIS - spareMillis)
+              + " ms or less, renewal keeps it alive");
     }
     return new Session(
         settings,

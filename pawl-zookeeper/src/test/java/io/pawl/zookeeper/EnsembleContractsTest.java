@@ -10,7 +10,7 @@ class EnsembleContractsTest extends LockContracts {
 
   @BeforeAll
   static void start() {
-    ensemble = ZooKeeperEnsemble.start(ContractServers.OPTIONS);
+    ensemble = ZooKeeperEnsemble.start(ContractServers::age, ContractServers.OPTIONS);
   }
 
   @AfterAll

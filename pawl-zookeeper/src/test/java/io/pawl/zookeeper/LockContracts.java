@@ -16,6 +16,9 @@ abstract class LockContracts {
   /** Ten ticks: sessions are kept alive by requests, and machines stall. */
   private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
 
+  /** ZooKeeper's client has no longer sessions. */
+  private static final Duration LONGEST_LEASE = Duration.ofDays(6);
+
   abstract String url();
 
   private LockStore open() {
@@ -37,6 +40,11 @@ abstract class LockContracts {
 
   @Nested
   class Locks extends LockContract {
+    @Override
+    protected Duration longestLease() {
+      return LONGEST_LEASE;
+    }
+
     @Override
     protected LockStore openStore() {
       return open();

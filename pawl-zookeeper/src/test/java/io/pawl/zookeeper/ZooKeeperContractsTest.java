@@ -10,7 +10,7 @@ class ZooKeeperContractsTest extends LockContracts {
 
   @BeforeAll
   static void start() {
-    server = ZooKeeperServer.start(ContractServers.OPTIONS);
+    server = ZooKeeperServer.start(ContractServers::age, ContractServers.OPTIONS);
   }
 
   @AfterAll
