@@ -69,7 +69,8 @@ record Inspection(QueuedClaims claims) {
   private CompletableFuture<List<LockView>> views(
       Session session, List<String> names, int from, int limit, List<LockView> views) {
     if (from >= names.size() || views.size() >= limit) {
-      return CompletableFuture.completedFuture(List.copyOf(views.subList(0, Math.min(limit, views.size()))));
+      return CompletableFuture.completedFuture(
+          List.copyOf(views.subList(0, Math.min(limit, views.size()))));
     }
     int to = Math.min(names.size(), from + CHUNK);
     List<CompletableFuture<@Nullable FoundLock>> found =
@@ -273,8 +274,7 @@ record Inspection(QueuedClaims claims) {
                 lock.path(), Stored.kind(kind), claims.settings().acl(), CreateMode.CONTAINER));
     return CompletableFuture.allOf(removed.toArray(CompletableFuture[]::new))
         .thenCompose(nothing -> session.multi(ops))
-        .thenApply(
-            results -> retry(QueuedClaim.firstError(results), lock.path()));
+        .thenApply(results -> retry(QueuedClaim.firstError(results), lock.path()));
   }
 
   /**
@@ -285,7 +285,8 @@ record Inspection(QueuedClaims claims) {
       Session session, FoundLock lock, Kind kind) {
     List<Op> ops = new ArrayList<>();
     ops.add(Op.setData(lock.path(), Stored.kind(kind), lock.node().stat().getVersion()));
-    for (Found holder : kind.capacity() < lock.kind().capacity() ? holders(lock) : Collections.<Found>emptyList()) {
+    for (Found holder :
+        kind.capacity() < lock.kind().capacity() ? holders(lock) : Collections.<Found>emptyList()) {
       if (!holder.place().kept()) {
         ops.add(
             Op.setData(

@@ -212,8 +212,7 @@ final class QueuedClaim {
       int tries,
       CompletableFuture<?> lockMade,
       @Nullable Throwable listing) {
-    made.whenComplete(
-        (created, error) -> joined(tries, lockMade, error == null ? listing : error));
+    made.whenComplete((created, error) -> joined(tries, lockMade, error == null ? listing : error));
   }
 
   private CompletableFuture<Created> make() {
@@ -239,8 +238,7 @@ final class QueuedClaim {
             results -> {
               Code code = firstError(results);
               if (code != null) {
-                throw new CompletionException(
-                    KeeperException.create(code, lockPath));
+                throw new CompletionException(KeeperException.create(code, lockPath));
               }
               return new Created(((OpResult.CreateResult) results.get(0)).getPath(), null);
             });
@@ -903,8 +901,7 @@ final class QueuedClaim {
     if (marking == null || marking.isCompletedExceptionally()) {
       List<Op> ops =
           List.of(
-              Op.setData(path, Stored.of(claim, mode, true).bytes(), -1),
-              Op.check(signPath(), -1));
+              Op.setData(path, Stored.of(claim, mode, true).bytes(), -1), Op.check(signPath(), -1));
       marking =
           session
               .multi(ops)
@@ -929,7 +926,10 @@ final class QueuedClaim {
     Standing.Held tokens;
     mutex.lock();
     try {
-      if (state != State.HELD || !(mode instanceof Mode.Exclusive) || path == null || held == null) {
+      if (state != State.HELD
+          || !(mode instanceof Mode.Exclusive)
+          || path == null
+          || held == null) {
         return standing();
       }
       tokens = held;
@@ -1072,8 +1072,7 @@ final class QueuedClaim {
       return removeKept(session, own);
     }
     boolean marked = marking != null && marking.isDone() && !marking.isCompletedExceptionally();
-    long left =
-        marked ? markedNanos + minHold.toNanos() - System.nanoTime() : minHold.toNanos();
+    long left = marked ? markedNanos + minHold.toNanos() - System.nanoTime() : minHold.toNanos();
     if (left <= 0) {
       return removeKept(session, own);
     }

@@ -180,8 +180,7 @@ final class QueuedClaims {
       Session session, java.util.function.Supplier<CompletableFuture<T>> send) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     session.admit(
-        () -> io.pawl.concurrent.Futures.follow(answer, send.get()),
-        answer::completeExceptionally);
+        () -> io.pawl.concurrent.Futures.follow(answer, send.get()), answer::completeExceptionally);
     return answer;
   }
 
@@ -223,8 +222,7 @@ final class QueuedClaims {
               return withoutVanished(session, checked, ops)
                   .thenCompose(nothing -> confirmed(batch, rounds + 1));
             })
-        .thenCompose(
-            nothing -> CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
+        .thenCompose(nothing -> CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
   }
 
   /** The service names only the first node that is missing. */
@@ -278,8 +276,7 @@ final class QueuedClaims {
   }
 
   private boolean standsUnder(Session session) {
-    return claims.values().stream()
-        .anyMatch(claim -> claim.session() == session && claim.stands());
+    return claims.values().stream().anyMatch(claim -> claim.session() == session && claim.stands());
   }
 
   private void sessionEnded(Session session) {

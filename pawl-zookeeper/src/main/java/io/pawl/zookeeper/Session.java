@@ -322,8 +322,7 @@ final class Session {
    */
   private boolean isWarm(long now) {
     for (Touch touch : touches) {
-      if (now - touch.sentAt <= spareNanos(tickNanos)
-          && now - touch.answeredAt >= relayNanos()) {
+      if (now - touch.sentAt <= spareNanos(tickNanos) && now - touch.answeredAt >= relayNanos()) {
         return true;
       }
     }

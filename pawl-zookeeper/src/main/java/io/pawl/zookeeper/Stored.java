@@ -22,12 +22,7 @@ record Stored(
 
   static Stored of(Claim claim, Mode mode, boolean granted) {
     return new Stored(
-        mode,
-        claim.leaseMillis(),
-        claim.minHoldMillis(),
-        claim.tokens(),
-        granted,
-        claim.holder());
+        mode, claim.leaseMillis(), claim.minHoldMillis(), claim.tokens(), granted, claim.holder());
   }
 
   Stored asGranted() {

@@ -48,7 +48,9 @@ public final class ZooKeeperFence {
   public ZooKeeperFence(ZooKeeper zooKeeper, String parent, List<ACL> acl) {
     if (!parent.matches("/|(/[^/]+)+")) {
       throw new IllegalArgumentException(
-          "parent '" + parent + "': is no path such as /app/fences; give one, without a / at its end");
+          "parent '"
+              + parent
+              + "': is no path such as /app/fences; give one, without a / at its end");
     }
     this.zooKeeper = zooKeeper;
     this.parent = parent.equals("/") ? "" : parent;

@@ -61,8 +61,7 @@ class RefusalsTest {
   @Test
   void aLeaseShorterThanASessionMayBeIsRefusedWithTheShortestPossible() {
     try (ZooKeeperServer coarse = ZooKeeperServer.start("tickTime=200", "minSessionTimeout=2000");
-        ZooKeeperStore store =
-            ZooKeeperStore.connect("zk://" + coarse.address() + "?tick=200ms")) {
+        ZooKeeperStore store = ZooKeeperStore.connect("zk://" + coarse.address() + "?tick=200ms")) {
       Seam seam = new Seam(store);
       Claim tooShort = seam.claim("short", Duration.ofSeconds(1), 1);
 
