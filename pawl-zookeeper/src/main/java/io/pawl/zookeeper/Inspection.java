@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -307,7 +308,7 @@ record Inspection(QueuedClaims claims) {
     if (Set.of(Code.BADVERSION, Code.NONODE, Code.NOTEMPTY, Code.NODEEXISTS).contains(code)) {
       return null;
     }
-    throw new java.util.concurrent.CompletionException(KeeperException.create(code, path));
+    throw new CompletionException(KeeperException.create(code, path));
   }
 
   private static @Nullable Boolean outcome(@Nullable Throwable error, Set<Code> retried) {
@@ -319,7 +320,7 @@ record Inspection(QueuedClaims claims) {
       return null;
     }
     Throwable cause = Failures.cause(error);
-    throw new java.util.concurrent.CompletionException(
+    throw new CompletionException(
         cause == null ? new StoreException("unknown failure") : cause);
   }
 }

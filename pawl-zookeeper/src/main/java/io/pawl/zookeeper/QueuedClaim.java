@@ -95,6 +95,8 @@ final class QueuedClaim {
   private boolean ended;
   private volatile long heardNanos;
   private long endedNanos;
+  private boolean heldAtEnd;
+  private Duration holdAtEnd = Duration.ZERO;
   private CompletableFuture<Standing> joining = new CompletableFuture<>();
   private @Nullable CompletableFuture<Void> evaluating;
   private @Nullable CompletableFuture<Boolean> marking;
@@ -723,7 +725,10 @@ final class QueuedClaim {
   private boolean isToLookAgain() {
     mutex.lock();
     try {
-      return state == State.WAITING && line != null && (line.isFree() || line.next() != null);
+      return state == State.WAITING
+          && failure == null
+          && line != null
+          && (line.isFree() || line.next() != null);
     } finally {
       mutex.unlock();
     }
@@ -920,6 +925,16 @@ final class QueuedClaim {
         });
   }
 
+  /** Whether it is held as a writer. */
+  boolean isHeldAlone() {
+    mutex.lock();
+    try {
+      return state == State.HELD && mode instanceof Mode.Exclusive;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** A held writer becomes a reader. */
   CompletableFuture<Standing> downgrade() {
     CompletableFuture<Stat> written;
@@ -930,7 +945,9 @@ final class QueuedClaim {
           || !(mode instanceof Mode.Exclusive)
           || path == null
           || held == null) {
-        return standing();
+        return CompletableFuture.failedFuture(
+            new StoreUnavailableException(
+                all.settings().shown() + ": claim " + claim.id() + " changes just now; try again"));
       }
       tokens = held;
       written = session.write(path, Stored.of(claim, Mode.SHARED, kept).bytes());
@@ -1014,12 +1031,14 @@ final class QueuedClaim {
       }
       first = state == State.JOINING && path == null ? joining : null;
       if (first == null) {
+        if (state != State.ENDING) { // a repetition ends it as the first call would have
+          heldAtEnd = state == State.HELD;
+          holdAtEnd = minHold;
+        }
         endedNanos = System.nanoTime();
-        boolean held = state == State.HELD;
         unwatch();
-        State before = state;
         state = State.ENDING;
-        going = before == State.UNKNOWN && path == null ? search() : leave(held, minHold);
+        going = path == null ? search() : leave();
         return going;
       }
     } finally {
@@ -1052,15 +1071,16 @@ final class QueuedClaim {
                 listed = names;
                 String name = ownName();
                 path = name == null ? null : lockPath + "/" + name;
-                return leave(false, Duration.ZERO);
+                return leave();
               } finally {
                 mutex.unlock();
               }
             });
   }
 
-  private CompletableFuture<Void> leave(boolean held, Duration minHold) {
+  private CompletableFuture<Void> leave() {
     String own = path;
+    Duration minHold = holdAtEnd;
     if (own == null) {
       removed();
       return CompletableFuture.completedFuture(null);
@@ -1068,7 +1088,7 @@ final class QueuedClaim {
     if (!kept) {
       return session.delete(own, -1).thenRun(this::removed);
     }
-    if (!held || minHold.isZero()) {
+    if (!heldAtEnd || minHold.isZero()) {
       return removeKept(session, own);
     }
     boolean marked = marking != null && marking.isDone() && !marking.isCompletedExceptionally();

@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -8,7 +9,6 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -17,10 +17,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.slf4j.Logger;
@@ -114,12 +117,22 @@ final class QueuedClaims {
       return joining.join();
     }
     if (known.hasYetToJoin()) {
-      return known.attemptAgain(bell);
+      // what the first attempt is answered says nothing of the time since then
+      return known
+          .attemptAgain(bell)
+          .thenCompose(
+              standing ->
+                  standing instanceof Standing.Held || standing instanceof Standing.Waiting
+                      ? confirmed(known)
+                      : CompletableFuture.completedFuture(standing));
     }
     known.hear();
-    if (claim.mode() instanceof Mode.Shared && known.claim().mode() instanceof Mode.Exclusive) {
-      return admitted(known.session(), known::downgrade);
-    }
+    return claim.mode() instanceof Mode.Shared && known.isHeldAlone()
+        ? admitted(known.session(), known::downgrade)
+        : confirmed(known);
+  }
+
+  private CompletableFuture<Standing> confirmed(QueuedClaim known) {
     return admitted(known.session(), () -> confirmed(List.of(known), 0))
         .thenCompose(nothing -> known.standing());
   }
@@ -177,10 +190,10 @@ final class QueuedClaims {
   }
 
   private static <T> CompletableFuture<T> admitted(
-      Session session, java.util.function.Supplier<CompletableFuture<T>> send) {
+      Session session, Supplier<CompletableFuture<T>> send) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     session.admit(
-        () -> io.pawl.concurrent.Futures.follow(answer, send.get()), answer::completeExceptionally);
+        () -> Futures.follow(answer, send.get()), answer::completeExceptionally);
     return answer;
   }
 
@@ -364,8 +377,8 @@ final class QueuedClaims {
                             (created, error) -> {
                               if (error != null
                                   && Failures.code(error)
-                                      != org.apache.zookeeper.KeeperException.Code.NODEEXISTS) {
-                                throw new java.util.concurrent.CompletionException(
+                                      != Code.NODEEXISTS) {
+                                throw new CompletionException(
                                     Failures.cause(error));
                               }
                               return null;
@@ -376,10 +389,5 @@ final class QueuedClaims {
   void close() {
     claims.values().forEach(QueuedClaim::abandon);
     sessions.close();
-  }
-
-  /** How long a claim that nobody ends may linger in the way at most, for messages. */
-  Duration spare() {
-    return Duration.ofMillis(sessions.spareMillis());
   }
 }

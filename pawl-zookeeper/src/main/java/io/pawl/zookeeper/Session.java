@@ -81,6 +81,10 @@ final class Session {
   private final ReentrantLock mutex = new ReentrantLock();
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   private final ArrayDeque<Touch> touches = new ArrayDeque<>();
+
+  /** Taken last: claims watch while they hold their own. */
+  private final ReentrantLock watching = new ReentrantLock();
+
   private final Map<String, Set<Runnable>> watchers = new HashMap<>();
   private State state = State.OPENING;
   private boolean warming;
@@ -158,8 +162,7 @@ final class Session {
   }
 
   private void event(WatchedEvent event) {
-    mutex.lock();
-    mutex.unlock();
+    awaitConstruction();
     if (event.getType() != EventType.None) {
       changed(event.getPath());
       return;
@@ -174,13 +177,18 @@ final class Session {
     }
   }
 
+  private void awaitConstruction() {
+    mutex.lock();
+    mutex.unlock();
+  }
+
   private void changed(@Nullable String path) {
     Set<Runnable> told;
-    mutex.lock();
+    watching.lock();
     try {
       told = watchers.remove(path);
     } finally {
-      mutex.unlock();
+      watching.unlock();
     }
     if (told != null) {
       told.forEach(Runnable::run);
@@ -230,7 +238,6 @@ final class Session {
       refusal = why;
       refused = new ArrayList<>(waiting);
       waiting.clear();
-      watchers.clear();
     } finally {
       mutex.unlock();
     }
@@ -469,25 +476,25 @@ final class Session {
 
   private void watch(String path, @Nullable Runnable onChange) {
     if (onChange != null) {
-      mutex.lock();
+      watching.lock();
       try {
         watchers.computeIfAbsent(path, name -> new LinkedHashSet<>()).add(onChange);
       } finally {
-        mutex.unlock();
+        watching.unlock();
       }
     }
   }
 
   /** Nobody is to be told any more. The server's own note of it goes with the node. */
   void unwatch(String path, Runnable onChange) {
-    mutex.lock();
+    watching.lock();
     try {
       Set<Runnable> told = watchers.get(path);
       if (told != null && told.remove(onChange) && told.isEmpty()) {
         watchers.remove(path);
       }
     } finally {
-      mutex.unlock();
+      watching.unlock();
     }
   }
 

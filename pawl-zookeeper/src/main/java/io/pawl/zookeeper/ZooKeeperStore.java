@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -74,7 +75,7 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
     Session base = claims.base();
     CompletableFuture<Void> made = new CompletableFuture<>();
     base.admit(
-        () -> io.pawl.concurrent.Futures.follow(made, claims.makeBase(base)),
+        () -> Futures.follow(made, claims.makeBase(base)),
         made::completeExceptionally);
     try {
       made.get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
