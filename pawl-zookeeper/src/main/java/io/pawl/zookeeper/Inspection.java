@@ -320,7 +320,6 @@ record Inspection(QueuedClaims claims) {
       return null;
     }
     Throwable cause = Failures.cause(error);
-    throw new CompletionException(
-        cause == null ? new StoreException("unknown failure") : cause);
+    throw new CompletionException(cause == null ? new StoreException("unknown failure") : cause);
   }
 }

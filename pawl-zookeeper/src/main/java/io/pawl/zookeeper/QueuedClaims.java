@@ -192,8 +192,7 @@ final class QueuedClaims {
   private static <T> CompletableFuture<T> admitted(
       Session session, Supplier<CompletableFuture<T>> send) {
     CompletableFuture<T> answer = new CompletableFuture<>();
-    session.admit(
-        () -> Futures.follow(answer, send.get()), answer::completeExceptionally);
+    session.admit(() -> Futures.follow(answer, send.get()), answer::completeExceptionally);
     return answer;
   }
 
@@ -375,11 +374,8 @@ final class QueuedClaims {
                         .create(path, new byte[0], CreateMode.PERSISTENT)
                         .handle(
                             (created, error) -> {
-                              if (error != null
-                                  && Failures.code(error)
-                                      != Code.NODEEXISTS) {
-                                throw new CompletionException(
-                                    Failures.cause(error));
+                              if (error != null && Failures.code(error) != Code.NODEEXISTS) {
+                                throw new CompletionException(Failures.cause(error));
                               }
                               return null;
                             }));

@@ -74,9 +74,7 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
   private void begin() {
     Session base = claims.base();
     CompletableFuture<Void> made = new CompletableFuture<>();
-    base.admit(
-        () -> Futures.follow(made, claims.makeBase(base)),
-        made::completeExceptionally);
+    base.admit(() -> Futures.follow(made, claims.makeBase(base)), made::completeExceptionally);
     try {
       made.get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
