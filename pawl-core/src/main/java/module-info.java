@@ -13,6 +13,7 @@ module io.pawl {
   exports io.pawl.spi.rule;
   exports io.pawl.concurrent to
       io.pawl.composite,
+      io.pawl.etcd,
       io.pawl.redis,
       io.pawl.sql,
       io.pawl.tck;

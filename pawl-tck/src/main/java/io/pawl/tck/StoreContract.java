@@ -1,5 +1,6 @@
 package io.pawl.tck;
 
+import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import io.pawl.tck.rig.Bench;
 import java.time.Duration;
@@ -19,7 +20,9 @@ public abstract class StoreContract {
   final Bench bench = new Bench(this::openStore, this::shortLease, this::namespace);
 
   /** For the contracts of this package. */
-  StoreContract() {}
+  StoreContract() {
+    bench.longestLeaseBy(this::longestLease);
+  }
 
   /** Opens one client's own store object; two calls are two clients of the same service. */
   protected abstract LockStore openStore();
@@ -30,6 +33,14 @@ public abstract class StoreContract {
    */
   protected Duration shortLease() {
     return Duration.ofMillis(300);
+  }
+
+  /**
+   * Returns the longest lease that a lock of the store can have, 7 days unless overridden: for a
+   * service whose own times are shorter. Its documentation says so.
+   */
+  protected Duration longestLease() {
+    return Claim.MAX_LEASE;
   }
 
   /**

@@ -6,6 +6,7 @@ import io.pawl.Pawl;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ public final class Bench {
   private final ConcurrentLinkedDeque<AutoCloseable> opened = new ConcurrentLinkedDeque<>();
   private final Function<String, String> naming;
   private final String unique = "tck-" + RUN + "-" + cases.incrementAndGet() + "-";
+  private Supplier<Duration> longestLease = () -> Claim.MAX_LEASE;
   private Function<PawlOptions, Pawl> clients = options -> Pawl.over(store(), options);
 
   public Bench(
@@ -66,6 +68,15 @@ public final class Bench {
 
   public Duration shortLease() {
     return shortLease.get();
+  }
+
+  /** The longest lease that the store takes. */
+  public Duration longestLease() {
+    return longestLease.get();
+  }
+
+  public void longestLeaseBy(Supplier<Duration> longest) {
+    longestLease = longest;
   }
 
   public LockOptions shortLived() {

@@ -1,0 +1,375 @@
+package io.pawl.etcd;
+
+import io.pawl.error.StoreException;
+import io.pawl.etcd.Kinds.Known;
+import io.pawl.etcd.Look.Seen;
+import io.pawl.etcd.gateway.Failures;
+import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.KeyValue;
+import io.pawl.etcd.gateway.RefusedException;
+import io.pawl.etcd.gateway.RefusedException.Reason;
+import io.pawl.etcd.gateway.Txn;
+import io.pawl.etcd.gateway.TxnReply;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.spi.Tokens;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes claims. One transaction compares that the claim is new, was not withdrawn and is for the
+ * lock's kind, puts its key, and reads who stands before it. A claim that does not queue is put
+ * only where it is held at once. What is believed of the kind, or of a semaphore's holders, is
+ * compared: where it was wrong the answer brings what is right, and the next transaction relies on
+ * that.
+ *
+ * <p>Called in the turn of the lock. Thread-safe.
+ */
+final class Attempts {
+
+  /** How often what was believed may turn out wrong before a claim queues, or fails. */
+  private static final int MOST_TRIES = 6;
+
+  /** How often others may come first before a claim that does not queue is told that it is busy. */
+  private static final int MOST_ROUNDS = 50;
+
+  /** What is left for claims of other locks when a token floor is as large as may be. */
+  private static final long ROOM = 1L << 32;
+
+  private final Gateway gateway;
+  private final Keys keys;
+  private final Kinds kinds;
+  private final Look look;
+  private final Claims claims;
+  private final Standings standings;
+  private final PassingLease tombs;
+
+  Attempts(
+      Gateway gateway,
+      Keys keys,
+      Kinds kinds,
+      Look look,
+      Claims claims,
+      Standings standings,
+      PassingLease tombs) {
+    this.gateway = gateway;
+    this.keys = keys;
+    this.kinds = kinds;
+    this.look = look;
+    this.claims = claims;
+    this.standings = standings;
+    this.tombs = tombs;
+  }
+
+  CompletableFuture<Standing> of(LocalClaim local) {
+    if (!claims.isAlive(local)) {
+      return CompletableFuture.completedFuture(Standing.GONE);
+    }
+    if (local.isKnown()) {
+      return standings.again(local);
+    }
+    return make(local, null, 1)
+        .whenComplete(
+            (standing, error) -> {
+              if (error != null) {
+                local.doubtful = true;
+              }
+            });
+  }
+
+  /** All claims of a lock that were seen at a revision, behind which a claim fits. */
+  private record Guard(long revision, @Nullable KeyValue reader) {}
+
+  private CompletableFuture<Standing> make(LocalClaim local, @Nullable Guard guard, int tries) {
+    Claim claim = local.claim;
+    Known known = kinds.of(claim.lock(), claim.mode());
+    StoredKind wanted = withFloor(claim, known.kind());
+    CompletableFuture<Long> kindLease =
+        wanted.base() == 0 ? kinds.lease().current() : CompletableFuture.completedFuture(0L);
+    return local
+        .lease
+        .fresh(claim.leaseMillis())
+        .thenCombine(kindLease, (lease, forKind) -> new long[] {lease, forKind})
+        .thenCompose(
+            ids -> {
+              local.base = wanted.base();
+              local.etcdLease = ids[0];
+              Txn txn = txn(local, known, wanted, ids[1], guard);
+              return gateway
+                  .txn(txn)
+                  .handle(
+                      (reply, error) ->
+                          reply == null
+                              ? again(local, Failures.cause(error), tries)
+                              : answered(local, known, wanted, ids, guard, reply, tries))
+                  .thenCompose(answer -> answer);
+            });
+  }
+
+  /** A lease that is gone refuses the whole transaction: nothing was changed. */
+  private CompletableFuture<Standing> again(LocalClaim local, Throwable error, int tries) {
+    if (RefusedException.is(error, Reason.LEASE_GONE) && tries < MOST_TRIES) {
+      kinds.lease().isGone();
+      return local.lease.check().thenCompose(lease -> make(local, null, tries + 1));
+    }
+    return CompletableFuture.failedFuture(error);
+  }
+
+  /** Raises the base of the lock's tokens where etcd's revisions do not reach the claim's floor. */
+  private StoredKind withFloor(Claim claim, StoredKind known) {
+    long floor = claim.tokenFloor();
+    if (floor < StoredClaim.firstToken(known.base(), standings.revision())) {
+      return known;
+    }
+    if (floor > Tokens.MAX - StoredClaim.firstToken(0, standings.revision() + ROOM)) {
+      throw new StoreException(
+          "lock '"
+              + claim.lock()
+              + "': no fencing token is left above "
+              + floor
+              + "; use another name");
+    }
+    return new StoredKind(known.kind(), floor);
+  }
+
+  private Txn txn(
+      LocalClaim local, Known known, StoredKind wanted, long kindLease, @Nullable Guard guard) {
+    Claim claim = local.claim;
+    String kindKey = keys.kind(claim.lock());
+    Txn.Op put = Txn.put(local.key, local.stored().text(), local.etcdLease);
+    Txn.Op putKind = Txn.put(kindKey, wanted.toString(), kindLease);
+    boolean stamps = !wanted.equals(known.kind()) || known.lease() != kindLease;
+
+    List<Txn.Compare> isNew = new ArrayList<>();
+    isNew.add(Txn.isAbsent(local.key));
+    isNew.add(Txn.isAbsent(keys.withdrawn(claim.lock(), claim.id())));
+    if (!claim.queues()) {
+      isNew.addAll(isFree(claim, guard));
+    }
+    List<Txn.Op> reads =
+        claim.queues() ? look.reads(claim.lock(), local.mode, local.key, 0) : List.of();
+
+    List<Txn.Op> knows = new ArrayList<>();
+    knows.add(put);
+    knows.addAll(reads);
+    if (stamps) {
+      knows.add(putKind);
+    }
+    List<Txn.Op> settles = new ArrayList<>();
+    settles.add(put);
+    settles.addAll(reads);
+    settles.add(putKind);
+    List<Txn.Op> asks = new ArrayList<>();
+    asks.add(Txn.get(kindKey));
+    asks.add(Txn.get(local.key));
+    asks.add(Txn.getKeyOnly(keys.withdrawn(claim.lock(), claim.id())));
+    if (!claim.queues() && !(claim.mode() instanceof Mode.Exclusive)) {
+      asks.add(
+          claim.mode() instanceof Mode.Shared
+              ? Txn.latest(keys.writers(claim.lock()), 1, false, 0)
+              : Txn.oldest(keys.claims(claim.lock()), 0, false));
+    }
+    List<Txn.Compare> ofKnownKind = new ArrayList<>(isNew);
+    ofKnownKind.add(Txn.hasValue(kindKey, known.kind().toString()));
+    List<Txn.Compare> ofNoKind = new ArrayList<>(isNew);
+    ofNoKind.add(Txn.isAbsent(kindKey));
+    return Txn.of(ofKnownKind, knows, List.of(Txn.nested(Txn.of(ofNoKind, settles, asks))));
+  }
+
+  private List<Txn.Compare> isFree(Claim claim, @Nullable Guard guard) {
+    String all =
+        claim.mode() instanceof Mode.Shared
+            ? keys.writers(claim.lock())
+            : keys.claims(claim.lock());
+    if (guard == null) {
+      return List.of(Txn.isEmpty(all));
+    }
+    KeyValue reader = guard.reader;
+    Txn.Compare nothingNew = Txn.allBefore(all, guard.revision + 1);
+    return reader == null
+        ? List.of(nothingNew)
+        : List.of(nothingNew, Txn.isUnchanged(reader.key(), reader.modRevision()));
+  }
+
+  private CompletableFuture<Standing> answered(
+      LocalClaim local,
+      Known known,
+      StoredKind wanted,
+      long[] leases,
+      @Nullable Guard guard,
+      TxnReply reply,
+      int tries) {
+    standings.sawRevision(reply.revision());
+    TxnReply done = reply.succeeded() ? reply : reply.nested(0);
+    if (done.succeeded()) {
+      kinds.learn(local.lock(), wanted, leases[1]);
+      return made(local, done);
+    }
+    Optional<StoredKind> kind = done.found(0).stream().findFirst().map(StoredKind::parse);
+    if (!done.found(1).isEmpty()) {
+      return found(local, done.found(1).get(0));
+    }
+    if (!done.found(2).isEmpty()) {
+      return ended(local);
+    }
+    if (kind.isPresent()) {
+      if (!kind.get().kind().takes(local.mode)) {
+        return ended(local, new Standing.OtherKind(kind.get().kind()));
+      }
+      if (!kind.get().equals(known.kind())) {
+        kinds.learn(local.lock(), kind.get(), 0);
+        return tries < MOST_TRIES
+            ? make(local, guard, tries + 1)
+            : CompletableFuture.failedFuture(restless(local));
+      }
+    }
+    if (local.claim.queues()) {
+      return CompletableFuture.failedFuture(restless(local));
+    }
+    return busy(local, kind, done, tries);
+  }
+
+  private StoreException restless(LocalClaim local) {
+    return new StoreException(
+        "lock '"
+            + local.lock()
+            + "': its kind changed "
+            + MOST_TRIES
+            + " times while it was taken");
+  }
+
+  private CompletableFuture<Standing> made(LocalClaim local, TxnReply done) {
+    local.createRevision = done.revision();
+    Claim claim = local.claim;
+    Standing.Held tokens = local.stored().held(claim.lock(), local.createRevision);
+    if (tokens.token() <= claim.tokenFloor()) {
+      return CompletableFuture.failedFuture(
+          new StoreException(
+              "lock '"
+                  + claim.lock()
+                  + "': etcd's revision went back, so the next token, "
+                  + tokens.token()
+                  + ", is not above "
+                  + claim.tokenFloor()
+                  + "; was the cluster restored from a backup? Try again"));
+    }
+    if (!claim.queues()) {
+      return standings.told(local, new Seen.Held(local.etcdLease));
+    }
+    return standings.told(local, look.of(local, local.createRevision, done, 1));
+  }
+
+  /** A repetition: the first copy has come through. */
+  private CompletableFuture<Standing> found(LocalClaim local, KeyValue own) {
+    StoredClaim stored = StoredClaim.parse(own);
+    if (stored.ended()) {
+      return ended(local);
+    }
+    local.createRevision = own.createRevision();
+    local.base = stored.base();
+    local.mode = stored.mode();
+    local.granted = stored.granted();
+    local.etcdLease = own.lease();
+    return standings.again(local);
+  }
+
+  /** A claim that does not queue: it may fit all the same. */
+  private CompletableFuture<Standing> busy(
+      LocalClaim local, Optional<StoredKind> kind, TxnReply done, int tries) {
+    Claim claim = local.claim;
+    if (claim.mode() instanceof Mode.Exclusive || tries >= MOST_ROUNDS) {
+      return ended(local);
+    }
+    List<KeyValue> found = done.found(3);
+    Guard next;
+    if (claim.mode() instanceof Mode.Shared) {
+      boolean reads =
+          !found.isEmpty() && StoredClaim.parse(found.get(0)).mode() instanceof Mode.Shared;
+      if (!reads && !found.isEmpty()) {
+        return ended(local);
+      }
+      next = found.isEmpty() ? null : new Guard(found.get(0).createRevision(), found.get(0));
+    } else {
+      if (!Look.fitsBehind(found, claim.mode(), kind)) {
+        return ended(local);
+      }
+      next = new Guard(done.revision(), null);
+    }
+    return make(local, next, tries + 1);
+  }
+
+  private CompletableFuture<Standing> ended(LocalClaim local) {
+    return ended(local, Standing.GONE);
+  }
+
+  /** There is no such claim. One that was in doubt stays on the list until it is withdrawn. */
+  private CompletableFuture<Standing> ended(LocalClaim local, Standing standing) {
+    if (!local.doubtful) {
+      claims.gone(local);
+    }
+    return CompletableFuture.completedFuture(standing);
+  }
+
+  /**
+   * Removes a claim that was withdrawn, or fell silent. One trip, and one more where a lease has to
+   * be granted first.
+   */
+  CompletableFuture<Void> remove(LocalClaim local) {
+    if (claims.isLingering(local)) {
+      return CompletableFuture.completedFuture(null);
+    }
+    if (local.held && !local.claim.minHold().isZero()) {
+      local.beginShortestHold();
+      long left = local.minHoldOverAt() - System.nanoTime();
+      if (left > 0) {
+        return linger(local, left);
+      }
+    }
+    CompletableFuture<Long> remembered =
+        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
+    return remembered
+        .thenCompose(tomb -> gateway.txn(removal(local, Txn.delete(local.key), tomb)))
+        .thenAccept(
+            reply -> {
+              standings.sawRevision(reply.revision());
+              claims.gone(local);
+            });
+  }
+
+  private Txn removal(LocalClaim local, Txn.Op end, long tomb) {
+    Txn.Compare is =
+        local.isKnown() ? Txn.isOf(local.key, local.createRevision) : Txn.exists(local.key);
+    if (tomb == 0) {
+      return Txn.of(List.of(is), List.of(end), List.of());
+    }
+    Txn.Op remember = Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb);
+    return Txn.of(List.of(is), List.of(end, remember), List.of(remember));
+  }
+
+  private CompletableFuture<Void> linger(LocalClaim local, long leftNanos) {
+    long until = local.minHoldOverAt();
+    CompletableFuture<Long> lease =
+        local.ownLeaseUntil != 0
+            ? CompletableFuture.completedFuture(local.etcdLease)
+            : SharedLease.grant(gateway, leftNanos / 1_000_000_000 + 2)
+                .thenApply(SharedLease.Kept::id);
+    CompletableFuture<Long> tomb =
+        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
+    return lease
+        .thenCombine(
+            tomb,
+            (on, remembered) ->
+                removal(local, Txn.put(local.key, local.stored().asEnded().text(), on), remembered))
+        .thenCompose(gateway::txn)
+        .thenAccept(
+            reply -> {
+              standings.sawRevision(reply.revision());
+              local.doubtful = false;
+              claims.lingers(local, until);
+            });
+  }
+}

@@ -1,0 +1,225 @@
+package io.pawl.etcd;
+
+import io.pawl.error.StoreException;
+import io.pawl.etcd.gateway.Failures;
+import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.Txn;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Locks on etcd, 3.4 or newer, over its JSON gateway. A claim is a key on a lease of etcd's; the
+ * order of creation is the queue. One transaction takes a free lock, one gives it back. Whoever
+ * waits watches the claim nearest before it, and asks every 2 s all the same.
+ *
+ * <p>docs/ETCD.md has the layout and what becomes of faults; the package's Javadoc has the
+ * arguments for exclusion. Every stage completes within about twice the timeout of a request, one
+ * that needs a lease of etcd's first within about four times. Thread-safe. Stages complete, and
+ * bells ring, on threads of the store's connections.
+ */
+public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
+
+  /** How many claims one renewal carries: as many as one transaction may read. */
+  private static final int RENEW_BATCH = 100;
+
+  private static final long CLOSE_MILLIS = 2_000;
+
+  private final Gateway gateway;
+  private final Turns turns = new Turns();
+  private final Leases leases;
+  private final Claims claims;
+  private final Standings standings;
+  private final Attempts attempts;
+  private final Inspection inspection;
+  private final Upkeep upkeep;
+
+  private EtcdStore(EtcdUrl url, Gateway gateway) {
+    this.gateway = gateway;
+    Keys keys = new Keys(url.namespace());
+    Kinds kinds = new Kinds(gateway, keys);
+    Look look = new Look(gateway, keys);
+    this.leases = new Leases(gateway);
+    this.claims = new Claims(leases, keys, url.toString());
+    this.standings = new Standings(gateway, keys, kinds, look, claims);
+    this.attempts =
+        new Attempts(
+            gateway,
+            keys,
+            kinds,
+            look,
+            claims,
+            standings,
+            new PassingLease(gateway, TimeUnit.MINUTES.toSeconds(2)));
+    this.inspection = new Inspection(gateway, keys, kinds);
+    this.upkeep = new Upkeep(this::round);
+    standings.sawRevision(firstRevision(gateway, keys));
+  }
+
+  /**
+   * Connects to {@code url}, whose form {@link EtcdProvider} explains. Close the store at the end.
+   * One round trip, one more with a password.
+   *
+   * @throws IllegalArgumentException for an invalid URL, naming the part
+   * @throws StoreException when the cluster cannot be reached or used, saying what to change
+   */
+  public static EtcdStore connect(String url) {
+    return connect(EtcdUrl.parse(StoreUrl.parse(url)));
+  }
+
+  static EtcdStore connect(EtcdUrl url) {
+    Gateway gateway = new Gateway(url.target());
+    try {
+      return new EtcdStore(url, gateway);
+    } catch (RuntimeException e) {
+      gateway.close();
+      throw e;
+    }
+  }
+
+  private static long firstRevision(Gateway gateway, Keys keys) {
+    try {
+      return gateway.txn(Txn.of(Txn.page(keys.kinds(), keys.kinds(), 1, true))).join().revision();
+    } catch (RuntimeException e) {
+      throw SharedLease.asUnchecked(e);
+    }
+  }
+
+  /** One round of upkeep; returns when the next has to come. */
+  private long round(long now) {
+    Claims.Work work = claims.work(now);
+    leases.keepAlive(work.used(), now);
+    for (LocalClaim local : work.remove()) {
+      standings.bells().forget(local);
+      CompletableFuture<Void> removed = turns.take(local.lock(), () -> attempts.remove(local));
+      // a failure leaves it on the list
+      removed.exceptionally(error -> null);
+    }
+    boolean nothingWatched = standings.bells().tick(now);
+    long period = leases.periodNanos();
+    return work.isIdle() && nothingWatched && period == 0 ? 0 : Math.max(1, period / 2);
+  }
+
+  /**
+   * One round trip. One more for the first claim of its length, of 10 minutes, of 30 idle seconds;
+   * for a claim with a shortest hold two more.
+   */
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    LocalClaim local = claims.attempted(claim, bell);
+    upkeep.wake();
+    if (local == null) {
+      return CompletableFuture.completedFuture(Standing.GONE);
+    }
+    return plain(turns.take(claim.lock(), () -> attempts.of(local)));
+  }
+
+  /** One round trip for a hundred claims that are held, or fifty that wait. */
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> asked) {
+    return plain(standings.renew(asked));
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    LocalClaim local = claims.withdrawn(claim);
+    upkeep.wake();
+    standings.bells().forget(local);
+    return plain(turns.take(claim.lock(), () -> attempts.remove(local)));
+  }
+
+  /** With the failure itself, not with one that wraps it. */
+  private static <T> CompletableFuture<T> plain(CompletableFuture<T> answer) {
+    return answer.exceptionallyCompose(
+        error -> CompletableFuture.failedFuture(Failures.cause(error)));
+  }
+
+  @Override
+  public int renewBatch() {
+    return RENEW_BATCH;
+  }
+
+  @Override
+  public boolean servesOthers() {
+    return gateway.answeredWithin(answerTime().toNanos());
+  }
+
+  @Override
+  public Duration answerTime() {
+    return Duration.ofMillis(500);
+  }
+
+  /** Walks all claims, 500 at a time, and then each lock that was found. */
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    return plain(inspection.list(limit));
+  }
+
+  /** Two round trips. */
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    return plain(inspection.show(lock));
+  }
+
+  /** Two round trips. */
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    return plain(inspection.evict(lock, token));
+  }
+
+  /**
+   * Two round trips, and again while claims come and go. Fails where permits are taken away while
+   * more than 116 claims hold them or wait.
+   */
+  @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return plain(inspection.setKind(lock, kind));
+  }
+
+  @Override
+  public List<Finding> diagnose() {
+    return new Doctor(gateway).diagnose();
+  }
+
+  @Override
+  public String describe() {
+    return gateway.target().toString();
+  }
+
+  /** Ends at once the leases that no claim of this store needs any more; others run out. */
+  @Override
+  public void close() {
+    upkeep.close();
+    standings.bells().close();
+    if (!gateway.isClosed()) {
+      Set<SharedLease> used = claims.inUse();
+      leases
+          .close(used)
+          .handle((done, failed) -> true)
+          .completeOnTimeout(false, CLOSE_MILLIS, TimeUnit.MILLISECONDS)
+          .join();
+    }
+    gateway.close();
+  }
+
+  @Override
+  public String toString() {
+    return describe();
+  }
+}

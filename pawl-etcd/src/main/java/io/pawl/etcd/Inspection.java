@@ -1,0 +1,291 @@
+package io.pawl.etcd;
+
+import io.pawl.error.StoreException;
+import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.Json;
+import io.pawl.etcd.gateway.KeyValue;
+import io.pawl.etcd.gateway.Txn;
+import io.pawl.etcd.gateway.TxnReply;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.spi.rule.QueueRule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What people see of locks, and how they correct them. Thread-safe. */
+final class Inspection {
+
+  private static final int PAGE = 500;
+  private static final int MOST_TRIES = 10;
+
+  /** Of one transaction's conditions. */
+  private static final int MOST_CLAIMS = Txn.MAX_OPS - 4;
+
+  private final Gateway gateway;
+  private final Keys keys;
+  private final Kinds kinds;
+
+  Inspection(Gateway gateway, Keys keys, Kinds kinds) {
+    this.gateway = gateway;
+    this.keys = keys;
+    this.kinds = kinds;
+  }
+
+  /** One lock as it is stored. */
+  private record Stored(
+      @Nullable StoredKind kind, long kindRevision, List<KeyValue> claims, long revision) {
+
+    Kind kindOfClaims() {
+      return kind != null
+          ? kind.kind()
+          : new Kind(claims.isEmpty() ? 0 : StoredClaim.parse(claims.get(0)).mode().capacity());
+    }
+
+    List<KeyValue> holders() {
+      QueueRule rule = new QueueRule(kindOfClaims());
+      return claims.stream()
+          .filter(
+              each -> {
+                StoredClaim claim = StoredClaim.parse(each);
+                return rule.holdsNext(claim.mode()) | claim.granted();
+              })
+          .toList();
+    }
+  }
+
+  private CompletableFuture<Stored> read(String lock) {
+    return gateway
+        .look(Txn.of(Txn.get(keys.kind(lock)), Txn.oldest(keys.claims(lock), 0, false)))
+        .thenApply(Inspection::stored);
+  }
+
+  private static Stored stored(TxnReply reply) {
+    Optional<KeyValue> kind = reply.found(0).stream().findFirst();
+    return new Stored(
+        kind.map(StoredKind::parse).orElse(null),
+        kind.map(KeyValue::modRevision).orElse(0L),
+        reply.found(1),
+        reply.revision());
+  }
+
+  CompletableFuture<Optional<LockView>> show(String lock) {
+    return read(lock)
+        .thenCompose(
+            stored ->
+                stored.kind == null && stored.claims.isEmpty()
+                    ? CompletableFuture.completedFuture(Optional.empty())
+                    : ends(stored.claims).thenApply(ends -> Optional.of(view(lock, stored, ends))));
+  }
+
+  /** When the leases of claims run out, by this client's clock. */
+  private CompletableFuture<Map<Long, Instant>> ends(List<KeyValue> claims) {
+    Map<Long, CompletableFuture<Map<String, Object>>> asked = new LinkedHashMap<>();
+    for (KeyValue each : claims) {
+      if (each.lease() != 0 && asked.size() < PAGE) {
+        asked.computeIfAbsent(
+            each.lease(), id -> gateway.call("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
+      }
+    }
+    return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
+        .thenApply(
+            nothing -> {
+              Map<Long, Instant> ends = new HashMap<>();
+              asked.forEach((id, reply) -> ends.put(id, endOf(Json.number(reply.join(), "TTL"))));
+              return ends;
+            });
+  }
+
+  private static Instant endOf(long seconds) {
+    return Instant.now().plusSeconds(Math.max(0, seconds));
+  }
+
+  private static LockView view(String lock, Stored stored, Map<Long, Instant> ends) {
+    List<KeyValue> held = stored.holders();
+    List<ClaimView> holders = held.stream().map(each -> claim(lock, each, true, ends)).toList();
+    List<ClaimView> waiters =
+        stored.claims.stream()
+            .filter(each -> !held.contains(each))
+            .map(each -> claim(lock, each, false, ends))
+            .toList();
+    StoredKind kind = stored.kind;
+    long last =
+        held.isEmpty()
+            ? StoredClaim.firstToken(kind == null ? 0 : kind.base(), stored.revision + 1) - 1
+            : holders.get(holders.size() - 1).lastToken();
+    return new LockView(
+        lock,
+        kind == null && held.isEmpty() ? null : stored.kindOfClaims(),
+        last,
+        holders,
+        waiters);
+  }
+
+  private static ClaimView claim(
+      String lock, KeyValue stored, boolean held, Map<Long, Instant> ends) {
+    StoredClaim claim = StoredClaim.parse(stored);
+    Standing.Held tokens = held ? claim.held(lock, stored.createRevision()) : null;
+    Instant until = ends.getOrDefault(stored.lease(), Instant.now());
+    return new ClaimView(
+        Keys.idOf(stored.key()),
+        claim.mode(),
+        tokens == null ? 0 : tokens.token(),
+        tokens == null ? 0 : tokens.lastToken(),
+        claim.since(),
+        until.isAfter(claim.since()) ? until : claim.since().plusMillis(1),
+        claim.holder());
+  }
+
+  CompletableFuture<List<LockView>> list(int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit: " + limit + " is not at least 1");
+    }
+    return pages(keys.claims(), limit, new LinkedHashMap<>())
+        .thenCompose(
+            byLock -> {
+              List<CompletableFuture<Optional<LockView>>> views =
+                  byLock.keySet().stream().limit(limit).map(this::show).toList();
+              return CompletableFuture.allOf(views.toArray(CompletableFuture[]::new))
+                  .thenApply(
+                      nothing ->
+                          views.stream()
+                              .flatMap(view -> view.join().stream())
+                              .filter(
+                                  view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+                              .sorted(Comparator.comparing(LockView::name))
+                              .collect(Collectors.toList()));
+            });
+  }
+
+  private CompletableFuture<Map<String, Boolean>> pages(
+      String from, int limit, Map<String, Boolean> names) {
+    return gateway
+        .look(Txn.of(Txn.page(keys.claims(), from, PAGE, true)))
+        .thenCompose(
+            reply -> {
+              List<KeyValue> page = reply.found(0);
+              page.forEach(each -> names.put(keys.lockOf(each.key()), true));
+              return page.size() < PAGE || names.size() > limit
+                  ? CompletableFuture.completedFuture(names)
+                  : pages(page.get(page.size() - 1).key() + '\0', limit, names);
+            });
+  }
+
+  CompletableFuture<Boolean> evict(String lock, long token) {
+    return read(lock)
+        .thenCompose(
+            stored -> {
+              for (KeyValue each : stored.holders()) {
+                Standing.Held tokens = StoredClaim.parse(each).held(lock, each.createRevision());
+                if (token >= tokens.token() && token <= tokens.lastToken()) {
+                  return gateway
+                      .txn(
+                          Txn.of(
+                              List.of(Txn.isOf(each.key(), each.createRevision())),
+                              List.of(Txn.delete(each.key())),
+                              List.of()))
+                      .thenApply(TxnReply::succeeded);
+                }
+              }
+              return CompletableFuture.completedFuture(false);
+            });
+  }
+
+  CompletableFuture<Boolean> setKind(String lock, Kind kind) {
+    return setKind(lock, kind, 1);
+  }
+
+  private CompletableFuture<Boolean> setKind(String lock, Kind kind, int tries) {
+    return read(lock)
+        .thenCombine(kinds.lease().current(), (stored, lease) -> new Change(stored, lease))
+        .thenCompose(
+            change -> {
+              Stored stored = change.stored;
+              Kind was = stored.kindOfClaims();
+              if (!stored.claims.isEmpty() && was.isSemaphore() != kind.isSemaphore()) {
+                return CompletableFuture.completedFuture(false);
+              }
+              return gateway
+                  .txn(change(lock, kind, stored, change.lease))
+                  .thenCompose(reply -> changed(lock, kind, reply.succeeded(), tries));
+            });
+  }
+
+  private record Change(Stored stored, long lease) {}
+
+  private CompletableFuture<Boolean> changed(String lock, Kind kind, boolean done, int tries) {
+    if (done) {
+      return CompletableFuture.completedFuture(true);
+    }
+    return tries < MOST_TRIES
+        ? setKind(lock, kind, tries + 1)
+        : CompletableFuture.failedFuture(
+            new StoreException(
+                "lock '"
+                    + lock
+                    + "': its claims changed "
+                    + MOST_TRIES
+                    + " times while its kind was set; try again"));
+  }
+
+  /**
+   * With fewer permits the kind changes only if every claim that was read is still there and no
+   * other came: then those are held that were. Such as would not be any more are marked; those that
+   * want too much lose their place.
+   */
+  private Txn change(String lock, Kind kind, Stored stored, long lease) {
+    String kindKey = keys.kind(lock);
+    StoredKind was = stored.kind;
+    StoredKind now = new StoredKind(kind, was == null ? 0 : was.base());
+    List<Txn.Compare> conditions = new ArrayList<>();
+    List<Txn.Op> ops = new ArrayList<>();
+    conditions.add(Txn.isUnchanged(kindKey, stored.kindRevision));
+    ops.add(Txn.put(kindKey, now.toString(), now.base() == 0 ? lease : 0));
+    if (stored.kindOfClaims().isSemaphore() != kind.isSemaphore()) {
+      conditions.add(Txn.isEmpty(keys.claims(lock)));
+    } else if (kind.capacity() < stored.kindOfClaims().capacity()) {
+      shrink(lock, kind, stored, conditions, ops);
+    }
+    return Txn.of(conditions, ops, List.of());
+  }
+
+  private void shrink(
+      String lock, Kind kind, Stored stored, List<Txn.Compare> conditions, List<Txn.Op> ops) {
+    if (stored.claims.size() > MOST_CLAIMS) {
+      throw new StoreException(
+          "lock '"
+              + lock
+              + "': etcd cannot take permits away beside "
+              + stored.claims.size()
+              + " claims at once, "
+              + MOST_CLAIMS
+              + " at most; try again when fewer hold it or wait");
+    }
+    conditions.add(Txn.allBefore(keys.claims(lock), stored.revision + 1));
+    List<KeyValue> held = stored.holders();
+    QueueRule after = new QueueRule(kind);
+    for (KeyValue each : stored.claims) {
+      StoredClaim claim = StoredClaim.parse(each);
+      conditions.add(Txn.isUnchanged(each.key(), each.modRevision()));
+      if (held.contains(each)) {
+        if (!after.holdsNext(claim.mode()) && !claim.granted()) {
+          ops.add(Txn.put(each.key(), claim.asGranted().text(), each.lease()));
+        }
+      } else if (claim.mode() instanceof Mode.Permits permits
+          && permits.wanted() > kind.capacity()) {
+        ops.add(Txn.delete(each.key()));
+      }
+    }
+  }
+}

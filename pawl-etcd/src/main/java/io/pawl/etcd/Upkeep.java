@@ -1,0 +1,88 @@
+package io.pawl.etcd;
+
+import io.pawl.concurrent.DaemonThreads;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One timer for all that a client has to look after: it runs every 50 to 500 ms while there is
+ * something, and not at all while there is nothing. Thread-safe.
+ */
+final class Upkeep implements AutoCloseable {
+
+  private static final long SHORTEST_NANOS = 50_000_000;
+  private static final long LONGEST_NANOS = 500_000_000;
+  private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
+
+  /** One round; returns how soon the next one has to come, 0 if none is needed. */
+  interface Round {
+    long run(long now);
+  }
+
+  private final Round round;
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.numbered("pawl-etcd-timer-"));
+  private boolean armed;
+
+  Upkeep(Round round) {
+    this.round = round;
+  }
+
+  /** There is something to look after. */
+  void wake() {
+    mutex.lock();
+    try {
+      if (!armed) {
+        armed = true;
+        arm(SHORTEST_NANOS);
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  private void arm(long nanos) {
+    try {
+      timer.schedule(this::run, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException closed) {
+      armed = false;
+    }
+  }
+
+  private void run() {
+    long next = LONGEST_NANOS;
+    try {
+      next = round.run(System.nanoTime());
+    } catch (RuntimeException | Error e) {
+      log.error("a round of upkeep failed; the next one follows", e);
+    }
+    mutex.lock();
+    try {
+      armed = next > 0;
+      if (armed) {
+        arm(Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, next)));
+      }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Waits for a round under way, for at most a second. */
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(1, TimeUnit.SECONDS)) {
+        log.warn("the timer did not end in a second");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.pawl.etcd.gateway;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.gateway.RefusedException.Reason;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** What an error of etcd's means, and what to change. Messages never have a password. */
+public final class Failures {
+
+  private static final List<String> OUTCOME_UNKNOWN =
+      List.of(
+          "timed out",
+          "leader changed",
+          "no leader",
+          "not leader",
+          "server stopped",
+          "unavailable");
+
+  private static final List<String> DENIED =
+      List.of("permission denied", "authentication failed", "user name is empty");
+
+  private final String store;
+
+  Failures(String store) {
+    this.store = store;
+  }
+
+  /** Returns the failure itself, of a stage that depends on the one that failed. */
+  public static Throwable cause(Throwable error) {
+    return error instanceof CompletionException && error.getCause() != null
+        ? error.getCause()
+        : error;
+  }
+
+  /** An answer with another status than 200. */
+  StoreException refused(int status, byte[] body, String path) {
+    String message;
+    try {
+      Map<String, Object> fields = Json.object(body);
+      message = Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message");
+    } catch (IllegalArgumentException e) {
+      return status == 404
+          ? new StoreConfigurationException(
+              what()
+                  + "has no JSON gateway at "
+                  + path
+                  + "; use etcd 3.4 or newer, started without"
+                  + " --enable-grpc-gateway=false")
+          : new StoreUnavailableException(what() + "answered with HTTP " + status);
+    }
+    return of(message, status);
+  }
+
+  /** An error in etcd's words. */
+  StoreException of(String message, int status) {
+    if (message.contains("invalid auth token") || message.contains("revision of auth store")) {
+      return new RefusedException(Reason.TOKEN_INVALID, what() + "said '" + message + "'");
+    }
+    if (message.contains("requested lease not found")) {
+      return new RefusedException(Reason.LEASE_GONE, what() + "said '" + message + "'");
+    }
+    if (message.contains("lease already exists")) {
+      return new RefusedException(Reason.LEASE_EXISTS, what() + "said '" + message + "'");
+    }
+    if (message.contains("has been compacted")) {
+      return new RefusedException(Reason.COMPACTED, what() + "said '" + message + "'");
+    }
+    if (message.contains("database space exceeded")) {
+      return new RefusedException(
+          Reason.NO_SPACE,
+          what()
+              + "has used up its space quota and takes no more writes; compact and defragment it,"
+              + " then disarm the alarm (etcdctl compact, defrag, alarm disarm)");
+    }
+    if (DENIED.stream().anyMatch(message::contains)) {
+      return new StoreDeniedException(
+          what()
+              + "said '"
+              + message
+              + "'; give user and password in the URL, and the user a role with readwrite on the"
+              + " namespace's prefix");
+    }
+    if (message.contains("too many requests") || message.contains("learner")) {
+      return StoreUnavailableException.unsent(what() + "said '" + message + "'", null);
+    }
+    if (status >= 500 || OUTCOME_UNKNOWN.stream().anyMatch(message::contains)) {
+      return new StoreUnavailableException(what() + "said '" + message + "'");
+    }
+    return new RefusedException(Reason.OTHER, what() + "said '" + message + "'");
+  }
+
+  /** No answer came: the request may have been applied. */
+  StoreException silent(Endpoint endpoint, Exception cause) {
+    return new StoreUnavailableException(
+        what() + "did not answer at " + endpoint + ": " + cause.getMessage(), cause);
+  }
+
+  /** Nothing was sent. */
+  StoreException unreachable(@Nullable Endpoint endpoint, @Nullable Exception cause) {
+    if (cause instanceof SSLException) {
+      return new StoreConfigurationException(
+          what()
+              + "and this client do not agree on TLS at "
+              + endpoint
+              + ": "
+              + cause.getMessage()
+              + "; use etcds:// for a server with TLS, and trustPem for its authority",
+          cause);
+    }
+    String why = cause == null ? "a request waited too long to be sent" : cause.getMessage();
+    String where = endpoint == null ? "" : " at " + endpoint;
+    return StoreUnavailableException.unsent(
+        what() + "cannot be reached" + where + ": " + why, cause);
+  }
+
+  StoreException closed() {
+    return StoreUnavailableException.unsent(what() + "was closed by this client", null);
+  }
+
+  StoreException unreadable(Exception cause) {
+    return new StoreUnavailableException(
+        what() + "sent what is no answer of etcd's: " + cause.getMessage(), cause);
+  }
+
+  private String what() {
+    return "store '" + store + "' ";
+  }
+}

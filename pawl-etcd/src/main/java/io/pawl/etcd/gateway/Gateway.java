@@ -1,0 +1,187 @@
+package io.pawl.etcd.gateway;
+
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.etcd.gateway.RefusedException.Reason;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JSON gateway of a cluster. Requests are carried by a few connections, each with a thread of
+ * its own that blocks; transactions that wait for a connection travel together, as one transaction.
+ * Every stage completes within about twice the timeout, after a failure with a {@link
+ * StoreException}. Stages complete on the connections' threads.
+ *
+ * <p>A request that found no connection was certainly not sent and goes to the next member at once.
+ * A request that was sent and not answered is repeated only if it changes nothing or is harmless to
+ * repeat ({@link #call}); the next request goes to the next member. Thread-safe.
+ */
+public final class Gateway implements AutoCloseable {
+
+  /** Of transactions. More would only make smaller batches. */
+  private static final int WORK_CONNECTIONS = 4;
+
+  private final Target target;
+  private final Failures failures;
+  private final Endpoints endpoints;
+  private final Lanes work;
+  private final Lanes upkeep;
+  private final Lanes looks;
+  private final ReentrantLock authentication = new ReentrantLock();
+  private volatile @Nullable String token;
+  private volatile boolean closed;
+
+  public Gateway(Target target) {
+    this.target = target;
+    this.failures = new Failures(target.shown());
+    this.endpoints = new Endpoints(target.endpoints());
+    this.work = new Lanes(this, failures, "pawl-etcd-", WORK_CONNECTIONS);
+    this.upkeep = new Lanes(this, failures, "pawl-etcd-upkeep-", 1);
+    this.looks = new Lanes(this, failures, "pawl-etcd-look-", 1);
+  }
+
+  public Target target() {
+    return target;
+  }
+
+  public Failures failures() {
+    return failures;
+  }
+
+  /** Returns whether the last answer of the cluster came within {@code nanos}. */
+  public boolean answeredWithin(long nanos) {
+    return work.answeredWithin(nanos);
+  }
+
+  /** Carries out a transaction. One round trip. */
+  public CompletableFuture<TxnReply> txn(Txn txn) {
+    CompletableFuture<TxnReply> reply = new CompletableFuture<>();
+    work.submit(Call.of(txn, reply, target.timeout()));
+    return reply;
+  }
+
+  /** As {@link #txn}, for reads of any length, which delay no other request. */
+  public CompletableFuture<TxnReply> look(Txn txn) {
+    CompletableFuture<TxnReply> reply = new CompletableFuture<>();
+    looks.submit(Call.of(txn, reply, target.timeout()));
+    return reply;
+  }
+
+  /**
+   * Calls {@code path}, which delays no transaction, and is repeated once if no answer comes.
+   *
+   * @param path such as {@code /v3/lease/grant}
+   */
+  public CompletableFuture<Map<String, Object>> call(String path, String body) {
+    CompletableFuture<Map<String, Object>> reply = new CompletableFuture<>();
+    upkeep.submit(Call.of(path, body, reply, target.timeout()));
+    return reply;
+  }
+
+  /**
+   * Asks one member, on a connection of its own. Blocks.
+   *
+   * @throws StoreException if it does not answer
+   */
+  public byte[] ask(Endpoint endpoint, String method, String path, String body) {
+    long deadline = System.nanoTime() + target.timeout().toNanos();
+    try (HttpConnection connection = HttpConnection.open(target, endpoint, deadline)) {
+      HttpConnection.Response response =
+          connection.exchange(method, path, body, token(connection, deadline), deadline);
+      if (response.status() != 200) {
+        throw failures.refused(response.status(), response.body(), path);
+      }
+      return response.body();
+    } catch (IOException e) {
+      throw failures.unreachable(endpoint, e);
+    }
+  }
+
+  Endpoints endpoints() {
+    return endpoints;
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * Returns a connection to the current member.
+   *
+   * @throws StoreException when no member can be reached; nothing was sent then
+   */
+  HttpConnection connect(long deadline) {
+    Exception pausing = endpoints.pausing();
+    if (pausing != null) {
+      throw failures.unreachable(null, pausing);
+    }
+    Endpoint endpoint = endpoints.current();
+    IOException last = new IOException("no member was tried");
+    for (int i = 0; i < endpoints.size(); i++) {
+      endpoint = endpoints.current();
+      long share = (deadline - System.nanoTime()) / (endpoints.size() - i);
+      try {
+        return HttpConnection.open(target, endpoint, System.nanoTime() + share);
+      } catch (IOException e) {
+        last = e;
+        endpoints.unreachable(endpoint, e);
+      }
+    }
+    throw failures.unreachable(endpoint, last);
+  }
+
+  /** The token of this client, or null without authentication; asks for one on first use. */
+  @Nullable String token(HttpConnection connection, long deadline) throws IOException {
+    String known = token;
+    return target.user() == null || known != null
+        ? known
+        : authenticate(connection, null, deadline);
+  }
+
+  /** Asks for a new token, unless another thread has got one since {@code stale}. */
+  @Nullable String authenticate(HttpConnection connection, @Nullable String stale, long deadline)
+      throws IOException {
+    String user = target.user();
+    if (user == null) {
+      throw new StoreDeniedException(
+          "store '" + target + "' asks for authentication; give user and password in the URL");
+    }
+    authentication.lock();
+    try {
+      String known = token;
+      if (known != null && !known.equals(stale)) {
+        return known;
+      }
+      String password = target.password() == null ? "" : target.password();
+      String body = Json.of(Map.of("name", user, "password", password));
+      String path = "/v3/auth/authenticate";
+      HttpConnection.Response response = connection.exchange("POST", path, body, null, deadline);
+      if (response.status() != 200) {
+        throw failures.refused(response.status(), response.body(), path);
+      }
+      String fresh = Json.text(Json.object(response.body()), "token");
+      token = fresh;
+      return fresh;
+    } finally {
+      authentication.unlock();
+    }
+  }
+
+  /** Whether a token that etcd no longer knows is the reason. */
+  static boolean isTokenInvalid(StoreException refusal) {
+    return RefusedException.is(refusal, Reason.TOKEN_INVALID);
+  }
+
+  /** Ends all connections and threads; requests under way fail. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    List<Lanes> all = new ArrayList<>(List.of(work, upkeep, looks));
+    all.forEach(Lanes::close);
+  }
+}

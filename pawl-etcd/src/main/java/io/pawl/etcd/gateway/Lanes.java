@@ -1,0 +1,301 @@
+package io.pawl.etcd.gateway;
+
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.error.StoreException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Some connections that serve one queue of requests, each on a thread of its own, which is started
+ * when all others are busy. Thread-safe.
+ */
+final class Lanes implements AutoCloseable {
+
+  /** How many transactions make one at most. */
+  private static final int MOST_TOGETHER = 32;
+
+  private static final int MOST_WAITING = 100_000;
+  private static final long CLOSE_MILLIS = 1_000;
+
+  private final Gateway gateway;
+  private final Failures failures;
+  private final ThreadFactory threads;
+  private final int most;
+
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final Condition arrived = mutex.newCondition();
+  private final ArrayDeque<Call> waiting = new ArrayDeque<>();
+  private final List<Lane> lanes = new ArrayList<>();
+  private int idle;
+  private boolean closed;
+  private volatile long answeredAt;
+  private volatile boolean answered;
+
+  Lanes(Gateway gateway, Failures failures, String name, int most) {
+    this.gateway = gateway;
+    this.failures = failures;
+    this.threads = DaemonThreads.numbered(name);
+    this.most = most;
+  }
+
+  boolean answeredWithin(long nanos) {
+    return answered && System.nanoTime() - answeredAt < nanos;
+  }
+
+  void submit(Call call) {
+    boolean refused;
+    mutex.lock();
+    try {
+      refused = closed || waiting.size() >= MOST_WAITING;
+      if (!refused) {
+        waiting.add(call);
+        if (idle >= waiting.size() || lanes.size() >= most) {
+          arrived.signal();
+        } else {
+          startLane();
+        }
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (refused) {
+      call.failed().accept(closed ? failures.closed() : failures.unreachable(null, null));
+    }
+  }
+
+  private void startLane() {
+    Lane lane = new Lane();
+    lane.thread = threads.newThread(lane);
+    lanes.add(lane);
+    lane.thread.start();
+  }
+
+  /** The next requests, which travel together; empty at the end. */
+  private List<Call> next() {
+    List<Call> batch = new ArrayList<>();
+    mutex.lock();
+    try {
+      idle++;
+      while (waiting.isEmpty() && !closed) {
+        arrived.awaitUninterruptibly();
+      }
+      idle--;
+      Call first = waiting.poll();
+      if (first == null) {
+        return batch;
+      }
+      batch.add(first);
+      while (first.txn() != null && batch.size() < MOST_TOGETHER && canJoin(waiting.peek())) {
+        batch.add(waiting.remove());
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return batch;
+  }
+
+  private static boolean canJoin(@Nullable Call next) {
+    return next != null && next.txn() != null;
+  }
+
+  @Override
+  public void close() {
+    List<Call> left;
+    List<Lane> running;
+    mutex.lock();
+    try {
+      closed = true;
+      left = new ArrayList<>(waiting);
+      waiting.clear();
+      running = new ArrayList<>(lanes);
+      arrived.signalAll();
+    } finally {
+      mutex.unlock();
+    }
+    left.forEach(call -> call.failed().accept(failures.closed()));
+    running.forEach(Lane::end);
+    running.forEach(Lane::join);
+  }
+
+  /** One connection. */
+  private final class Lane implements Runnable {
+    private volatile @Nullable Thread thread;
+    private volatile @Nullable HttpConnection connection;
+
+    @Override
+    public void run() {
+      try {
+        for (List<Call> batch = next(); !batch.isEmpty(); batch = next()) {
+          serve(batch);
+        }
+      } finally {
+        disconnect();
+      }
+    }
+
+    private void serve(List<Call> batch) {
+      List<Call> live = new ArrayList<>(batch.size());
+      for (Call call : batch) {
+        if (System.nanoTime() - call.deadline() > 0) {
+          call.failed().accept(failures.unreachable(null, null));
+        } else {
+          live.add(call);
+        }
+      }
+      if (!live.isEmpty()) {
+        try {
+          send(live, live.stream().allMatch(Call::repeats));
+        } catch (RuntimeException | Error e) {
+          live.forEach(call -> call.failed().accept(e));
+        }
+      }
+    }
+
+    /** A refusal concerns all of a batch though one request alone may be its reason. */
+    private void send(List<Call> batch, boolean repeats) {
+      Map<String, Object> reply;
+      try {
+        reply = exchange(batch, repeats);
+      } catch (RefusedException e) {
+        if (batch.size() == 1) {
+          throw e;
+        }
+        batch.forEach(call -> serve(List.of(call)));
+        return;
+      }
+      if (batch.size() == 1) {
+        batch.get(0).answered().accept(reply);
+        return;
+      }
+      TxnReply all = TxnReply.of(reply, 0);
+      for (int i = 0; i < batch.size(); i++) {
+        batch.get(i).done().accept(all.nested(i));
+      }
+    }
+
+    private Map<String, Object> exchange(List<Call> batch, boolean repeats) {
+      Call first = batch.get(0);
+      String body =
+          batch.size() == 1
+              ? first.body()
+              : Txn.together(batch.stream().map(Lanes::txnOf).toList()).json();
+      long deadline = System.nanoTime() + gateway.target().timeout().toNanos();
+      boolean mayAgain = repeats;
+      boolean mayAuthenticate = true;
+      String stale = null;
+      while (true) {
+        HttpConnection open = connected(deadline);
+        HttpConnection.Response response;
+        String used;
+        try {
+          used =
+              stale == null
+                  ? gateway.token(open, deadline)
+                  : reauthenticated(open, stale, deadline);
+          response = open.exchange("POST", first.path(), body, used, deadline);
+        } catch (IOException e) {
+          disconnect();
+          gateway.endpoints().failed(open.endpoint());
+          if (mayAgain && !gateway.isClosed()) {
+            mayAgain = false;
+            deadline = System.nanoTime() + gateway.target().timeout().toNanos();
+            continue;
+          }
+          throw failures.silent(open.endpoint(), e);
+        }
+        if (response.status() == 200) {
+          gateway.endpoints().reached();
+          answeredAt = System.nanoTime();
+          answered = true;
+          return parsed(response.body());
+        }
+        StoreException refusal = failures.refused(response.status(), response.body(), first.path());
+        if (Gateway.isTokenInvalid(refusal) && mayAuthenticate) {
+          mayAuthenticate = false;
+          stale = used == null ? "" : used;
+          continue;
+        }
+        if (!(refusal instanceof RefusedException)) {
+          gateway.endpoints().failed(open.endpoint());
+        }
+        throw refusal;
+      }
+    }
+
+    private @Nullable String reauthenticated(HttpConnection open, String stale, long deadline)
+        throws IOException {
+      return gateway.authenticate(open, stale, deadline);
+    }
+
+    /** The stream of {@code /v3/lease/keepalive} has one line, with the answer under a name. */
+    private Map<String, Object> parsed(byte[] body) {
+      Map<String, Object> reply;
+      try {
+        reply = Json.object(body);
+      } catch (IllegalArgumentException e) {
+        throw failures.unreadable(e);
+      }
+      if (reply.containsKey("error")) {
+        throw failures.of(Json.text(Json.object(reply, "error"), "message"), 200);
+      }
+      return reply.containsKey("result") ? Json.object(reply, "result") : reply;
+    }
+
+    private HttpConnection connected(long deadline) {
+      HttpConnection known = connection;
+      if (known != null && known.endpoint().equals(gateway.endpoints().current())) {
+        return known;
+      }
+      disconnect();
+      HttpConnection opened = gateway.connect(deadline);
+      connection = opened;
+      if (gateway.isClosed()) {
+        disconnect();
+        throw failures.closed();
+      }
+      return opened;
+    }
+
+    private void disconnect() {
+      HttpConnection known = connection;
+      connection = null;
+      if (known != null) {
+        known.close();
+      }
+    }
+
+    private void end() {
+      HttpConnection known = connection;
+      if (known != null) {
+        known.close();
+      }
+    }
+
+    private void join() {
+      Thread running = thread;
+      if (running == null || running == Thread.currentThread()) {
+        return;
+      }
+      try {
+        running.join(CLOSE_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static Txn txnOf(Call call) {
+    Txn txn = call.txn();
+    if (txn == null) {
+      throw new IllegalStateException(call.path() + " is no transaction");
+    }
+    return txn;
+  }
+}

@@ -1,0 +1,225 @@
+package io.pawl.etcd.gateway;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A transaction: if all of its comparisons hold, its first list of operations is done, otherwise
+ * the second. Immutable. An operation or comparison is the JSON of the gateway.
+ */
+public final class Txn {
+
+  /** The most operations that one list may have, nested ones included on the way down. */
+  public static final int MAX_OPS = 120;
+
+  private final String json;
+  private final boolean changes;
+
+  private Txn(String json, boolean changes) {
+    this.json = json;
+    this.changes = changes;
+  }
+
+  /** A condition. */
+  public record Compare(String json) {}
+
+  /** A read, a put, a deletion or a nested transaction. */
+  public record Op(String json, boolean changes) {}
+
+  /** Returns a transaction that does {@code then} if all conditions hold, or else {@code other}. */
+  public static Txn of(List<Compare> conditions, List<Op> then, List<Op> other) {
+    StringBuilder json = new StringBuilder(256).append("{\"compare\":[");
+    String separator = "";
+    for (Compare each : conditions) {
+      json.append(separator).append(each.json);
+      separator = ",";
+    }
+    ops(json.append("],\"success\":["), then);
+    ops(json.append("],\"failure\":["), other);
+    boolean changes = then.stream().anyMatch(Op::changes) || other.stream().anyMatch(Op::changes);
+    return new Txn(json.append("]}").toString(), changes);
+  }
+
+  /** Returns a transaction without conditions. */
+  public static Txn of(Op... ops) {
+    return of(List.of(), Arrays.asList(ops), List.of());
+  }
+
+  private static void ops(StringBuilder json, List<Op> ops) {
+    String separator = "";
+    for (Op each : ops) {
+      json.append(separator).append(each.json);
+      separator = ",";
+    }
+  }
+
+  static Txn together(List<Txn> transactions) {
+    List<Op> nested = new ArrayList<>();
+    transactions.forEach(each -> nested.add(nested(each)));
+    return of(List.of(), nested, List.of());
+  }
+
+  /** Returns whether it can change anything. */
+  boolean changes() {
+    return changes;
+  }
+
+  String json() {
+    return json;
+  }
+
+  public static Op nested(Txn txn) {
+    return new Op("{\"request_txn\":" + txn.json + "}", txn.changes);
+  }
+
+  public static Compare isAbsent(String key) {
+    return new Compare(
+        "{\"target\":\"VERSION\",\"key\":\"" + Json.encoded(key) + "\",\"version\":\"0\"}");
+  }
+
+  public static Compare exists(String key) {
+    return new Compare(
+        "{\"target\":\"VERSION\",\"result\":\"GREATER\",\"key\":\""
+            + Json.encoded(key)
+            + "\",\"version\":\"0\"}");
+  }
+
+  public static Compare hasValue(String key, String value) {
+    return value(key, "EQUAL", value);
+  }
+
+  /** Holds of no key that is absent. */
+  public static Compare hasGreaterValue(String key, String value) {
+    return value(key, "GREATER", value);
+  }
+
+  private static Compare value(String key, String result, String value) {
+    return new Compare(
+        "{\"target\":\"VALUE\",\"result\":\""
+            + result
+            + "\",\"key\":\""
+            + Json.encoded(key)
+            + "\",\"value\":\""
+            + Json.encoded(value)
+            + "\"}");
+  }
+
+  public static Compare isOf(String key, long createRevision) {
+    return new Compare(
+        "{\"target\":\"CREATE\",\"key\":\""
+            + Json.encoded(key)
+            + "\",\"create_revision\":\""
+            + createRevision
+            + "\"}");
+  }
+
+  public static Compare isUnchanged(String key, long modRevision) {
+    return new Compare(
+        "{\"target\":\"MOD\",\"key\":\""
+            + Json.encoded(key)
+            + "\",\"mod_revision\":\""
+            + modRevision
+            + "\"}");
+  }
+
+  /** Holds if every key that begins with {@code prefix} was created before {@code revision}. */
+  public static Compare allBefore(String prefix, long revision) {
+    return new Compare(
+        "{\"target\":\"CREATE\",\"result\":\"LESS\",\"key\":\""
+            + Json.encoded(prefix)
+            + "\",\"range_end\":\""
+            + Json.encoded(end(prefix))
+            + "\",\"create_revision\":\""
+            + revision
+            + "\"}");
+  }
+
+  /** Holds if no key begins with {@code prefix}. */
+  public static Compare isEmpty(String prefix) {
+    return allBefore(prefix, 1);
+  }
+
+  /**
+   * @param lease 0 for none
+   */
+  public static Op put(String key, String value, long lease) {
+    String of = lease == 0 ? "" : ",\"lease\":\"" + lease + "\"";
+    return new Op(
+        "{\"request_put\":{\"key\":\""
+            + Json.encoded(key)
+            + "\",\"value\":\""
+            + Json.encoded(value)
+            + "\""
+            + of
+            + "}}",
+        true);
+  }
+
+  public static Op delete(String key) {
+    return new Op("{\"request_delete_range\":{\"key\":\"" + Json.encoded(key) + "\"}}", true);
+  }
+
+  public static Op get(String key) {
+    return new Op("{\"request_range\":{\"key\":\"" + Json.encoded(key) + "\"}}", false);
+  }
+
+  public static Op getKeyOnly(String key) {
+    return new Op(
+        "{\"request_range\":{\"keys_only\":true,\"key\":\"" + Json.encoded(key) + "\"}}", false);
+  }
+
+  /** Reads the first keys that begin with {@code prefix}, in the order of their creation. */
+  public static Op oldest(String prefix, int limit, boolean keysOnly) {
+    return range(prefix, "ASCEND", "CREATE", limit, keysOnly, 0);
+  }
+
+  /** As {@link #oldest}, of those that were created up to {@code upTo}. */
+  public static Op oldest(String prefix, int limit, boolean keysOnly, long upTo) {
+    return range(prefix, "ASCEND", "CREATE", limit, keysOnly, upTo);
+  }
+
+  /**
+   * Reads the last keys that begin with {@code prefix}, the latest first.
+   *
+   * @param upTo the largest create revision, 0 for any
+   */
+  public static Op latest(String prefix, int limit, boolean keysOnly, long upTo) {
+    return range(prefix, "DESCEND", "CREATE", limit, keysOnly, upTo);
+  }
+
+  private static Op range(
+      String prefix, String order, String by, int limit, boolean keysOnly, long upTo) {
+    StringBuilder json = new StringBuilder(160).append("{\"request_range\":{\"key\":\"");
+    json.append(Json.encoded(prefix)).append("\",\"range_end\":\"");
+    json.append(Json.encoded(end(prefix))).append("\",\"sort_order\":\"").append(order);
+    json.append("\",\"sort_target\":\"").append(by).append("\",\"limit\":\"").append(limit);
+    if (upTo > 0) {
+      json.append("\",\"max_create_revision\":\"").append(upTo);
+    }
+    json.append(keysOnly ? "\",\"keys_only\":true}}" : "\"}}");
+    return new Op(json.toString(), false);
+  }
+
+  /**
+   * Reads up to {@code limit} keys in their own order, from {@code from} on to the end of those
+   * that begin with {@code prefix}.
+   */
+  public static Op page(String prefix, String from, int limit, boolean keysOnly) {
+    return new Op(
+        "{\"request_range\":{\"key\":\""
+            + Json.encoded(from)
+            + "\",\"range_end\":\""
+            + Json.encoded(end(prefix))
+            + "\",\"limit\":\""
+            + limit
+            + (keysOnly ? "\",\"keys_only\":true}}" : "\"}}"),
+        false);
+  }
+
+  /** Returns the key after all that begin with {@code prefix}, which ends in a slash. */
+  static String end(String prefix) {
+    return prefix.substring(0, prefix.length() - 1)
+        + (char) (prefix.charAt(prefix.length() - 1) + 1);
+  }
+}

@@ -1,0 +1,5 @@
+package io.pawl.etcd;
+
+import io.pawl.tck.StoreCompleteness;
+
+class ContractsTest extends StoreCompleteness {}

@@ -1,0 +1,178 @@
+package io.pawl.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
+import io.pawl.servers.AfterDrop;
+import io.pawl.servers.Direction;
+import io.pawl.servers.EtcdServer;
+import io.pawl.servers.FaultProxy;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a network can do to requests, replies and bells. */
+class NetworkFaultsTest {
+
+  private final EtcdServer server = EtcdServer.start(Urls.QUICK);
+  private final FaultProxy proxy = FaultProxy.before(server);
+  private final String url = "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms";
+  private final EtcdStore store = EtcdStore.connect(url);
+  private final Seam seam = new Seam(store);
+  private final EtcdStore near = EtcdStore.connect(Urls.of(server));
+  private final Seam other = new Seam(near);
+
+  @AfterEach
+  void close() {
+    store.close();
+    near.close();
+    proxy.close();
+    server.close();
+  }
+
+  private static void untilItAnswers(Runnable verb) {
+    await()
+        .atMost(20, TimeUnit.SECONDS)
+        .ignoreException(StoreUnavailableException.class)
+        .until(
+            () -> {
+              verb.run();
+              return true;
+            });
+  }
+
+  /** So that the next request is the transaction itself. */
+  private void warmUp() {
+    Claim claim = seam.claim("warm");
+    seam.take(claim);
+    seam.withdraw(claim);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anAcquireWhoseReplyWasDroppedIsHeldByItsRetry(AfterDrop then) {
+    warmUp();
+    Claim claim = seam.claim("dropped");
+    proxy.dropReplies(1, then, "/v3/kv/txn");
+    assertThatThrownBy(() -> seam.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    assertThat(other.attempt(other.claim("dropped"))).isInstanceOf(Standing.Waiting.class);
+    proxy.heal();
+
+    untilItAnswers(() -> seam.take(claim));
+
+    assertThat(seam.renew(claim)).isEqualTo(seam.take(claim));
+  }
+
+  @Test
+  void anAcquireWhoseReplyWasDroppedAndThatIsGivenUpLeavesNothing() {
+    warmUp();
+    Claim claim = seam.claim("givenUp");
+    proxy.dropReplies(1, AfterDrop.RESET, "/v3/kv/txn");
+    assertThatThrownBy(() -> seam.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    proxy.heal();
+
+    untilItAnswers(() -> seam.withdraw(claim.asUnsettled()));
+
+    other.take(other.claim("givenUp"));
+    assertThat(seam.attempt(claim)).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void aReleaseWhoseReplyWasDroppedLeavesALaterHoldAlone() {
+    warmUp();
+    Claim first = seam.claim("release");
+    seam.take(first);
+    proxy.dropReplies(1, AfterDrop.RESET, "/v3/kv/txn");
+    assertThatThrownBy(() -> seam.withdraw(first)).isInstanceOf(StoreUnavailableException.class);
+    Claim second = other.claim("release");
+    Standing.Held held = other.take(second);
+
+    untilItAnswers(() -> seam.withdraw(first));
+
+    assertThat(other.renew(second)).isEqualTo(held);
+  }
+
+  @Test
+  void aWithdrawalThatCouldNotBeSentIsMadeUpForOnceTheNetworkIsBack() {
+    Claim claim = seam.claim("owed");
+    seam.take(claim);
+    proxy.blackHole(Direction.TO_SERVER);
+    assertThatThrownBy(() -> seam.withdraw(claim)).isInstanceOf(StoreUnavailableException.class);
+    Claim next = other.claim("owed");
+    assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
+
+    proxy.heal();
+
+    await().atMost(10, TimeUnit.SECONDS).until(() -> other.renew(next) instanceof Standing.Held);
+  }
+
+  @Test
+  void anAttemptThatArrivesAfterTheWithdrawalTakesNothing() {
+    Claim claim = seam.claim("late");
+    Seam.answer(near.withdraw(claim.asUnsettled())); // on another way, which is faster
+
+    assertThat(seam.attempt(claim)).isEqualTo(Standing.GONE);
+
+    other.take(other.claim("late"));
+  }
+
+  @Test
+  void aSilentServerIsAnErrorWithinTheTimeoutsAndNeverBusy() {
+    warmUp();
+    proxy.blackHole(Direction.TO_SERVER);
+    assertThatThrownBy(() -> seam.attempt(seam.claim("silent")))
+        .isInstanceOf(StoreUnavailableException.class);
+    proxy.heal();
+    untilItAnswers(() -> seam.take(seam.claim("silentToo")));
+  }
+
+  @Test
+  void p6_someoneGetsIn_aWaiterIsServedThoughEveryWatchIsSilent() throws Exception {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(5));
+    try (Pawl waiting = Pawl.connect(url);
+        Pawl holding = Pawl.connect(Urls.of(server))) {
+      Lease lease = holding.lock("watch", options).acquire();
+      CompletableFuture<Optional<Lease>> next =
+          waiting.lock("watch", options).tryAcquireAsync(Duration.ofSeconds(20));
+      await().until(() -> holding.inspect("watch").waiters().size() == 1);
+      proxy.dropReplies(1_000, AfterDrop.SILENCE, "/v3/watch");
+      lease.close();
+
+      next.get(20, TimeUnit.SECONDS).orElseThrow().close();
+    }
+  }
+
+  @Test
+  void p1_oneHolder_aHolderWhoseNetworkIsCutLosesItsLeaseBeforeAnotherHasIt() throws Exception {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(1));
+    try (Pawl cut = Pawl.connect(url);
+        Pawl next = Pawl.connect(Urls.of(server))) {
+      Lease lease = cut.lock("cut", options).acquire();
+      List<Boolean> validAtTheGrant = new ArrayList<>();
+      proxy.cut();
+
+      try (Lease second = next.lock("cut", options).acquire()) {
+        validAtTheGrant.add(lease.isValid());
+        assertThat(second.token()).isGreaterThan(lease.token());
+      }
+
+      assertThat(validAtTheGrant).containsExactly(false);
+      proxy.heal();
+      untilItAnswers(() -> cut.lock("afterwards", options).tryAcquire().orElseThrow().close());
+    }
+  }
+}

@@ -1,0 +1,239 @@
+package io.pawl.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.options.LockOptions;
+import io.pawl.servers.EtcdServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.Standing;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a server can do to locks, on a server of each case's own. */
+class ServerFaultsTest {
+
+  private static final String CANARY = "c4n4ry/?#@%&";
+  private static final String ENCODED = "c4n4ry%2F%3F%23%40%25%26";
+
+  private static String base64(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String put(EtcdServer server, String key, String value) {
+    return server.post(
+        "/v3/kv/put", "{\"key\":\"" + base64(key) + "\",\"value\":\"" + base64(value) + "\"}");
+  }
+
+  private static long revision(String reply) {
+    int at = reply.indexOf("\"revision\":\"") + 12;
+    return Long.parseLong(reply.substring(at, reply.indexOf('"', at)));
+  }
+
+  @Test
+  void p6_someoneGetsIn_thoughTheHistoryWasCompactedUnderEveryWatch() throws Exception {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        Pawl holding = Pawl.connect(Urls.of(server));
+        Pawl waiting = Pawl.connect(Urls.of(server))) {
+      for (int i = 0; i < 20; i++) {
+        Lease lease = holding.lock("compacted").acquire();
+        var next = waiting.lock("compacted").tryAcquireAsync(Duration.ofSeconds(20));
+        long revision = revision(put(server, "other", "value" + i));
+        server.post("/v3/kv/compaction", "{\"revision\":\"" + revision + "\"}");
+        lease.close();
+        next.get(20, TimeUnit.SECONDS).orElseThrow().close();
+      }
+    }
+  }
+
+  @Test
+  void p1_oneHolder_aServerKilledAndRestartedKeepsItsHolders() throws Exception {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        Pawl holding = Pawl.connect(Urls.of(server));
+        Pawl other = Pawl.connect(Urls.of(server))) {
+      Lease lease = holding.lock("restarted").acquire();
+      server.kill();
+      server.restart();
+
+      assertThat(other.lock("restarted").tryAcquire()).isEmpty();
+      assertThat(lease.isValid()).isTrue();
+      lease.close();
+      try (Lease next = other.lock("restarted").acquire()) {
+        assertThat(next.token()).isGreaterThan(lease.token());
+      }
+    }
+  }
+
+  @Test
+  void aServerOutOfSpaceIsAnErrorThatSaysWhatToDoAndHoldersCanStillGiveBack() {
+    try (EtcdServer server =
+            EtcdServer.start(
+                "--quota-backend-bytes=1000000",
+                "--heartbeat-interval=20",
+                "--election-timeout=200");
+        EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Claim held = seam.claim("space");
+      seam.take(held);
+      Claim waiting = seam.claim("space");
+      assertThat(seam.attempt(waiting)).isInstanceOf(Standing.Waiting.class);
+      String large = "x".repeat(100_000);
+      await()
+          .atMost(20, TimeUnit.SECONDS)
+          .until(() -> put(server, "large", large).contains("space exceeded"));
+
+      assertThatThrownBy(() -> seam.attempt(seam.claim("space")))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("defrag");
+      assertThat(seam.renew(held)).isInstanceOf(Standing.Held.class);
+      seam.withdraw(held);
+      assertThat(seam.renew(waiting)).isInstanceOf(Standing.Held.class);
+      assertThat(store.diagnose())
+          .anySatisfy(
+              finding -> {
+                assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+                assertThat(finding.what()).contains("NOSPACE");
+              });
+    }
+  }
+
+  private static void protect(EtcdServer server) {
+    server.post("/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"r\"}");
+    server.post("/v3/auth/role/add", "{\"name\":\"root\"}");
+    server.post("/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
+    server.post("/v3/auth/user/add", "{\"name\":\"app\",\"password\":\"" + CANARY + "\"}");
+    server.post("/v3/auth/role/add", "{\"name\":\"locks\"}");
+    server.post(
+        "/v3/auth/role/grant",
+        "{\"name\":\"locks\",\"perm\":{\"permType\":\"READWRITE\",\"key\":\""
+            + base64("team/")
+            + "\",\"range_end\":\""
+            + base64("team0")
+            + "\"}}");
+    server.post("/v3/auth/user/grant", "{\"user\":\"app\",\"role\":\"locks\"}");
+    server.post("/v3/auth/enable", "{}");
+  }
+
+  private static String with(EtcdServer server, String user, String namespace) {
+    return "etcd://" + user + "@" + server.host() + ":" + server.port() + "/" + namespace;
+  }
+
+  @Test
+  void aUserWithTheRightsOfItsNamespaceHasLocksAndItsTokenIsRenewed() throws Exception {
+    try (EtcdServer server =
+        EtcdServer.start(
+            "--auth-token-ttl=1", "--heartbeat-interval=20", "--election-timeout=200")) {
+      protect(server);
+      LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(30));
+      try (Pawl pawl = Pawl.connect(with(server, "app:" + ENCODED, "team"));
+          Pawl other = Pawl.connect(with(server, "app:" + ENCODED, "team/pawl"))) {
+        long from = System.nanoTime();
+        await()
+            .atMost(20, TimeUnit.SECONDS)
+            .pollInterval(Duration.ofMillis(1_700))
+            .until(
+                () -> {
+                  pawl.lock("mine", options).acquire().close();
+                  other.lock("mine", options).acquire().close();
+                  return System.nanoTime() - from > 6_000_000_000L;
+                });
+        Lease lease = pawl.lock("mine").acquire();
+        var next = pawl.lock("mine").tryAcquireAsync(Duration.ofSeconds(20));
+        lease.close();
+        next.get(20, TimeUnit.SECONDS).orElseThrow().close();
+      }
+    }
+  }
+
+  @Test
+  void whoeverMayNotIsDeniedAndNoPasswordIsEverShown() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK)) {
+      protect(server);
+      List<String> messages = new ArrayList<>();
+      for (String url :
+          List.of(
+              Urls.of(server),
+              with(server, "app:wrong" + ENCODED, "team"),
+              with(server, "nobody:" + ENCODED, "team"),
+              with(server, "app:" + ENCODED, "elsewhere"))) {
+        assertThatThrownBy(() -> EtcdStore.connect(url).close())
+            .isInstanceOf(StoreDeniedException.class)
+            .satisfies(error -> messages.add(String.valueOf(error.getMessage())));
+      }
+      assertThat(messages)
+          .allSatisfy(
+              message ->
+                  assertThat(message).doesNotContain("c4n4ry").contains("user and password"));
+    }
+  }
+
+  @Test
+  void locksWorkOverTlsAndAStrangersCertificateIsRefused() throws Exception {
+    try (EtcdServer server = EtcdServer.startWithTls(Urls.QUICK)) {
+      String address = "etcds://localhost:" + server.port();
+      String trusted = address + "?trustPem=" + server.certificates().certificatePem();
+      try (Pawl pawl = Pawl.connect(trusted)) {
+        Lease lease = pawl.lock("secret").acquire();
+        var next = pawl.lock("secret").tryAcquireAsync(Duration.ofSeconds(20));
+        lease.close();
+        next.get(20, TimeUnit.SECONDS).orElseThrow().close();
+      }
+      assertThatThrownBy(() -> EtcdStore.connect(address).close())
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("TLS");
+      assertThatThrownBy(() -> EtcdStore.connect(Urls.of(server) + "?timeout=500ms").close())
+          .isInstanceOf(StoreException.class);
+    }
+  }
+
+  @Test
+  void theDoctorFindsAHealthyServerHealthy() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      List<Finding> findings = store.diagnose();
+      assertThat(findings).noneMatch(finding -> finding.level() == Level.PROBLEM);
+      assertThat(findings)
+          .anyMatch(finding -> finding.what().contains("shortest lease of etcd's is 1 s"))
+          .anyMatch(finding -> finding.what().contains("quota"));
+    }
+  }
+
+  @Test
+  void nothingIsKeptAliveOnceNobodySpeaksOfIt() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK)) {
+      try (EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+        Seam seam = new Seam(store);
+        List<CompletableFuture<Standing>> answers = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 50; i++) {
+          Claim claim = seam.claim("left" + i);
+          answers.add(store.attempt(claim, standing -> {}).toCompletableFuture());
+        }
+        answers.forEach(Seam::answer);
+        for (int i = 0; i < 10; i++) {
+          Claim claim = seam.claim("given" + i);
+          seam.take(claim);
+          seam.withdraw(claim);
+        }
+      }
+      String leases = server.post("/v3/lease/leases", "{}");
+      try (EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+        assertThat(Seam.answer(store.list(100))).as("left to run out: %s", leases).hasSize(50);
+        assertThat(Seam.answer(store.show("given1")).orElseThrow().holders()).isEmpty();
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.pawl.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
+import io.pawl.servers.EtcdServer;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What locks cost, counted by the server: each write is a revision, each request a line. */
+class TripsTest {
+
+  private static final int CYCLES = 200;
+
+  private static EtcdServer server;
+
+  @BeforeAll
+  static void start() {
+    server = EtcdServer.start(Urls.QUICK);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  /** How many requests of a kind the server has served. */
+  private static long served(String method) throws Exception {
+    java.net.http.HttpClient http = java.net.http.HttpClient.newHttpClient();
+    String metrics =
+        http.send(
+                java.net.http.HttpRequest.newBuilder(
+                        java.net.URI.create(server.endpoint() + "/metrics"))
+                    .build(),
+                java.net.http.HttpResponse.BodyHandlers.ofString())
+            .body();
+    return metrics
+        .lines()
+        .filter(
+            line ->
+                line.startsWith("grpc_server_started_total")
+                    && line.contains("grpc_method=\"" + method + "\""))
+        .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  @Test
+  void aFreeCycleIsTwoTransactions() throws Exception {
+    try (Pawl pawl = Pawl.connect(Urls.of(server))) {
+      var lock = pawl.lock("free", LockOptions.defaults().lease(Duration.ofSeconds(30)));
+      lock.acquire().close();
+      long before = served("Txn");
+      long grants = served("LeaseGrant");
+      for (int i = 0; i < CYCLES; i++) {
+        try (Lease lease = lock.acquire()) {
+          assertThat(lease.isValid()).isTrue();
+        }
+      }
+      assertThat(served("Txn") - before).isEqualTo(2L * CYCLES);
+      assertThat(served("LeaseGrant")).isEqualTo(grants);
+      assertThat(served("Range")).isZero();
+    }
+  }
+
+  @Test
+  void aHandOffCostsTheSameHoweverManyWait() throws Exception {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore holder = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Seam holding = new Seam(holder);
+      Claim first = holding.claim("line");
+      holding.take(first);
+      List<Claim> line = new ArrayList<>();
+      List<CompletableFuture<Standing>> rung = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        CompletableFuture<Standing> bell = new CompletableFuture<>();
+        Claim claim = seam.claim("line", Mode.EXCLUSIVE, Duration.ofMinutes(1));
+        assertThat(seam.attempt(claim, (Bell) bell::complete)).isInstanceOf(Standing.Waiting.class);
+        line.add(claim);
+        rung.add(bell);
+      }
+      long before = served("Txn");
+
+      holding.withdraw(first);
+      for (int i = 0; i < line.size(); i++) {
+        assertThat(rung.get(i).get(20, TimeUnit.SECONDS)).isInstanceOf(Standing.Held.class);
+        seam.withdraw(line.get(i));
+      }
+
+      // a withdrawal, and a look at who stands before the next
+      assertThat(served("Txn") - before).isLessThanOrEqualTo(2L * line.size() + 5);
+    }
+  }
+
+  @Test
+  void aThousandLocksWaitedForNeedFewConnections() throws Exception {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore holder = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Seam holding = new Seam(holder);
+      List<Claim> held = new ArrayList<>();
+      List<CompletableFuture<Standing>> answers = new ArrayList<>();
+      for (int i = 0; i < 1_000; i++) {
+        Claim claim = holding.claim("many" + i);
+        held.add(claim);
+        answers.add(holder.attempt(claim, standing -> {}).toCompletableFuture());
+      }
+      answers.forEach(Seam::answer);
+      List<CompletableFuture<Standing>> bells = new ArrayList<>();
+      for (int i = 0; i < 1_000; i++) {
+        CompletableFuture<Standing> bell = new CompletableFuture<>();
+        bells.add(bell);
+        answers.add(
+            store.attempt(seam.claim("many" + i), (Bell) bell::complete).toCompletableFuture());
+      }
+      answers.forEach(Seam::answer);
+      long threads =
+          Thread.getAllStackTraces().keySet().stream()
+              .filter(thread -> thread.getName().startsWith("pawl-etcd-watch"))
+              .count();
+      assertThat(threads).isBetween(1L, 8L);
+
+      held.forEach(holding::withdraw);
+
+      await().atMost(20, TimeUnit.SECONDS).until(() -> bells.stream().allMatch(b -> b.isDone()));
+    }
+  }
+}

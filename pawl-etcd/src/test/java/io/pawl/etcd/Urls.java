@@ -1,0 +1,16 @@
+package io.pawl.etcd;
+
+import io.pawl.servers.EtcdServer;
+
+/** Addresses of servers, and their options for tests. */
+final class Urls {
+
+  /** Leases of a second, not of two; the members are on one machine. */
+  static final String[] QUICK = {"--heartbeat-interval=20", "--election-timeout=200"};
+
+  private Urls() {}
+
+  static String of(EtcdServer server) {
+    return "etcd://" + server.host() + ":" + server.port();
+  }
+}

@@ -1,0 +1,325 @@
+package io.pawl.zookeeper;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Standing;
+import io.pawl.spi.rule.QueueRule;
+import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Session.Node;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/** What people see of locks, and how they correct them. */
+record Inspection(QueuedClaims claims) {
+
+  private static final int MOST_TRIES = 10;
+
+  /** Requests that are under way at a time. */
+  private static final int CHUNK = 500;
+
+  /** A claim as it is stored. */
+  private record Found(Place place, Stored stored, Node node, boolean alive) {}
+
+  /**
+   * A lock as it is stored.
+   *
+   * @param found its claims in the order of the queue, those of the dead left out
+   * @param dead nodes that outlived their client and their time
+   */
+  private record FoundLock(
+      String name, String path, Kind kind, Node node, List<Found> found, List<String> dead) {}
+
+  CompletableFuture<List<LockView>> list(int limit) {
+    Session session = claims.base();
+    return session
+        .sync()
+        .thenCombine(session.children(claims.nodes().locks()), (synced, names) -> names)
+        .thenCompose(
+            names -> {
+              Map<String, String> byName = new TreeMap<>();
+              for (String encoded : names == null ? List.<String>of() : names) {
+                String name = Nodes.decoded(encoded);
+                if (name != null) {
+                  byName.put(name, encoded);
+                }
+              }
+              List<String> ordered = new ArrayList<>(byName.keySet());
+              return views(session, ordered, 0, limit, new ArrayList<>());
+            });
+  }
+
+  private CompletableFuture<List<LockView>> views(
+      Session session, List<String> names, int from, int limit, List<LockView> views) {
+    if (from >= names.size() || views.size() >= limit) {
+      return CompletableFuture.completedFuture(
+          List.copyOf(views.subList(0, Math.min(limit, views.size()))));
+    }
+    int to = Math.min(names.size(), from + CHUNK);
+    List<CompletableFuture<@Nullable FoundLock>> found =
+        names.subList(from, to).stream().map(name -> find(session, name)).toList();
+    return CompletableFuture.allOf(found.toArray(CompletableFuture[]::new))
+        .thenCompose(
+            nothing -> {
+              for (CompletableFuture<@Nullable FoundLock> each : found) {
+                FoundLock lock = each.join();
+                if (lock != null && !lock.found().isEmpty()) {
+                  views.add(view(lock));
+                }
+              }
+              return views(session, names, to, limit, views);
+            });
+  }
+
+  CompletableFuture<Optional<LockView>> show(String lock) {
+    Session session = claims.base();
+    return session
+        .sync()
+        .thenCombine(find(session, lock), (synced, found) -> found)
+        .thenApply(found -> Optional.ofNullable(found).map(Inspection::view));
+  }
+
+  /** Null where there is no such lock. */
+  private CompletableFuture<@Nullable FoundLock> find(Session session, String name) {
+    String path = claims.nodes().lock(name);
+    return session
+        .read(path, null)
+        .thenCombine(session.children(path), Half::new)
+        .thenCompose(
+            half -> {
+              Node node = half.node();
+              if (node == null || half.names() == null) {
+                return CompletableFuture.<@Nullable FoundLock>completedFuture(null);
+              }
+              return found(session, name, path, node, half.names());
+            });
+  }
+
+  private record Half(@Nullable Node node, @Nullable List<String> names) {}
+
+  private CompletableFuture<@Nullable FoundLock> found(
+      Session session, String name, String path, Node node, List<String> names) {
+    Set<String> all = new HashSet<>(names);
+    List<Place> places =
+        names.stream()
+            .map(Nodes::parse)
+            .filter(Objects::nonNull)
+            .sorted(Place.FIRST_TO_LAST)
+            .collect(Collectors.toList());
+    List<CompletableFuture<@Nullable Node>> nodes =
+        places.stream().map(place -> session.read(path + "/" + place.name(), null)).toList();
+    return CompletableFuture.allOf(nodes.toArray(CompletableFuture[]::new))
+        .thenApply(
+            nothing -> {
+              List<Found> found = new ArrayList<>();
+              List<String> dead = new ArrayList<>();
+              for (int i = 0; i < places.size(); i++) {
+                Place place = places.get(i);
+                Node claim = nodes.get(i).join();
+                if (claim != null) {
+                  String own = path + "/" + place.name();
+                  Stored stored = Stored.parse(own, claim.data());
+                  boolean alive = !place.kept() || all.contains(Nodes.sign(place.id()));
+                  if (alive || lingers(stored, claim)) {
+                    found.add(new Found(place, stored, claim, alive));
+                  } else {
+                    dead.add(own);
+                  }
+                }
+              }
+              Kind kind = Stored.parseKind(path, node.data());
+              return new FoundLock(name, path, kind, node, found, dead);
+            });
+  }
+
+  /** By this machine's clock: for people. */
+  private static boolean lingers(Stored stored, Node node) {
+    return stored.granted()
+        && node.stat().getMtime() + stored.holdMillis() > System.currentTimeMillis();
+  }
+
+  private static List<Found> holders(FoundLock lock) {
+    QueueRule rule = new QueueRule(lock.kind());
+    List<Found> holders = new ArrayList<>();
+    for (Found each : lock.found()) {
+      if (rule.holdsNext(each.stored().mode()) || each.stored().granted()) {
+        holders.add(each);
+      }
+    }
+    return holders;
+  }
+
+  private static Standing.Held tokens(FoundLock lock, Found holder) {
+    long zxid = holder.node().stat().getCzxid();
+    return ZxidTokens.of(lock.name(), zxid, holder.stored().tokens(), 0);
+  }
+
+  private static LockView view(FoundLock lock) {
+    List<Found> holding = holders(lock);
+    List<ClaimView> holders = new ArrayList<>();
+    List<ClaimView> waiters = new ArrayList<>();
+    long last = 0;
+    for (Found each : lock.found()) {
+      if (holding.contains(each)) {
+        Standing.Held tokens = tokens(lock, each);
+        last = Math.max(last, tokens.lastToken());
+        holders.add(view(each, tokens.token(), tokens.lastToken()));
+      } else {
+        waiters.add(view(each, 0, 0));
+      }
+    }
+    if (holding.isEmpty()) {
+      last = ZxidTokens.first(lock.name(), lock.node().stat().getPzxid()) + ZxidTokens.PER_HOLD - 1;
+    }
+    return new LockView(lock.name(), lock.kind(), last, holders, waiters);
+  }
+
+  /** A claim whose client is connected has a whole lease left. */
+  private static ClaimView view(Found claim, long token, long lastToken) {
+    Stored stored = claim.stored();
+    Instant since = Instant.ofEpochMilli(claim.node().stat().getCtime());
+    Instant until =
+        claim.alive()
+            ? Instant.now().plusMillis(stored.leaseMillis())
+            : Instant.ofEpochMilli(claim.node().stat().getMtime() + stored.holdMillis());
+    Instant shown = until.isAfter(since) ? until : since.plusMillis(1);
+    return new ClaimView(
+        claim.place().id(), stored.mode(), token, lastToken, since, shown, stored.holder());
+  }
+
+  CompletableFuture<Boolean> evict(String name, long token) {
+    Session session = claims.base();
+    return session
+        .sync()
+        .thenCombine(find(session, name), (synced, found) -> found)
+        .thenCompose(
+            lock -> {
+              for (Found holder : lock == null ? List.<Found>of() : holders(lock)) {
+                Standing.Held tokens = tokens(Objects.requireNonNull(lock), holder);
+                if (tokens.token() <= token && token <= tokens.lastToken()) {
+                  return remove(session, lock.path(), holder);
+                }
+              }
+              return CompletableFuture.completedFuture(false);
+            });
+  }
+
+  private static CompletableFuture<Boolean> remove(Session session, String lock, Found holder) {
+    CompletableFuture<Boolean> removed = session.delete(lock + "/" + holder.place().name(), -1);
+    return holder.place().kept()
+        ? session
+            .delete(lock + "/" + Nodes.sign(holder.place().id()), -1)
+            .thenCombine(removed, (sign, place) -> place)
+        : removed;
+  }
+
+  CompletableFuture<Boolean> setKind(String name, Kind kind, int tries) {
+    if (tries > MOST_TRIES) {
+      return CompletableFuture.failedFuture(
+          new StoreUnavailableException(
+              claims.settings().shown() + ": lock '" + name + "' changes too fast; try again"));
+    }
+    Session session = claims.base();
+    return session
+        .sync()
+        .thenCombine(find(session, name), (synced, found) -> found)
+        .thenCompose(lock -> change(session, name, lock, kind))
+        .thenCompose(
+            done ->
+                done == null
+                    ? setKind(name, kind, tries + 1)
+                    : CompletableFuture.completedFuture(done));
+  }
+
+  /** Null where it has to be tried once more. */
+  private CompletableFuture<@Nullable Boolean> change(
+      Session session, String name, @Nullable FoundLock lock, Kind kind) {
+    if (lock == null) {
+      return session
+          .create(claims.nodes().lock(name), Stored.kind(kind), CreateMode.CONTAINER)
+          .handle((created, error) -> outcome(error, Set.of(Code.NODEEXISTS)));
+    }
+    if (lock.kind().equals(kind)) {
+      return CompletableFuture.completedFuture(true);
+    }
+    if (lock.kind().isSemaphore() && kind.isSemaphore()) {
+      return resize(session, lock, kind);
+    }
+    if (!lock.found().isEmpty()) {
+      return CompletableFuture.completedFuture(false);
+    }
+    List<CompletableFuture<Boolean>> removed =
+        lock.dead().stream().map(path -> session.delete(path, -1)).toList();
+    List<Op> ops =
+        List.of(
+            Op.delete(lock.path(), lock.node().stat().getVersion()),
+            Op.create(
+                lock.path(), Stored.kind(kind), claims.settings().acl(), CreateMode.CONTAINER));
+    return CompletableFuture.allOf(removed.toArray(CompletableFuture[]::new))
+        .thenCompose(nothing -> session.multi(ops))
+        .thenApply(results -> retry(QueuedClaim.firstError(results), lock.path()));
+  }
+
+  /**
+   * Holders are noted as such in the same transaction, since they are so no longer by the rule once
+   * there are fewer permits.
+   */
+  private static CompletableFuture<@Nullable Boolean> resize(
+      Session session, FoundLock lock, Kind kind) {
+    List<Op> ops = new ArrayList<>();
+    ops.add(Op.setData(lock.path(), Stored.kind(kind), lock.node().stat().getVersion()));
+    for (Found holder :
+        kind.capacity() < lock.kind().capacity() ? holders(lock) : Collections.<Found>emptyList()) {
+      if (!holder.place().kept()) {
+        ops.add(
+            Op.setData(
+                lock.path() + "/" + holder.place().name(),
+                holder.stored().asGranted().bytes(),
+                holder.node().stat().getVersion()));
+      }
+    }
+    return session
+        .multi(ops)
+        .thenApply(results -> retry(QueuedClaim.firstError(results), lock.path()));
+  }
+
+  private static @Nullable Boolean retry(@Nullable Code code, String path) {
+    if (code == null) {
+      return true;
+    }
+    if (Set.of(Code.BADVERSION, Code.NONODE, Code.NOTEMPTY, Code.NODEEXISTS).contains(code)) {
+      return null;
+    }
+    throw new CompletionException(KeeperException.create(code, path));
+  }
+
+  private static @Nullable Boolean outcome(@Nullable Throwable error, Set<Code> retried) {
+    if (error == null) {
+      return true;
+    }
+    Code code = Failures.code(error);
+    if (code != null && retried.contains(code)) {
+      return null;
+    }
+    Throwable cause = Failures.cause(error);
+    throw new CompletionException(cause == null ? new StoreException("unknown failure") : cause);
+  }
+}

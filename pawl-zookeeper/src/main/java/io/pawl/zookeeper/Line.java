@@ -1,0 +1,132 @@
+package io.pawl.zookeeper;
+
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.zookeeper.Nodes.Place;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands before a claim in the queue, nearest first, as far as it is known: it was listed once
+ * when the claim joined, and only shrinks. The claim is held once what is left of it leaves room,
+ * and until then enough of it is watched that no room can come without a sign. For a lock this is
+ * the nearest claim that excludes ours, for permits the nearest claims that want as many permits
+ * together as ours must wait for: at most as many as the semaphore has.
+ *
+ * <p>Guarded by the mutex of its claim.
+ */
+final class Line {
+
+  /** A claim before ours. */
+  static final class Before {
+    final Place place;
+    final String path;
+    private long units;
+    private boolean there;
+    private int signs;
+
+    Before(Place place, String lockPath) {
+      this.place = place;
+      this.path = lockPath + "/" + place.name();
+      this.units = place.units();
+    }
+
+    /** How often something was heard of it. */
+    int signs() {
+      return signs;
+    }
+  }
+
+  private final Mode mode;
+  private final List<Before> before = new ArrayList<>();
+  private long room;
+
+  /**
+   * @param first the claims before ours, the first in the queue first
+   */
+  Line(Mode mode, Kind kind, List<Place> first, String lockPath) {
+    this.mode = mode;
+    for (int i = first.size() - 1; i >= 0; i--) {
+      Before each = new Before(first.get(i), lockPath);
+      if (blocks(each)) {
+        before.add(each);
+      }
+    }
+    setKind(kind);
+  }
+
+  /** A semaphore's permits may become more or fewer while claims wait. */
+  void setKind(Kind kind) {
+    room = mode instanceof Mode.Permits permits ? kind.capacity() - permits.wanted() : 0;
+  }
+
+  private boolean blocks(Before each) {
+    return !(mode instanceof Mode.Shared && each.units == 1);
+  }
+
+  /** Whether the claims that may still stand before ours leave room for it. */
+  boolean isFree() {
+    long used = 0;
+    for (Before each : before) {
+      used += each.units;
+    }
+    return used <= room;
+  }
+
+  /** The next one to look at; null if that cannot change anything. */
+  @Nullable Before next() {
+    if (isFree()) {
+      return null;
+    }
+    long watched = 0;
+    for (Before each : before) {
+      if (!each.there) {
+        return each;
+      }
+      watched += each.units;
+      if (watched > room) {
+        return null;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * It was there, in {@code now}, when it was looked at, and is watched since: unless a sign of it
+   * came meanwhile, which used the watch up.
+   */
+  void isThere(Before each, Mode now, int signs) {
+    each.there = each.signs == signs;
+    each.units = Nodes.units(now);
+    if (!blocks(each)) {
+      before.remove(each);
+    }
+  }
+
+  /** It is not there any more; nor does it ever come back. */
+  void isGone(Before each) {
+    before.remove(each);
+  }
+
+  /** It has to be looked at again. */
+  void isDoubtful(Before each) {
+    each.signs++;
+    each.there = false;
+  }
+
+  /** All of it has to be looked at again, should a sign have been lost. */
+  void isDoubtful() {
+    before.forEach(each -> each.there = false);
+  }
+
+  /** None but those listed are there. */
+  void retain(Collection<String> names) {
+    before.removeIf(each -> !names.contains(each.place.name()));
+  }
+
+  List<Before> watched() {
+    return before.stream().filter(each -> each.there).toList();
+  }
+}

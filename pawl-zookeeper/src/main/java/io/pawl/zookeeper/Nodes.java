@@ -1,0 +1,131 @@
+package io.pawl.zookeeper;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
+import io.pawl.spi.rule.GrantRule;
+import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The names of nodes. The package's description says what they are. */
+final class Nodes {
+
+  private static final char[] HEX = "0123456789ABCDEF".toCharArray();
+
+  private static final Pattern PLACE =
+      Pattern.compile("(w|r|p(\\d{1,10}))(k?)-([A-Za-z0-9_-]+\\.\\d+)-(\\d{10})");
+
+  private final String locks;
+
+  Nodes(String base) {
+    this.locks = base + "/locks";
+  }
+
+  /** The parent of all locks. */
+  String locks() {
+    return locks;
+  }
+
+  String lock(String name) {
+    return locks + "/" + encoded(name);
+  }
+
+  /** Everything but letters, digits, {@code _} and {@code -} as %XX: readable, and never a path. */
+  static String encoded(String name) {
+    StringBuilder text = new StringBuilder();
+    for (byte each : name.getBytes(UTF_8)) {
+      char c = (char) (each & 0xFF);
+      if (c < 0x80 && (Character.isLetterOrDigit(c) || c == '_' || c == '-')) {
+        text.append(c);
+      } else {
+        text.append('%').append(HEX[c >> 4]).append(HEX[c & 0xF]);
+      }
+    }
+    return text.toString();
+  }
+
+  /** The lock of an encoded name; null if nobody can have encoded it. */
+  static @Nullable String decoded(String encoded) {
+    byte[] bytes = new byte[encoded.length()];
+    int length = 0;
+    for (int i = 0; i < encoded.length(); i++) {
+      char c = encoded.charAt(i);
+      if (c != '%') {
+        bytes[length++] = (byte) c;
+      } else {
+        if (i + 2 >= encoded.length()) {
+          return null;
+        }
+        int high = Character.digit(encoded.charAt(i + 1), 16);
+        int low = Character.digit(encoded.charAt(i + 2), 16);
+        if (high < 0 || low < 0) {
+          return null;
+        }
+        bytes[length++] = (byte) (high << 4 | low);
+        i += 2;
+      }
+    }
+    String name = new String(bytes, 0, length, UTF_8);
+    return encoded(name).equals(encoded) ? name : null;
+  }
+
+  /** The name of a claim's node, to which the service appends its number. */
+  static String place(Claim claim) {
+    String mode =
+        claim.mode() instanceof Mode.Permits permits
+            ? "p" + permits.wanted()
+            : claim.mode() instanceof Mode.Shared ? "r" : "w";
+    return mode + (isKept(claim) ? "k-" : "-") + claim.id() + "-";
+  }
+
+  /** Whether a claim's node outlives its session, for the sake of its shortest hold. */
+  static boolean isKept(Claim claim) {
+    return !claim.minHold().isZero();
+  }
+
+  /** The name of the node that says that the client of a kept node lives. */
+  static String sign(ClaimId id) {
+    return "a-" + id;
+  }
+
+  /**
+   * What the name of a claim's node says.
+   *
+   * @param units how much of a lock it wants, as in {@link GrantRule}, unless it was downgraded
+   */
+  record Place(String name, long units, boolean kept, ClaimId id, int number) {
+    static final Comparator<Place> FIRST_TO_LAST = Comparator.comparingInt(Place::number);
+  }
+
+  /** Null for nodes that are no claim's. */
+  static @Nullable Place parse(String name) {
+    Matcher place = PLACE.matcher(name);
+    if (!place.matches()) {
+      return null;
+    }
+    try {
+      String mode = place.group(1);
+      long units =
+          mode.equals("w")
+              ? GrantRule.ALL_OF_A_LOCK
+              : mode.equals("r") ? 1 : Integer.parseInt(place.group(2));
+      boolean kept = !place.group(3).isEmpty();
+      ClaimId id = ClaimId.parse(place.group(4));
+      return new Place(name, units, kept, id, Integer.parseInt(place.group(5)));
+    } catch (IllegalArgumentException nobodysName) {
+      return null;
+    }
+  }
+
+  /** How much of a lock a claim of {@code mode} wants, as in {@link GrantRule}. */
+  static long units(Mode mode) {
+    if (mode instanceof Mode.Permits permits) {
+      return permits.wanted();
+    }
+    return mode instanceof Mode.Shared ? 1 : GrantRule.ALL_OF_A_LOCK;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Locks on ZooKeeper.
+ *
+ * <pre>
+ * /pawl/locks                                   persistent
+ * /pawl/locks/{lock}                            container: kind=lock, or semaphore of 5
+ * /pawl/locks/{lock}/w-{claim id}-{number}      a claim: ephemeral, sequential
+ * /pawl/locks/{lock}/wk-{claim id}-{number}     a claim with a shortest hold: persistent, sequential
+ * /pawl/locks/{lock}/a-{claim id}               says that its client lives: ephemeral
+ * </pre>
+ *
+ * {@code w} is a writer, {@code r} a reader, {@code p3} wants three permits. A lock's name is
+ * percent-encoded. The data of a claim's node are its mode, lease, shortest hold and holder.
+ *
+ * <p><b>Who holds</b> follows from the order of the numbers alone ({@link
+ * io.pawl.spi.rule.QueueRule}). What stands before a claim only shrinks, since numbers only grow:
+ * so a claim lists the queue once, when it joins, and then watches as little of what was before it
+ * as it must wait for ({@code Line}). A list or a look at a node that is out of date shows claims
+ * that have ended since, never the reverse: it delays, and the watch that was set with it tells.
+ * One exception is a writer that has become a reader, whose data says so and are watched like its
+ * end; taken for a writer, it delays as well.
+ *
+ * <p><b>One holder (P1).</b> Two claims hold together only where one has gone that its client still
+ * trusts. A client trusts a claim for its lease from before the last answered request was sent. So
+ * the service has to keep a session for at least a lease from when any answered request was
+ * <em>sent</em>. What it guarantees is less: it keeps a session for its time-out from when the
+ * <em>leader</em> heard of it last, and rounds that up to a tick. A follower tells the leader whom
+ * it has heard of when the leader asks, twice a tick; what a follower has not told when it dies is
+ * lost. Hence:
+ *
+ * <ul>
+ *   <li>Attempts, renewals and withdrawals are transactions, to which a majority agrees: also
+ *       renewals, of which one transaction checks that up to 200 nodes are there, and changes
+ *       nothing. Reads prove nothing: a follower that has lost its leader, or a leader that has
+ *       lost its majority, answers them for a while, as it does {@code sync}. A new leader keeps
+ *       all sessions for their whole time-out from its start, which is later than any transaction
+ *       of the old one.
+ *   <li>A session says something to its server twice a tick, and a request of a verb is sent only
+ *       if something that was said at most 1¾ ticks ago was answered at least ¾ of a tick ago,
+ *       which the leader has therefore been told. Where that is not so (after a pause, or a new
+ *       connection), the request waits until it is.
+ *   <li>A session outlasts its lease by 1¾ ticks. Each length of lease has a session of its own, so
+ *       that a crash delays others by little more than its lease: that, and a tick by rounding.
+ *       Bounds of the ensemble that do not allow this are an error before a node is made.
+ *   <li>A bell that says <em>held</em> is covered by the waiter's last answered question, as in any
+ *       store; for that, waiting claims are renewed as held ones are.
+ *   <li>A session lives as long as its process, so claims of which the engine does not speak for
+ *       their lease are ended by the store object itself.
+ * </ul>
+ *
+ * <p><b>Tokens (P2)</b> are the transaction numbers of the claims' own nodes ({@code ZxidTokens}).
+ *
+ * <p><b>Someone gets in (P6).</b> A watch is set by the same request that finds a node there, so no
+ * end is missed between the two; a client that reconnects sets its watches anew and is told of what
+ * it missed. Should a sign be lost all the same, each renewal of a waiter looks again.
+ *
+ * <p><b>Lost answers.</b> An attempt whose answer was lost is looked for by its claim's id, after
+ * an empty transaction of the same session: an earlier request of the session has been carried out
+ * by then or never will be, since servers carry out a session's requests in order, and the leader
+ * refuses those that a server passes on after the session has moved away from it. It is adopted
+ * only if the session that we have now owns it. An end whose answer was lost is repeated until the
+ * node is seen gone, or its session has ended. Whatever belongs to a session that has ended is
+ * lost, whether it is still listed or not. Ids of unsettled withdrawals are remembered by the store
+ * object, through which alone an attempt of them could come.
+ *
+ * <p><b>Shortest holds</b> outlive sessions, so the node of such a claim is persistent, and an
+ * ephemeral one beside it says that its client lives. When the client has heard of the grant it
+ * writes that into the node, whose time of change the shortest hold counts from. A node whose
+ * client is gone stands until that time is over by the service's clock, or not at all if the client
+ * had not heard. The client itself removes it when its time is over; whoever waits behind it, or
+ * comes later, does so as well. That is why closing a client need not wait, and ends no shortest
+ * hold.
+ */
+@NullMarked
+package io.pawl.zookeeper;
+
+import org.jspecify.annotations.NullMarked;

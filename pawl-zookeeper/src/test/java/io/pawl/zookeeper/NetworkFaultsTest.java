@@ -1,0 +1,143 @@
+package io.pawl.zookeeper;
+
+import static io.pawl.zookeeper.Seam.untilItAnswers;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import io.pawl.tck.rig.Bench;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a network can do to requests and replies. */
+class NetworkFaultsTest {
+
+  private static final Duration SHORT = Duration.ofSeconds(1);
+
+  private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+  private final FaultProxy proxy = FaultProxy.before(server);
+  private final ZooKeeperStore store =
+      ZooKeeperStore.connect(
+          "zk://" + proxy.host() + ":" + proxy.port() + "?tick=100ms&timeout=700ms");
+  private final Seam seam = new Seam(store);
+  private final ZooKeeperStore near =
+      ZooKeeperStore.connect("zk://" + server.address() + "?tick=100ms");
+  private final Seam other = new Seam(near);
+
+  /** So that no case meets a session that is not open yet. */
+  @BeforeEach
+  void openTheSession() {
+    Claim claim = seam.claim("warm");
+    untilItAnswers(() -> seam.take(claim));
+    untilItAnswers(() -> seam.withdraw(claim));
+  }
+
+  @AfterEach
+  void close() {
+    proxy.heal();
+    store.close();
+    near.close();
+    proxy.close();
+    server.close();
+  }
+
+  private LockView show(String lock) {
+    return Seam.answer(near.show(lock)).orElseThrow();
+  }
+
+  private Claim attemptWithoutAnswer(String lock) {
+    Claim claim = seam.claim(lock);
+    proxy.blackHole(Direction.TO_CLIENT);
+    assertThatThrownBy(() -> seam.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    assertThat(show(lock).holders()).hasSize(1);
+    proxy.reset();
+    proxy.heal();
+    return claim;
+  }
+
+  @Test
+  void aNodeWhoseReplyWasLostIsAdoptedByTheRetry() {
+    Claim claim = attemptWithoutAnswer("adopted");
+
+    Standing.Held held = untilItAnswers(() -> seam.take(claim));
+
+    assertThat(show("adopted").lastToken()).isEqualTo(held.lastToken());
+    assertThat(show("adopted").holders()).hasSize(1);
+    assertThat(show("adopted").waiters()).isEmpty();
+  }
+
+  @Test
+  void aNodeWhoseReplyWasLostLeavesNoGhostInTheQueue() {
+    Claim claim = attemptWithoutAnswer("ghost");
+
+    untilItAnswers(() -> seam.withdraw(claim.asUnsettled()));
+
+    assertThat(show("ghost").holders()).isEmpty();
+    other.take(other.claim("ghost"));
+    assertThat(seam.attempt(claim)).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void aReleaseThatFailedIsRepeatedUntilItsNodeIsSeenGone() {
+    Claim claim = seam.claim("release");
+    seam.take(claim);
+    proxy.blackHole(Direction.TO_SERVER);
+    assertThatThrownBy(() -> seam.withdraw(claim)).isInstanceOf(StoreUnavailableException.class);
+    assertThat(show("release").holders()).hasSize(1);
+
+    proxy.reset();
+    proxy.heal();
+
+    await().until(() -> show("release").holders().isEmpty());
+    other.take(other.claim("release"));
+  }
+
+  @Test
+  void aPartitionLongerThanTheLeaseLetsTheNextInAfterTheLeaseAndNotBefore() {
+    Claim cut = seam.claim("partition", SHORT, 1);
+    untilItAnswers(() -> seam.take(cut));
+    Claim next = other.claim("partition");
+    assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
+    long sentAt = System.nanoTime();
+    Standing.Held held = (Standing.Held) untilItAnswers(() -> seam.renew(cut));
+
+    proxy.cut();
+
+    await().until(() -> other.renew(next) instanceof Standing.Held);
+    Bench.assertKeptFor(SHORT, sentAt);
+    assertThat(((Standing.Held) other.renew(next)).token()).isGreaterThan(held.lastToken());
+    proxy.heal();
+    assertThat(untilItAnswers(() -> seam.renew(cut))).isEqualTo(Standing.GONE);
+    assertThat(other.renew(next)).isInstanceOf(Standing.Held.class);
+    untilItAnswers(() -> seam.take(seam.claim("afterwards", SHORT, 1)));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyCallIntoABlackHoleEndsAndLaterOnesSucceed(Direction direction) {
+    Claim claim = seam.claim("hole");
+    seam.take(claim);
+    proxy.blackHole(direction);
+    assertThatThrownBy(() -> seam.renew(claim)).isInstanceOf(StoreUnavailableException.class);
+    Claim doubtful = seam.claim("hole");
+    assertThatThrownBy(() -> seam.attempt(doubtful)).isInstanceOf(StoreUnavailableException.class);
+    assertThatThrownBy(() -> seam.withdraw(claim)).isInstanceOf(StoreUnavailableException.class);
+    proxy.reset();
+    proxy.heal();
+    untilItAnswers(() -> seam.withdraw(claim));
+    untilItAnswers(() -> seam.withdraw(doubtful.asUnsettled()));
+    assertThat(show("hole").holders()).isEmpty();
+    other.take(other.claim("hole"));
+  }
+}

@@ -1,0 +1,145 @@
+package io.pawl.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is refused, with what to change, and never with a password. */
+class RefusalsTest {
+
+  private static final String CANARY = "canary%2F%23%3F%40%25";
+
+  private static ZooKeeperServer server;
+
+  /** As configured by default: sessions of 2 to 20 ticks. */
+  @BeforeAll
+  static void start() {
+    server = ZooKeeperServer.start("tickTime=200");
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private static String url(String user, String node) {
+    return "zk://" + user + server.address() + node + "?tick=200ms";
+  }
+
+  @Test
+  void aLeaseLongerThanASessionMayBeIsRefusedWithTheLongestPossible() {
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/bounds"))) {
+      Seam seam = new Seam(store);
+      Claim tooLong = seam.claim("long", Duration.ofSeconds(30), 1);
+
+      assertThatThrownBy(() -> seam.attempt(tooLong))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining("30000 ms")
+          .hasMessageContaining("at most 4000 ms")
+          .hasMessageContaining("a lease of 3649 ms or less")
+          .hasMessageContaining("maxSessionTimeout");
+      assertThat(Seam.answer(store.show("long"))).isEmpty();
+      seam.take(seam.claim("long", Duration.ofMillis(3649), 1));
+    }
+  }
+
+  @Test
+  void aLeaseShorterThanASessionMayBeIsRefusedWithTheShortestPossible() {
+    try (ZooKeeperServer coarse = ZooKeeperServer.start("tickTime=200", "minSessionTimeout=2000");
+        ZooKeeperStore store = ZooKeeperStore.connect("zk://" + coarse.address() + "?tick=200ms")) {
+      Seam seam = new Seam(store);
+      Claim tooShort = seam.claim("short", Duration.ofSeconds(1), 1);
+
+      assertThatThrownBy(() -> seam.attempt(tooShort))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining("at least 2000 ms")
+          .hasMessageContaining("a lease of 1649 ms or more");
+    }
+  }
+
+  @Test
+  void nodesOfOneUserAreClosedToOthers() {
+    String owner = "me:" + CANARY + "@";
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url(owner, "/owned"))) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("mine", Duration.ofSeconds(2), 1));
+      for (String other : List.of("you:other@", "")) {
+        assertThatThrownBy(() -> ZooKeeperStore.connect(url(other, "/owned")))
+            .isInstanceOf(StoreDeniedException.class)
+            .hasMessageContaining("/owned");
+      }
+      assertThat(store + store.describe()).doesNotContain("canary");
+    }
+  }
+
+  @Test
+  void aServerThatIsNotThereIsNamed() {
+    assertThatThrownBy(
+            () -> ZooKeeperStore.connect("zk://me:" + CANARY + "@127.0.0.1:1?timeout=500ms"))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("127.0.0.1:1")
+        .hasMessageNotContaining("canary");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "zk:host",
+        "zk://",
+        "zk://me@host",
+        "zk://me:canary#x@host",
+        "zk://me:canary@host:99999",
+        "zk://host/a/../b",
+        "zk://host/a b",
+        "zk://host?tick=1ms",
+        "zk://host?timeout=canary",
+        "zk://host?trustStorePassword=canary&unknown=canary",
+        "zk://host,,host2"
+      })
+  void aUrlThatCannotBeIsRefusedWithoutItsPassword(String url) {
+    assertThatThrownBy(() -> Settings.parse(StoreUrl.parse(url)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("store URL 'zk:");
+  }
+
+  @Test
+  void aUrlMayNameManyHostsAndANode() {
+    Settings settings =
+        Settings.parse(StoreUrl.parse("zk://me:" + CANARY + "@a,b:2182,[::1]:2183/x/y?tls=true"));
+
+    assertThat(settings.hosts()).isEqualTo("a:2181,b:2182,[::1]:2183");
+    assertThat(settings.base()).isEqualTo("/x/y");
+    assertThat(settings.password()).isEqualTo("canary/#?@%");
+    assertThat(settings.toString()).doesNotContain("canary");
+  }
+
+  @Test
+  void theDoctorNamesTheLeasesThatArePossible() {
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("me:x@", "/doctor"))) {
+      List<Finding> findings = store.diagnose();
+      assertThat(findings).noneMatch(finding -> finding.level() == Level.PROBLEM);
+      assertThat(findings)
+          .extracting(Finding::what)
+          .anyMatch(what -> what.contains("standalone"))
+          .anyMatch(what -> what.contains("leases of 100 to 3649 ms"));
+    }
+    try (ZooKeeperStore store = ZooKeeperStore.connect("zk://" + server.address() + "?tick=50ms")) {
+      assertThat(store.diagnose()).anyMatch(finding -> finding.fix().contains("tick=200ms"));
+    }
+  }
+}
