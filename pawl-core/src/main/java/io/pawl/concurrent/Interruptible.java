@@ -47,9 +47,10 @@ public final class Interruptible {
   }
 
   private void interruptSoon() {
-    if (kept.putOff(outerDepth, this::interruptSoon)) {
-      return;
-    }
+    kept.between(outerDepth, this::interruptNow, this::interruptSoon);
+  }
+
+  private void interruptNow() {
     boolean again = false;
     mutex.lock();
     try {

@@ -20,8 +20,15 @@ public final class KeptInterrupts implements AutoCloseable {
     private final List<Runnable> puttingOff = new ArrayList<>(0);
     private int depth;
 
+    /** A lock that parks takes the thread's flag away for a moment, and others would see none. */
+    private void lock() {
+      while (!mutex.tryLock()) {
+        Thread.yield();
+      }
+    }
+
     int depth() {
-      mutex.lock();
+      lock();
       try {
         return depth;
       } finally {
@@ -29,22 +36,25 @@ public final class KeptInterrupts implements AutoCloseable {
       }
     }
 
-    /** Puts {@code interrupt} off until the thread leaves a stretch; false if it is in none. */
-    boolean putOff(int outerDepth, Runnable interrupt) {
-      mutex.lock();
+    /**
+     * Runs {@code now}, which does not block, while the thread is in no stretch within {@code
+     * outerDepth}, nor can enter one; or else {@code later} when it leaves that.
+     */
+    void between(int outerDepth, Runnable now, Runnable later) {
+      lock();
       try {
         if (depth <= outerDepth) {
-          return false;
+          now.run();
+        } else {
+          puttingOff.add(later);
         }
-        puttingOff.add(interrupt);
-        return true;
       } finally {
         mutex.unlock();
       }
     }
 
     private void enter() {
-      mutex.lock();
+      lock();
       try {
         depth++;
       } finally {
@@ -54,7 +64,7 @@ public final class KeptInterrupts implements AutoCloseable {
 
     private void leave() {
       List<Runnable> due = List.of();
-      mutex.lock();
+      lock();
       try {
         depth--;
         if (!puttingOff.isEmpty()) {

@@ -2,6 +2,7 @@ package io.pawl.engine;
 
 import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Futures;
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockObserver;
 import io.pawl.spi.Mode;
@@ -120,9 +121,11 @@ public final class Loan {
     if (claim.isValid(engine.time().nanos())) {
       return true;
     }
-    String why = claim.whyLost();
-    STATE.compareAndSet(this, HELD, new Lost(why));
-    claim.lose(why); // which tells all loans of the hold, this one too
+    try (KeptInterrupts kept = new KeptInterrupts()) { // else its locks may hide one for a moment
+      String why = claim.whyLost();
+      STATE.compareAndSet(this, HELD, new Lost(why));
+      claim.lose(why); // which tells all loans of the hold, this one too
+    }
     return false;
   }
 

@@ -52,6 +52,25 @@ class InterruptibleTest {
     worker.join();
   }
 
+  /** Whoever interrupts may look just before the wait begins, and act in the midst of it. */
+  @Test
+  void anInterruptOfOthersSurvivesOursWheneverAWaitBegins() throws Exception {
+    for (int round = 0; round < 20_000; round++) {
+      Interruptible here = new Interruptible(time);
+      Thread.currentThread().interrupt();
+      Thread other = new Thread(here::interrupt);
+      other.start();
+      do {
+        try (KeptInterrupts kept = new KeptInterrupts()) {
+          kept.clear();
+        }
+      } while (other.isAlive());
+      here.end();
+      assertThat(Thread.interrupted()).as("round %s", round).isTrue();
+      other.join();
+    }
+  }
+
   @Test
   void anInterruptDuringAWaitComesWhenThatEndsThoughNothingRunsLaterAnyMore() throws Exception {
     CompletableFuture<Void> waitedFor = new CompletableFuture<>();
