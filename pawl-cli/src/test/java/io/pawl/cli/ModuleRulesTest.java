@@ -114,23 +114,6 @@ class ModuleRulesTest {
               "tools.jackson.core..");
 
   @ArchTest
-  static final ArchRule zooKeeperSeesCoreAndItsClientButNoOtherStore =
-      classes()
-          .that()
-          .resideInAPackage("io.pawl.zookeeper..")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "io.pawl.concurrent",
-              "io.pawl.error",
-              "io.pawl.spi..",
-              "io.pawl.zookeeper..",
-              "java..",
-              "org.jspecify..",
-              "org.slf4j..",
-              "org.apache.zookeeper..");
-
-  @ArchTest
   static final ArchRule compositesSeeTheSeamAndNoDriver =
       classes()
           .that()

@@ -35,8 +35,9 @@
  *
  * <p>Claims share an etcd lease, which this client keeps alive for others of them; so a claim whose
  * owner fell silent is deleted by this client, a whole L after it was last heard of. Whatever was
- * sent and may exist stays on the list of {@link io.pawl.etcd.Claims} until it was seen gone, and
- * an etcd lease without living claims is revoked, which ends whatever of it was still on its way.
+ * sent and may exist stays on the list of {@link io.pawl.etcd.Claims} until it was seen gone or its
+ * withdrawal was noted, which refuses copies for a minute at least; and an etcd lease without
+ * living claims is revoked, which ends whatever of it was still on its way.
  *
  * <h2>Tokens (P2)</h2>
  *
