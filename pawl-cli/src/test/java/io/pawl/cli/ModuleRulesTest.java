@@ -95,25 +95,6 @@ class ModuleRulesTest {
               "io.netty..");
 
   @ArchTest
-  static final ArchRule etcdSeesCoreAndNoOtherStore =
-      classes()
-          .that()
-          .resideInAPackage("io.pawl.etcd..")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "io.pawl.concurrent",
-              "io.pawl.error",
-              "io.pawl.etcd..",
-              "io.pawl.fence",
-              "io.pawl.spi..",
-              "java..",
-              "javax.net.ssl..",
-              "org.jspecify..",
-              "org.slf4j..",
-              "tools.jackson.core..");
-
-  @ArchTest
   static final ArchRule compositesSeeTheSeamAndNoDriver =
       classes()
           .that()
