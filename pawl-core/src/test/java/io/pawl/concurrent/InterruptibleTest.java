@@ -55,7 +55,7 @@ class InterruptibleTest {
   /** Whoever interrupts may look just before the wait begins, and act in the midst of it. */
   @Test
   void anInterruptOfOthersSurvivesOursWheneverAWaitBegins() throws Exception {
-    for (int round = 0; round < 20_000; round++) {
+    for (int round = 0; round < 8_000; round++) {
       Interruptible here = new Interruptible(time);
       Thread.currentThread().interrupt();
       Thread other = new Thread(here::interrupt);
