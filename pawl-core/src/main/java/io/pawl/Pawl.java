@@ -308,10 +308,6 @@ public final class Pawl implements AutoCloseable {
     return retainer;
   }
 
-  Retainer retainerAt(Retainer.Pace pace) {
-    return new Retainer(engine, retainer.retention(), maintenance, "pawl-retention", pace);
-  }
-
   /** As {@link #close(Duration)}, with the grace of {@link PawlOptions#shutdownGrace}. */
   @Override
   public void close() {

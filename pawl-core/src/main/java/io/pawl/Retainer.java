@@ -9,6 +9,8 @@ import io.pawl.spi.CounterStore;
 import io.pawl.spi.Maintainable;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -56,8 +58,9 @@ final class Retainer {
     this.pace = pace;
   }
 
-  Retention retention() {
-    return retention;
+  /** The same at another pace, to be started. */
+  Retainer at(Pace other) {
+    return new Retainer(engine, retention, maintenance, threadName, other);
   }
 
   void start() {
@@ -104,13 +107,26 @@ final class Retainer {
     if (taken.isEmpty() || !keep(taken.get())) {
       return false;
     }
+    List<RuntimeException> failures = new ArrayList<>(2);
     try (Lease held = taken.get()) {
-      forgetLedgers();
-    } finally {
-      // a failure of the one is no reason to leave out the other; nor does it need the lock
-      forgetIdleLocks();
+      run(this::forgetLedgers, failures);
+      run(this::forgetIdleLocks, failures);
+    }
+    if (!failures.isEmpty()) {
+      RuntimeException first = failures.remove(0);
+      failures.forEach(first::addSuppressed);
+      throw first;
     }
     return true;
+  }
+
+  /** That one fails is no reason to leave out the other. */
+  private static void run(Runnable part, List<RuntimeException> failures) {
+    try {
+      part.run();
+    } catch (RuntimeException e) {
+      failures.add(e);
+    }
   }
 
   private void forgetLedgers() {

@@ -6,12 +6,19 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
+import io.pawl.error.StoreException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
 import io.pawl.options.Retention;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Maintainable;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class RetentionTest {
@@ -56,7 +63,7 @@ class RetentionTest {
   void itIsDoneAgainAndAgainUntilTheClientCloses() {
     try (Pawl client = Pawl.over(store, forgets)) {
       client.counter("a").add(1, OLD);
-      Retainer often = client.retainerAt(new Retainer.Pace(SOON, SOON, Duration.ZERO));
+      Retainer often = client.retainer().at(new Retainer.Pace(SOON, SOON, Duration.ZERO));
       often.start();
       awaitPruned(client, "a");
       client.counter("b").add(1, OLD);
@@ -98,6 +105,44 @@ class RetentionTest {
       assertThat(client.retainer().retain()).isTrue();
       assertThat(client.counter("a").ledger().history(1)).hasSize(1);
     }
+  }
+
+  @Test
+  void idleLocksAreForgottenWhereTheStoreRemembersThem() {
+    List<Duration> purged = new ArrayList<>();
+    try (Pawl client = Pawl.over(remembering(purged, false), forgets)) {
+      assertThat(client.retainer().retain()).isTrue();
+      assertThat(purged).containsExactly(DAY);
+    }
+  }
+
+  @Test
+  void aLedgerThatCannotBePrunedKeepsNoLockFromBeingForgotten() {
+    List<Duration> purged = new ArrayList<>();
+    try (Pawl client = Pawl.over(remembering(purged, true), forgets)) {
+      assertThatThrownBy(() -> client.retainer().retain())
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("unreadable");
+      assertThat(purged).containsExactly(DAY);
+    }
+  }
+
+  /** The memory store, as if its locks were kept for ever. */
+  private LockStore remembering(List<Duration> purged, boolean countersFail) {
+    return (LockStore)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {LockStore.class, CounterStore.class, Maintainable.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("purge")) {
+                purged.add((Duration) arguments[0]);
+                return CompletableFuture.completedFuture(1L);
+              }
+              if (method.getName().equals("list") && countersFail) {
+                return CompletableFuture.failedFuture(new StoreException("unreadable"));
+              }
+              return method.invoke(store, arguments);
+            });
   }
 
   @Test

@@ -7,13 +7,18 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.counter.OperationId;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.spi.Tokens;
+import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.lock.Upkeep;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -186,6 +191,57 @@ class UpkeepTest {
       assertThat(counter.read().forgotten()).isEqualTo(1_200);
       threads.shutdown();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLockThatIsUsedBetweenLookingAndForgettingIsNotForgotten(TestDatabase database)
+      throws Exception {
+    try (SqlStore store = database.open();
+        Upkeep upkeep =
+            new Upkeep(Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url()))))) {
+      take(store, name("used"));
+      long before = Instant.now().minus(HOUR).toEpochMilli();
+      assertThat(upkeep.purge(List.of(name("used")), before)).isZero();
+      assertThat(stored(database)).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anOperationEnteredAfterTheLimitStaysThoughItsIdIsOlder(TestDatabase database) {
+    OperationId late = OperationId.of("late", Instant.now().minus(Duration.ofHours(2)));
+    try (Pawl pawl = Pawl.connect(database.url())) {
+      Counter counter = pawl.counter(name("late"));
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        all.add(counter.async().add(1));
+      }
+      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+      counter.add(1, late);
+
+      assertThat(counter.ledger().prune(Instant.now().minus(HOUR))).isZero();
+      assertThat(counter.add(1, late).value()).isEqualTo(501);
+      assertThat(counter.get()).isEqualTo(501);
+    }
+  }
+
+  @Test
+  void noConnectionIsKeptForTheNextTime() throws Exception {
+    TestDatabase database = TestDatabase.POSTGRES;
+    String session = "upkeep" + numbers.get();
+    String sessions =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = '" + session + "'";
+    String url = database.url() + "&ApplicationName=" + session;
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(url))) {
+      take(store, name("one"));
+      age(database, "one");
+      long before = ask(database, sessions);
+      assertThat(answer(store.purge(HOUR))).isPositive();
+      assertThat(answer(store.raiseTokens(1))).isNotNegative();
+      await().until(() -> ask(database, sessions) == before);
+    }
+    await().until(() -> ask(database, sessions) == 0);
   }
 
   @ParameterizedTest

@@ -83,8 +83,7 @@ public final class CounterCommand implements Command {
 
   @Override
   public int run(ParseResult arguments, List<String> rest) {
-    boolean list = words(arguments).equals(List.of(CounterVerb.LIST));
-    CounterTask task = list ? null : task(arguments);
+    CounterTask task = asksForList(arguments) ? null : task(arguments);
     boolean json = arguments.hasMatchedOption("--json");
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
@@ -94,6 +93,22 @@ public final class CounterCommand implements Command {
       }
       throw new Failure(Exit.CONFIGURATION, setting + ": this store has no counters");
     }
+  }
+
+  private static boolean asksForList(ParseResult arguments) {
+    List<String> words = words(arguments);
+    if (words.isEmpty() || !words.get(0).equals(CounterVerb.LIST)) {
+      return false;
+    }
+    if (words.size() > 1) {
+      throw Failure.usage("write: pawl counter " + CounterVerb.LIST);
+    }
+    for (String option : List.of("--id", "--ttl", "--limit", "--older")) {
+      if (arguments.hasMatchedOption(option)) {
+        throw Failure.usage(option + " does not go with " + CounterVerb.LIST);
+      }
+    }
+    return true;
   }
 
   private int list(LockStore store, boolean json) {

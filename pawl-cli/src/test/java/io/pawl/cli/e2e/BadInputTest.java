@@ -94,6 +94,8 @@ class BadInputTest {
     refused(64, "not a number between", "tokens", "raise", "--by", "0");
     refused(64, "not a number between", "tokens", "raise", "--by", "9007199254740992");
     refused(64, "prune needs --older", "counter", "prune", "sku");
+    refused(64, "write: pawl counter list", "counter", "list", "sku");
+    refused(64, "--limit does not go with list", "counter", "list", "--limit", "3");
     refused(64, "--older goes with prune only", "counter", "get", "sku", "--older", "1d");
     assertThat(directory.resolve("locks.db")).doesNotExist();
   }

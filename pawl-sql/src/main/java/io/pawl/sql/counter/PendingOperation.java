@@ -136,9 +136,9 @@ public abstract class PendingOperation<T> extends Pending<T> {
   }
 
   /**
-   * One step of forgetting what is old: some lines, in the order in which they were entered. It
-   * ends at the first that was entered too late; one that is older by its id, and was entered after
-   * that, stays until the next time.
+   * One step of forgetting what is old: some lines, in the order in which they were entered. The
+   * last step is one whose last line was entered too late; a line after that stays until the next
+   * time, though its id be older.
    */
   public static final class Prune extends PendingOperation<Prune.Step> {
 

@@ -14,8 +14,8 @@ final class PostgresFindings {
    *
    * @param transaction open for as long
    * @param lagBytes of a standby, more than this
-   * @param tableBytes of all tables, more than this
    * @param deadRows of a table, more than this, and than ten times those that live
+   * @param tableBytes of all tables, more than this
    */
   record Limits(Duration transaction, long lagBytes, long deadRows, long tableBytes) {
     static final Limits USUAL =

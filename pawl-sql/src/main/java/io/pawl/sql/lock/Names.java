@@ -31,8 +31,8 @@ final class Names {
     }
   }
 
-  /** Those after {@code last} that nobody holds and that were last used before {@code millis}. */
-  static Marked idle(Connection connection, Dialect dialect, long millis, String last)
+  /** Those after {@code last} that were last written before {@code millis}. */
+  static Marked old(Connection connection, Dialect dialect, long millis, String last)
       throws SQLException {
     try (PreparedStatement select = connection.prepareStatement(dialect.readIdleNames())) {
       dialect.bindTime(select, 1, millis);

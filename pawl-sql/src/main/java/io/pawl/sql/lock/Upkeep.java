@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * What has to be done with the table of locks from time to time: rows are looked through without a
@@ -59,20 +60,28 @@ public final class Upkeep implements AutoCloseable {
 
   /** See {@link io.pawl.spi.Maintainable#purge}. */
   public long purge(Duration idle) {
-    long before = Math.max(0, now() - idle.toMillis());
+    return wholly(() -> purgeAll(Math.max(0, now() - idle.toMillis())));
+  }
+
+  private long purgeAll(long before) {
     long purged = 0;
     String last = "";
     Names.Marked page;
     do {
       String from = last;
-      page = read(reader -> Names.idle(reader, dialect, before, from));
+      page = read(reader -> Names.old(reader, dialect, before, from));
       for (int i = 0; i < page.names().size(); i += ROWS) {
         List<String> some = page.names().subList(i, Math.min(page.names().size(), i + ROWS));
-        purged += run(session -> purge(session, some, before));
+        purged += purge(some, before);
       }
       last = page.last();
     } while (page.goesOn());
     return purged;
+  }
+
+  /** Forgets those of {@code names} that are idle and were last used before; says how many. */
+  public long purge(List<String> names, long before) {
+    return run(session -> purge(session, names, before));
   }
 
   private long purge(Session session, List<String> names, long before) throws SQLException {
@@ -154,6 +163,10 @@ public final class Upkeep implements AutoCloseable {
 
   /** See {@link io.pawl.spi.Maintainable#raiseTokens}. */
   public long raiseTokens(long by) {
+    return wholly(() -> raiseAll(by));
+  }
+
+  private long raiseAll(long by) {
     run(session -> raiseForgotten(session, by)); // first: who becomes known begins above it
     long raised = 0;
     String last = "";
@@ -239,6 +252,15 @@ public final class Upkeep implements AutoCloseable {
       return question.of(reader.connection());
     } catch (SQLException e) {
       throw database.explain(e);
+    }
+  }
+
+  /** No connection is kept until the next time, which may be an hour later or never. */
+  private long wholly(LongSupplier work) {
+    try {
+      return work.getAsLong();
+    } finally {
+      transactions.close();
     }
   }
 
