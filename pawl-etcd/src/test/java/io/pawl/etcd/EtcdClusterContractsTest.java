@@ -19,7 +19,7 @@ class EtcdClusterContractsTest extends LockContracts {
   }
 
   @Override
-  String url() {
+  protected String url() {
     return "etcd://" + cluster.addresses() + "/shared/pawl";
   }
 }

@@ -19,7 +19,7 @@ class EtcdContractsTest extends LockContracts {
   }
 
   @Override
-  String url() {
+  protected String url() {
     return Urls.of(server);
   }
 }

@@ -6,8 +6,9 @@ import org.junit.jupiter.api.Nested;
 
 /**
  * All contracts of a store: one subclass for each service says how to reach it. For a store that
- * other processes reach by URL, extend {@link ServerContracts} instead. For a store without
- * counters or without inspection, extend the contracts that apply to it one by one.
+ * other processes reach by URL, extend {@link ServerContracts} instead, or {@link
+ * LockServerContracts} if it has no counters. For a store without inspection, extend the contracts
+ * that apply to it one by one.
  *
  * <pre>{@code
  * class MemoryContractsTest extends StoreContracts {

@@ -19,7 +19,7 @@ class EnsembleContractsTest extends LockContracts {
   }
 
   @Override
-  String url() {
+  protected String url() {
     return "zk://" + ensemble.addresses() + "/contracts" + ContractServers.PARAMETERS;
   }
 }

@@ -19,7 +19,7 @@ class ZooKeeperContractsTest extends LockContracts {
   }
 
   @Override
-  String url() {
+  protected String url() {
     return "zk://" + server.address() + "/contracts" + ContractServers.PARAMETERS;
   }
 }
