@@ -63,7 +63,8 @@ public abstract class StoreCompleteness {
       owed.add(CounterCrashContract.class);
     }
     List<Class<?>> kept = new ArrayList<>(classes);
-    for (Class<?> all : List.of(StoreContracts.class, ServerContracts.class)) {
+    for (Class<?> all :
+        List.of(StoreContracts.class, ServerContracts.class, LockServerContracts.class)) {
       if (classes.stream().anyMatch(all::isAssignableFrom)) {
         kept.addAll(List.of(all.getDeclaredClasses()));
       }
