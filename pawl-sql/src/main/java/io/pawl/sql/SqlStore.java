@@ -49,6 +49,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -72,7 +73,7 @@ public final class SqlStore
 
   private final Upkeep upkeep;
 
-  /** For upkeep, which may take long. */
+  /** For upkeep, which may take long: one thing at a time. */
   private final ThreadPoolExecutor keeper;
 
   /** Reads ledgers: whoever completes an answer may have the only connection. */
@@ -312,22 +313,25 @@ public final class SqlStore
     }
   }
 
+  /** In steps, each followed by a pause of its own length, so that others get at the counter. */
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
-    return prune(counter, before.toEpochMilli(), 0, 0);
+    return CompletableFuture.supplyAsync(() -> prune(counter, before.toEpochMilli()), keeper);
   }
 
-  private CompletionStage<Long> prune(String counter, long before, long afterLine, long removed) {
-    return counters
-        .submit(new PendingOperation.Prune(counter, before, afterLine))
-        .thenCompose(
-            step -> {
-              long total = removed + step.removed();
-              Long last = step.lastLine();
-              return last == null
-                  ? CompletableFuture.completedFuture(total)
-                  : prune(counter, before, last, total);
-            });
+  private long prune(String counter, long before) {
+    long removed = 0;
+    for (Long line = 0L; line != null; ) {
+      long startedAt = System.nanoTime();
+      PendingOperation.Prune.Step step =
+          counters.submit(new PendingOperation.Prune(counter, before, line)).join();
+      removed += step.removed();
+      line = step.lastLine();
+      if (line != null) {
+        LockSupport.parkNanos(System.nanoTime() - startedAt);
+      }
+    }
+    return removed;
   }
 
   @Override

@@ -143,7 +143,7 @@ public abstract class PendingOperation<T> extends Pending<T> {
   public static final class Prune extends PendingOperation<Prune.Step> {
 
     /** How many lines a step looks at: others wait for it. */
-    private static final int LINES = 500;
+    private static final int LINES = 200;
 
     /**
      * @param removed how many lines
