@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -302,6 +303,20 @@ public final class Pawl implements AutoCloseable {
   /** Returns what keeps the store small, and what has to be done after it was restored. */
   public Maintenance maintenance() {
     return maintenance;
+  }
+
+  /**
+   * Returns what this client has counted since it was opened, for gauges and rates: names, and
+   * numbers that only grow. No round trip.
+   *
+   * <p>{@code bells.missed} counts the waits that ended because the client asked before it heard a
+   * bell: each may have lasted 2 s too long. What else there is depends on the store: on SQL {@code
+   * locks.batches} and {@code locks.requests}, {@code locks.repeated} transactions, requests {@code
+   * locks.putOff} for a row that others had locked, and the same for {@code counters}. A gate's
+   * stores have theirs under {@code gate.} and {@code truth.}
+   */
+  public SortedMap<String, Long> figures() {
+    return engine.figures();
   }
 
   Retainer retainer() {

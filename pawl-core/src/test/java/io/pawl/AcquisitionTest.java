@@ -284,6 +284,26 @@ class AcquisitionTest {
   }
 
   @Test
+  void aGrantThatNoBellToldOfIsCounted() {
+    var rungFor = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().complete(WAITING);
+    store.attempt(0).bell().ring(held(1));
+    pass(Duration.ZERO);
+    rungFor.join().orElseThrow().close();
+    pass(Duration.ZERO);
+    assertThat(engine.figures()).containsEntry("bells.missed", 0L);
+
+    var askedFor = lock.tryAcquireAsync(LONG);
+    store.attempt(1).answer().complete(WAITING);
+    pass(LEASE.dividedBy(3));
+    store.renewals.get(store.renewals.size() - 1).answerAll(held(2));
+    pass(Duration.ZERO);
+
+    assertThat(askedFor.join()).isPresent();
+    assertThat(engine.figures()).containsEntry("bells.missed", 1L);
+  }
+
+  @Test
   void aBellThatRingsDuringARenewalIsLookedAfterAtOnce() {
     var future = lock.tryAcquireAsync(LONG);
     store.attempt(0).answer().completeExceptionally(unavailable());

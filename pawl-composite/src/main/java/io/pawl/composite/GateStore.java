@@ -14,6 +14,7 @@ import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Measured;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -41,7 +43,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe. Verbs may block, even if neither part does.
  */
-public final class GateStore implements LockStore, CounterStore, Inspectable, Diagnosable {
+public final class GateStore
+    implements LockStore, CounterStore, Inspectable, Diagnosable, Measured {
 
   private static final Logger log = LoggerFactory.getLogger(GateStore.class);
   private static final long SWEEP_NANOS = 30_000_000_000L;
@@ -247,6 +250,20 @@ public final class GateStore implements LockStore, CounterStore, Inspectable, Di
       behind.diagnose().forEach(finding -> findings.add(prefixed("truth: ", finding)));
     }
     return findings;
+  }
+
+  @Override
+  public Map<String, Long> figures() {
+    Map<String, Long> figures = new TreeMap<>();
+    addTo(figures, "gate.", gate.as(Measured.class));
+    addTo(figures, "truth.", truth instanceof Measured measured ? measured : null);
+    return figures;
+  }
+
+  private static void addTo(Map<String, Long> figures, String part, @Nullable Measured store) {
+    if (store != null) {
+      store.figures().forEach((name, count) -> figures.put(part + name, count));
+    }
   }
 
   private static Finding prefixed(String part, Finding finding) {

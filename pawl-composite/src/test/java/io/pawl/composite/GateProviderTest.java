@@ -50,6 +50,7 @@ class GateProviderTest {
       assertThat(store.describe() + pawl + store.diagnose() + StoreUrl.parse(url))
           .contains("truth.db", "localhost:1")
           .doesNotContain("7c1e");
+      assertThat(pawl.figures().get("truth.locks.batches")).isPositive();
     }
   }
 

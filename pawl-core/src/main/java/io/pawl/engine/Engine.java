@@ -8,8 +8,12 @@ import io.pawl.concurrent.Workers;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Measured;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +48,7 @@ public final class Engine {
   private final String clientId;
   private final Registry registry = new Registry(this);
   private final Lifecycle lifecycle = new Lifecycle(this);
+  private final LongAdder missedBells = new LongAdder();
 
   /**
    * @param random thread-safe
@@ -192,6 +197,20 @@ public final class Engine {
 
   StoreUnavailableException silentStore() {
     return new StoreUnavailableException(store.describe() + " has not answered");
+  }
+
+  void noteMissedBell() {
+    missedBells.increment();
+  }
+
+  /** What was counted: see {@link Measured#figures}. */
+  public SortedMap<String, Long> figures() {
+    SortedMap<String, Long> figures = new TreeMap<>();
+    figures.put("bells.missed", missedBells.sum());
+    if (store instanceof Measured measured) {
+      figures.putAll(measured.figures());
+    }
+    return figures;
   }
 
   /** This client has changed the capacity of a semaphore. */

@@ -86,6 +86,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** A bell rang that only a question sent after it can confirm. */
   private boolean hinted;
 
+  /** Whether a bell has ever rung. */
+  private boolean rung;
+
   /** Until when a hold that is not renewed otherwise is, where it was extended. */
   private long extendedUntil;
 
@@ -217,6 +220,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
         return;
       }
+      rung = true;
       boolean spent = validity.isNearlySpent(engine.time().nanos());
       if (attempts > 1 || spent || !renewal || !claim.minHold().isZero()) {
         if (status != Status.HELD) {
@@ -242,6 +246,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         return;
       }
       if (standing != null) {
+        if (standing instanceof Standing.Held && status == Status.WAITING && !rung) {
+          engine.noteMissedBell();
+        }
         report = stands(standing, sentAt);
       } else {
         StoreException cause = error == null ? unanswered() : failure(error);

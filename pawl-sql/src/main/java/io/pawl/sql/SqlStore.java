@@ -15,6 +15,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Maintainable;
+import io.pawl.spi.Measured;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
@@ -44,6 +45,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -62,7 +64,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Combiner}). A row is deleted by {@link #purge} alone, which keeps tokens growing.
  */
 public final class SqlStore
-    implements LockStore, CounterStore, Inspectable, Diagnosable, Maintainable {
+    implements LockStore, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
 
   private static final AtomicInteger stores = new AtomicInteger();
 
@@ -393,6 +395,19 @@ public final class SqlStore
     } catch (StoreException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  /**
+   * {@code locks.} and {@code counters.batches}, the {@code requests} in them, how often a
+   * transaction was {@code repeated}, and a request {@code putOff} for a row that others had
+   * locked.
+   */
+  @Override
+  public Map<String, Long> figures() {
+    Map<String, Long> figures = new TreeMap<>();
+    combiner.tally().addTo(figures, "locks");
+    counters.tally().addTo(figures, "counters");
+    return figures;
   }
 
   @Override

@@ -155,9 +155,19 @@ class BlockedRowTest {
       somebody.rollback();
       assertThat(again.get(60, SECONDS)).as("still its own").isEqualTo(standing);
       assertThat(renew(store, claims)).containsEntry(held.id(), standing);
+      assertCounted(store.figures());
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  /** What an administrator watches: a request put off says that somebody keeps a row. */
+  private static void assertCounted(Map<String, Long> figures) {
+    assertThat(figures.get("locks.putOff")).isPositive();
+    assertThat(figures.get("locks.repeated")).isPositive();
+    assertThat(figures.get("locks.requests")).isGreaterThan(2 * OTHERS);
+    assertThat(figures.get("locks.batches")).isBetween(3L, figures.get("locks.requests"));
+    assertThat(figures).containsEntry("counters.batches", 0L);
   }
 
   /** As a process does that was stopped between the two trips of a transaction. */

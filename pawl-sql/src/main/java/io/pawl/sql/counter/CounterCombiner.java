@@ -9,6 +9,7 @@ import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.transaction.BlockedRows;
 import io.pawl.sql.transaction.DrainLoop;
 import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -47,6 +48,7 @@ public final class CounterCombiner implements AutoCloseable {
   private final ConcurrentLinkedQueue<PendingOperation<?>> queue = new ConcurrentLinkedQueue<>();
   private final BlockedRows<PendingOperation<?>> blockedRows;
   private final DrainLoop drain;
+  private final Tally tally = new Tally();
   private volatile boolean closed;
 
   // Of whoever is at work:
@@ -55,9 +57,9 @@ public final class CounterCombiner implements AutoCloseable {
 
   public CounterCombiner(Database database, String threadName) {
     this.database = database;
-    this.transactions = new Transactions(database);
+    this.transactions = new Transactions(database, tally);
     this.tables = new CounterTables(database.dialect());
-    this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER);
+    this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER, tally);
     this.drain =
         new DrainLoop(
             this::hasWork,
@@ -72,6 +74,10 @@ public final class CounterCombiner implements AutoCloseable {
     queue.add(operation);
     drain.take();
     return operation.answer();
+  }
+
+  public Tally tally() {
+    return tally;
   }
 
   private boolean hasWork() {
@@ -89,6 +95,7 @@ public final class CounterCombiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
+        tally.batchOf(batch.size());
         work(batch);
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one

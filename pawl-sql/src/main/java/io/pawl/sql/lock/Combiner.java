@@ -11,6 +11,7 @@ import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.BlockedRows;
 import io.pawl.sql.transaction.DrainLoop;
 import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -46,6 +47,7 @@ public final class Combiner implements AutoCloseable {
   private final BlockedRows<Request<?>> blockedRows;
   private final Transactions transactions;
   private final DrainLoop drain;
+  private final Tally tally = new Tally();
   private volatile boolean closed;
 
   /**
@@ -54,8 +56,8 @@ public final class Combiner implements AutoCloseable {
   public Combiner(Database database, Waiters waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK);
-    this.transactions = new Transactions(database);
+    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally);
+    this.transactions = new Transactions(database, tally);
     this.drain =
         new DrainLoop(
             this::hasWork,
@@ -92,6 +94,10 @@ public final class Combiner implements AutoCloseable {
     drain.together(calls);
   }
 
+  public Tally tally() {
+    return tally;
+  }
+
   private boolean hasWork() {
     return !queue.isEmpty() || !blockedRows.isEmpty();
   }
@@ -107,6 +113,7 @@ public final class Combiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
+        tally.batchOf(batch.size());
         work(batch);
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one

@@ -10,6 +10,7 @@ import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Borrowed;
 import io.pawl.sql.transaction.Session;
+import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -55,7 +56,7 @@ public final class Upkeep implements AutoCloseable {
   public Upkeep(Database database) {
     this.database = database;
     this.dialect = database.dialect();
-    this.transactions = new Transactions(database);
+    this.transactions = new Transactions(database, new Tally());
   }
 
   /** See {@link io.pawl.spi.Maintainable#purge}. */

@@ -31,6 +31,7 @@ public final class BlockedRows<R extends Pending<?>> {
   private final Database database;
   private final String what;
   private final Table table;
+  private final Tally tally;
   private final Set<String> suspects = new LinkedHashSet<>();
   private final ConcurrentLinkedQueue<R> putOff = new ConcurrentLinkedQueue<>();
   private long lookedAt;
@@ -38,10 +39,11 @@ public final class BlockedRows<R extends Pending<?>> {
   /**
    * @param what the rows of {@code table} are
    */
-  public BlockedRows(Database database, String what, Table table) {
+  public BlockedRows(Database database, String what, Table table, Tally tally) {
     this.database = database;
     this.what = what;
     this.table = table;
+    this.tally = tally;
   }
 
   public boolean isEmpty() {
@@ -90,6 +92,7 @@ public final class BlockedRows<R extends Pending<?>> {
     lookedAt = System.nanoTime();
     if (request.putOffFor(lookedAt) < PATIENCE_NANOS) {
       putOff.add(request);
+      tally.putsOff();
       return;
     }
     request.failed(

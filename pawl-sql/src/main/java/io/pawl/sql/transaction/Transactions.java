@@ -35,11 +35,13 @@ public final class Transactions implements AutoCloseable {
   }
 
   private final Database database;
+  private final Tally tally;
   private volatile boolean closed;
   private @Nullable Session session;
 
-  public Transactions(Database database) {
+  public Transactions(Database database, Tally tally) {
     this.database = database;
+    this.tally = tally;
   }
 
   /**
@@ -77,6 +79,7 @@ public final class Transactions implements AutoCloseable {
           if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
             throw database.explain(e, true);
           }
+          tally.repeats();
           LockSupport.parkNanos(
               ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
           continue;
@@ -86,6 +89,7 @@ public final class Transactions implements AutoCloseable {
         if (failure != Dialect.Failure.UNAVAILABLE || !kept || !unsent || !atOnce) {
           throw database.explain(e, changedNothing);
         }
+        tally.repeats();
       } catch (RuntimeException e) {
         rollBack();
         throw e;
