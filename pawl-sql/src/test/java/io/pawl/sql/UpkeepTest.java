@@ -38,6 +38,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,6 +47,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class UpkeepTest {
 
   private static final Duration HOUR = Duration.ofHours(1);
+
+  /** Locks that are forgotten while they are used. */
+  private static final int SHARED = 30;
+
   private static final AtomicInteger numbers = new AtomicInteger();
 
   private final String prefix = "upkeep" + numbers.incrementAndGet() + ":";
@@ -61,6 +66,10 @@ class UpkeepTest {
     execute(
         database,
         "UPDATE pawl_lock SET used = '" + then + "' WHERE name LIKE '" + name(lock) + "%'");
+  }
+
+  private static Upkeep upkeep(TestDatabase database) {
+    return new Upkeep(Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url()))));
   }
 
   private static String time(TestDatabase database, Instant instant) {
@@ -198,8 +207,7 @@ class UpkeepTest {
   void aLockThatIsUsedBetweenLookingAndForgettingIsNotForgotten(TestDatabase database)
       throws Exception {
     try (SqlStore store = database.open();
-        Upkeep upkeep =
-            new Upkeep(Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url()))))) {
+        Upkeep upkeep = upkeep(database)) {
       take(store, name("used"));
       long before = Instant.now().minus(HOUR).toEpochMilli();
       assertThat(upkeep.purge(List.of(name("used")), before)).isZero();
@@ -321,20 +329,22 @@ class UpkeepTest {
     List<String> wrong = new ArrayList<>();
     AtomicBoolean enough = new AtomicBoolean();
     ExecutorService threads = Executors.newFixedThreadPool(7);
+    List<String> locks = IntStream.range(0, SHARED).mapToObj(i -> name("shared" + i)).toList();
+    long soon = Instant.now().plus(HOUR).toEpochMilli();
     long purged = 0;
-    try (SqlStore store = database.open();
+    try (Upkeep upkeep = upkeep(database);
         Pawl one = Pawl.connect(database.url());
         Pawl other = Pawl.connect(database.url())) {
       List<CompletableFuture<Void>> users = new ArrayList<>();
       for (Pawl client : List.of(one, other, one, other, one, other)) {
-        users.add(CompletableFuture.runAsync(() -> cycle(client, enough, latest, wrong), threads));
+        users.add(
+            CompletableFuture.runAsync(() -> cycle(client, locks, enough, latest, wrong), threads));
       }
       CompletableFuture<Void> all =
           CompletableFuture.allOf(users.toArray(CompletableFuture[]::new));
       while (!all.isDone()) {
-        age(database, "shared");
-        purged += answer(store.purge(HOUR));
-        enough.set(purged > 50);
+        purged += upkeep.purge(locks, soon);
+        enough.set(purged > 300);
       }
       all.join();
     } finally {
@@ -345,9 +355,13 @@ class UpkeepTest {
   }
 
   private void cycle(
-      Pawl client, AtomicBoolean enough, Map<String, Long> latest, List<String> wrong) {
+      Pawl client,
+      List<String> locks,
+      AtomicBoolean enough,
+      Map<String, Long> latest,
+      List<String> wrong) {
     while (!enough.get()) {
-      String lock = name("shared" + ThreadLocalRandom.current().nextInt(30));
+      String lock = locks.get(ThreadLocalRandom.current().nextInt(SHARED));
       try (Lease lease = client.lock(lock).acquireUninterruptibly()) {
         Long before = latest.put(lock, lease.token());
         if (before != null && before >= lease.token()) {
