@@ -114,6 +114,7 @@ final class Renewer {
     }
     if (round != null) {
       round.cancel();
+      round = null; // should no other be armed, for want of memory, the next claim arms it
     }
     roundAt = dueNanos;
     round = engine.time().after(Math.max(0, dueNanos - engine.time().nanos()), this::round);
