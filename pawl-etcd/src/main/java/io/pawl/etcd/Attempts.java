@@ -1,8 +1,10 @@
 package io.pawl.etcd;
 
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.Kinds.Known;
 import io.pawl.etcd.Look.Seen;
+import io.pawl.etcd.SharedLease.Pass;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.KeyValue;
@@ -21,8 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes claims. One transaction compares that the claim is new, was not withdrawn and is for the
- * lock's kind, puts its key, and reads who stands before it. A claim that does not queue is put
+ * Makes claims. One transaction compares that the claim is new, was not withdrawn, has its pass and
+ * is for the lock's kind, puts its key, and reads who stands before it. A claim that does not queue is put
  * only where it is held at once. What is believed of the kind, or of a semaphore's holders, is
  * compared: where it was wrong the answer brings what is right, and the next transaction relies on
  * that.
@@ -92,22 +94,41 @@ final class Attempts {
         wanted.base() == 0 ? kinds.lease().current() : CompletableFuture.completedFuture(0L);
     return local
         .lease
-        .fresh(claim.leaseMillis())
-        .thenCombine(kindLease, (lease, forKind) -> new long[] {lease, forKind})
-        .thenCompose(
-            ids -> {
-              local.base = wanted.base();
-              local.etcdLease = ids[0];
-              Txn txn = txn(local, known, wanted, ids[1], guard);
-              return gateway
-                  .txn(txn)
-                  .handle(
-                      (reply, error) ->
-                          reply == null
-                              ? again(local, Failures.cause(error), tries)
-                              : answered(local, known, wanted, ids, guard, reply, tries))
-                  .thenCompose(answer -> answer);
-            });
+        .pass(claim.leaseMillis())
+        .thenCombine(kindLease, (pass, forKind) -> new Try(known, wanted, pass, forKind, guard))
+        .thenCompose(one -> send(local, one))
+        .handle(
+            (answer, error) ->
+                answer == null
+                    ? again(local, Failures.cause(error), tries)
+                    : answered(local, answer.one, answer.reply, tries))
+        .thenCompose(standing -> standing);
+  }
+
+  /** One transaction that makes a claim, and what it relies on. */
+  private record Try(
+      Known known, StoredKind wanted, Pass pass, long kindLease, @Nullable Guard guard) {}
+
+  private record Answer(Try one, TxnReply reply) {}
+
+  private CompletableFuture<Answer> send(LocalClaim local, Try one) {
+    local.base = one.wanted.base();
+    local.etcdLease = one.pass.lease();
+    boolean isFirst = local.passes.add(one.pass.key());
+    return gateway
+        .txn(txn(local, one))
+        .whenComplete(
+            (reply, error) -> {
+              if (isFirst && (reply != null || hadNoEffect(Failures.cause(error)))) {
+                local.passes.remove(one.pass.key());
+              }
+            })
+        .thenApply(reply -> new Answer(one, reply));
+  }
+
+  private static boolean hadNoEffect(Throwable error) {
+    return error instanceof RefusedException
+        || (error instanceof StoreUnavailableException silent && silent.isUnsent());
   }
 
   /** A lease that is gone refuses the whole transaction: nothing was changed. */
@@ -136,19 +157,20 @@ final class Attempts {
     return new StoredKind(known.kind(), floor);
   }
 
-  private Txn txn(
-      LocalClaim local, Known known, StoredKind wanted, long kindLease, @Nullable Guard guard) {
+  private Txn txn(LocalClaim local, Try one) {
     Claim claim = local.claim;
     String kindKey = keys.kind(claim.lock());
+    Known known = one.known;
     Txn.Op put = Txn.put(local.key, local.stored().text(), local.etcdLease);
-    Txn.Op putKind = Txn.put(kindKey, wanted.toString(), kindLease);
-    boolean stamps = !wanted.equals(known.kind()) || known.lease() != kindLease;
+    Txn.Op putKind = Txn.put(kindKey, one.wanted.toString(), one.kindLease);
+    boolean stamps = !one.wanted.equals(known.kind()) || known.lease() != one.kindLease;
 
     List<Txn.Compare> isNew = new ArrayList<>();
     isNew.add(Txn.isAbsent(local.key));
     isNew.add(Txn.isAbsent(keys.withdrawn(claim.lock(), claim.id())));
+    isNew.add(Txn.exists(one.pass.key()));
     if (!claim.queues()) {
-      isNew.addAll(isFree(claim, guard));
+      isNew.addAll(isFree(claim, one.guard));
     }
     List<Txn.Op> reads =
         claim.queues() ? look.reads(claim.lock(), local.mode, local.key, 0) : List.of();
@@ -167,6 +189,7 @@ final class Attempts {
     asks.add(Txn.get(kindKey));
     asks.add(Txn.get(local.key));
     asks.add(Txn.getKeyOnly(keys.withdrawn(claim.lock(), claim.id())));
+    asks.add(Txn.getKeyOnly(one.pass.key()));
     if (!claim.queues() && !(claim.mode() instanceof Mode.Exclusive)) {
       asks.add(
           claim.mode() instanceof Mode.Shared
@@ -196,17 +219,11 @@ final class Attempts {
   }
 
   private CompletableFuture<Standing> answered(
-      LocalClaim local,
-      Known known,
-      StoredKind wanted,
-      long[] leases,
-      @Nullable Guard guard,
-      TxnReply reply,
-      int tries) {
+      LocalClaim local, Try one, TxnReply reply, int tries) {
     standings.sawRevision(reply.revision());
     TxnReply done = reply.succeeded() ? reply : reply.nested(0);
     if (done.succeeded()) {
-      kinds.learn(local.lock(), wanted, leases[1]);
+      kinds.learn(local.lock(), one.wanted, one.kindLease);
       return made(local, done);
     }
     Optional<StoredKind> kind = done.found(0).stream().findFirst().map(StoredKind::parse);
@@ -216,16 +233,21 @@ final class Attempts {
     if (!done.found(2).isEmpty()) {
       return ended(local);
     }
-    if (kind.isPresent()) {
-      if (!kind.get().kind().takes(local.mode)) {
-        return ended(local, new Standing.OtherKind(kind.get().kind()));
-      }
-      if (!kind.get().equals(known.kind())) {
-        kinds.learn(local.lock(), kind.get(), 0);
-        return tries < MOST_TRIES
-            ? make(local, guard, tries + 1)
-            : CompletableFuture.failedFuture(restless(local));
-      }
+    if (kind.isPresent() && !kind.get().kind().takes(local.mode)) {
+      return ended(local, new Standing.OtherKind(kind.get().kind()));
+    }
+    boolean hasPass = !done.found(3).isEmpty();
+    if (!hasPass) {
+      local.lease.isVoid(one.pass.key());
+    }
+    boolean isOfKind = kind.isEmpty() || kind.get().equals(one.known.kind());
+    if (!isOfKind) {
+      kinds.learn(local.lock(), kind.get(), 0);
+    }
+    if (!hasPass || !isOfKind) {
+      return tries < MOST_TRIES
+          ? make(local, one.guard, tries + 1)
+          : CompletableFuture.failedFuture(restless(local));
     }
     if (local.claim.queues()) {
       return CompletableFuture.failedFuture(restless(local));
@@ -237,9 +259,9 @@ final class Attempts {
     return new StoreException(
         "lock '"
             + local.lock()
-            + "': its kind changed "
+            + "': its kind, or the pass of this client, changed "
             + MOST_TRIES
-            + " times while it was taken");
+            + " times while it was taken; try again");
   }
 
   private CompletableFuture<Standing> made(LocalClaim local, TxnReply done) {
@@ -284,7 +306,7 @@ final class Attempts {
     if (claim.mode() instanceof Mode.Exclusive || tries >= MOST_ROUNDS) {
       return ended(local);
     }
-    List<KeyValue> found = done.found(3);
+    List<KeyValue> found = done.found(4);
     Guard next;
     if (claim.mode() instanceof Mode.Shared) {
       boolean reads =
@@ -331,23 +353,38 @@ final class Attempts {
     }
     CompletableFuture<Long> remembered =
         local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
+    Txn.Op end = Txn.delete(local.key);
     return remembered
-        .thenCompose(tomb -> gateway.txn(removal(local, Txn.delete(local.key), tomb)))
+        .thenCompose(tomb -> gateway.txn(removal(local, end, tomb)))
+        .exceptionallyCompose(
+            error ->
+                RefusedException.is(Failures.cause(error), Reason.NO_SPACE)
+                    ? gateway.txn(removal(local, end, 0)) // which only deletes
+                    : CompletableFuture.failedFuture(error))
         .thenAccept(
             reply -> {
               standings.sawRevision(reply.revision());
+              local.passes.forEach(local.lease::isVoid);
               claims.gone(local);
             });
   }
 
+  /**
+   * Ends a claim with {@code end}, and every attempt of it that is still on its way.
+   *
+   * @param tomb the lease for the key that tells a late attempt of a withdrawal; 0 for no such key
+   */
   private Txn removal(LocalClaim local, Txn.Op end, long tomb) {
     Txn.Compare is =
         local.isKnown() ? Txn.isOf(local.key, local.createRevision) : Txn.exists(local.key);
-    if (tomb == 0) {
-      return Txn.of(List.of(is), List.of(end), List.of());
+    List<Txn.Op> anyway = new ArrayList<>();
+    local.passes.forEach(pass -> anyway.add(Txn.delete(pass)));
+    if (tomb != 0) {
+      anyway.add(Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb));
     }
-    Txn.Op remember = Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb);
-    return Txn.of(List.of(is), List.of(end, remember), List.of(remember));
+    List<Txn.Op> both = new ArrayList<>(anyway);
+    both.add(end);
+    return Txn.of(List.of(is), both, anyway);
   }
 
   private CompletableFuture<Void> linger(LocalClaim local, long leftNanos) {
@@ -368,6 +405,8 @@ final class Attempts {
         .thenAccept(
             reply -> {
               standings.sawRevision(reply.revision());
+              local.passes.forEach(local.lease::isVoid);
+              local.passes.clear();
               local.doubtful = false;
               claims.lingers(local, until);
             });

@@ -173,12 +173,17 @@ final class Claims {
     }
   }
 
-  /** Marks it as ended, to be removed soon. */
-  void condemn(LocalClaim local) {
+  /** It was seen gone while its owner believed in it. One in doubt is to be withdrawn soon. */
+  void vanished(LocalClaim local) {
     mutex.lock();
     try {
-      if (local.stage == Stage.ALIVE && byId.get(local.claim.id()) == local) {
+      if (local.stage != Stage.ALIVE || byId.get(local.claim.id()) != local) {
+        return;
+      }
+      if (local.doubtful) {
         ends(local, System.nanoTime());
+      } else {
+        byId.remove(local.claim.id());
       }
     } finally {
       mutex.unlock();

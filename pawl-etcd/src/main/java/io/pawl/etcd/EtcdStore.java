@@ -54,7 +54,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     Keys keys = new Keys(url.namespace());
     Kinds kinds = new Kinds(gateway, keys);
     Look look = new Look(gateway, keys);
-    this.leases = new Leases(gateway);
+    this.leases = new Leases(gateway, keys);
     this.claims = new Claims(leases, keys, url.toString());
     this.standings = new Standings(gateway, keys, kinds, look, claims);
     this.attempts =

@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
 final class Inspection {
 
   private static final int PAGE = 500;
+
+  /** How many locks are read at once. */
+  private static final int STEP = 128;
+
   private static final int MOST_TRIES = 10;
 
   /** Of one transaction's conditions. */
@@ -95,7 +99,7 @@ final class Inspection {
     for (KeyValue each : claims) {
       if (each.lease() != 0 && asked.size() < PAGE) {
         asked.computeIfAbsent(
-            each.lease(), id -> gateway.call("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
+            each.lease(), id -> gateway.lookCall("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
       }
     }
     return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
@@ -153,18 +157,33 @@ final class Inspection {
     }
     return pages(keys.claims(), limit, new LinkedHashMap<>())
         .thenCompose(
-            byLock -> {
-              List<CompletableFuture<Optional<LockView>>> views =
-                  byLock.keySet().stream().limit(limit).map(this::show).toList();
-              return CompletableFuture.allOf(views.toArray(CompletableFuture[]::new))
-                  .thenApply(
-                      nothing ->
-                          views.stream()
-                              .flatMap(view -> view.join().stream())
-                              .filter(
-                                  view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
-                              .sorted(Comparator.comparing(LockView::name))
-                              .collect(Collectors.toList()));
+            byLock ->
+                views(byLock.keySet().stream().limit(limit).toList(), 0, new ArrayList<>()))
+        .thenApply(
+            views ->
+                views.stream()
+                    .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+                    .sorted(Comparator.comparing(LockView::name))
+                    .collect(Collectors.toList()));
+  }
+
+  /** Some at a time: a request that waits for thousands of others to be sent is given up. */
+  private CompletableFuture<List<LockView>> views(
+      List<String> locks, int from, List<LockView> views) {
+    if (from >= locks.size()) {
+      return CompletableFuture.completedFuture(views);
+    }
+    List<String> some = locks.subList(from, Math.min(locks.size(), from + STEP));
+    List<CompletableFuture<Stored>> read = some.stream().map(this::read).toList();
+    return CompletableFuture.allOf(read.toArray(CompletableFuture[]::new))
+        .thenCompose(
+            nothing -> ends(read.stream().flatMap(each -> each.join().claims.stream()).toList()))
+        .thenCompose(
+            ends -> {
+              for (int i = 0; i < some.size(); i++) {
+                views.add(view(some.get(i), read.get(i).join(), ends));
+              }
+              return views(locks, from + STEP, views);
             });
   }
 

@@ -46,6 +46,11 @@ final class Keys {
     return namespace + "/withdrawn/" + escaped(lock) + "/" + id;
   }
 
+  /** What attempts of a client rely on, see {@link SharedLease}. */
+  String pass(String name) {
+    return namespace + "/pass/" + name;
+  }
+
   /** The lock of a key that begins with {@link #claims()}. */
   String lockOf(String claimKey) {
     int start = claims().length();

@@ -26,11 +26,13 @@ final class Leases {
   private static final long IDLE_NANOS = 30_000_000_000L;
 
   private final Gateway gateway;
+  private final Keys keys;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<Long, SharedLease> bySeconds = new HashMap<>();
 
-  Leases(Gateway gateway) {
+  Leases(Gateway gateway, Keys keys) {
     this.gateway = gateway;
+    this.keys = keys;
   }
 
   /** The lease for claims of {@code leaseMillis}. No round trip. */
@@ -41,7 +43,7 @@ final class Leases {
     try {
       SharedLease lease =
           bySeconds.computeIfAbsent(
-              seconds, time -> new SharedLease(gateway, time, spare * 1_000_000 / 3));
+              seconds, time -> new SharedLease(gateway, keys, time, spare * 1_000_000 / 3));
       lease.touch(System.nanoTime());
       return lease;
     } finally {

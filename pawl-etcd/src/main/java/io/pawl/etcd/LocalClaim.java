@@ -4,6 +4,8 @@ import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
 import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * What this client knows of one of its claims, from the first attempt until the store has seen it
@@ -37,8 +39,11 @@ final class LocalClaim {
   /** When a claim that lingers or has to be removed is looked at next. */
   long dueAt;
 
-  /** An attempt was sent and not answered. */
+  /** An attempt was sent and not answered, or its owner does not know. */
   volatile boolean doubtful;
+
+  /** What attempts rely on that may still be on their way: written in the lock's turn. */
+  final Set<String> passes = new HashSet<>();
 
   /** 0 until it is known. */
   volatile long createRevision;

@@ -1,24 +1,68 @@
 package io.pawl.etcd;
 
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Json;
 import io.pawl.etcd.gateway.RefusedException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
-import java.util.Map;
+import io.pawl.etcd.gateway.Txn;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An etcd lease that claims share. It counts as kept from the moment at which the last answered
- * grant or keep-alive was <em>made</em>, so etcd keeps it for at least its time from then. Where
- * that was too long ago to promise a claim its whole lease, {@link #fresh} asks first.
+ * An etcd lease that claims share. It counts as kept from a moment k where etcd certainly keeps it
+ * until k + its time, whatever becomes of etcd's leaders. Where k was too long ago to promise a
+ * claim its whole lease, {@link #fresh} asks first. Thread-safe.
  *
- * <p>When etcd says that it is gone, it is granted anew under another id; claims of the old id are
- * lost. Thread-safe.
+ * <h2>What counts</h2>
+ *
+ * Of etcd's members the leader alone watches the times of leases. A keep-alive moves a time in the
+ * leader's memory and leaves no trace elsewhere; a new leader gives every lease its whole time from
+ * its promotion on. So two things can go wrong where a leader stands still, is deposed, and goes on
+ * before it knows. It answers a keep-alive of which its successor, promoted before, knows nothing.
+ * And it finds leases run out by its own memory, and passes their revocation to its successor, who
+ * carries it out (etcd asks for its leadership first only where its loop stands still, not where
+ * the whole process stood still; before 3.5.13 not at all).
+ *
+ * <p>An answer's {@code raft_term} is the term of the last entry that the answering member had
+ * applied, that is, of an entry that was committed. For a keep-alive it is written down
+ * <em>before</em> the leader is asked. A keep-alive sent at k counts from k where three terms are
+ * the same T:
+ *
+ * <ul>
+ *   <li>that of an answer which came in before the lease was asked for. The entry that grants it
+ *       comes later in the log, so it has T or a larger term; leaders of smaller terms never saw
+ *       the lease while they led, and can revoke it neither rightly nor wrongly.
+ *   <li>that of the keep-alive's answer. A member that has applied an entry of T is not, and knows
+ *       none as, the leader of a smaller term; so the leader that moved the time had T or a larger
+ *       term.
+ *   <li>that of a linearizable read, sent when the keep-alive's answer was in. A majority has
+ *       confirmed its leader since then, so at that moment nobody had been elected with a larger
+ *       term than T; and the grant, which was committed, had T itself.
+ * </ul>
+ *
+ * Hence the leader of T moved the time after k and revokes the lease no sooner than k + its time,
+ * deposed or not. Whoever leads later was elected after the read, so after k, and gives it its
+ * whole time from then on. The grant itself needs no second answer: it is an entry of the log, and
+ * counts from the moment at which it was asked for.
+ *
+ * <p>Where the third term is not the first, the leader has changed: another lease is granted, and
+ * {@link Standings} moves claims to it when they are renewed. The old one is left to run out. So it
+ * is when etcd says that the lease is gone.
+ *
+ * <p>Not covered: checkpoints of leases longer than five minutes, an experiment of etcd's 3.4 and
+ * 3.5 that is off by default, may let a new leader begin with some seconds less.
+ *
+ * <h2>Passes</h2>
+ *
+ * An attempt that was not answered may be on its way for as long as some machine stands still. So
+ * every attempt compares that a key exists, its pass, which is put on this lease under a name that
+ * is used once. To withdraw such an attempt its pass is deleted: the attempt can never take effect
+ * from then on. Others that rely on the same pass are refused, and made again with the next one.
  */
 final class SharedLease {
 
@@ -27,24 +71,27 @@ final class SharedLease {
 
   private static final long SECOND_NANOS = 1_000_000_000;
 
+  /** How often a keep-alive may be answered from another term than the read after it. */
+  private static final int MOST_TRIES = 5;
+
   private final Gateway gateway;
+  private final Keys keys;
   private final long askedSeconds;
   private final long periodNanos;
   private final ReentrantLock mutex = new ReentrantLock();
-  private long id;
-  private long seconds;
-  private long keptAt;
+  private @Nullable Kept kept;
   private long usedAt;
   private long askedAt;
   private @Nullable CompletableFuture<Long> asking;
+  private @Nullable CompletableFuture<Pass> passing;
 
   /**
    * @param periodNanos how often it is kept alive while it is used
    */
-  SharedLease(Gateway gateway, long seconds, long periodNanos) {
+  SharedLease(Gateway gateway, Keys keys, long seconds, long periodNanos) {
     this.gateway = gateway;
+    this.keys = keys;
     this.askedSeconds = seconds;
-    this.seconds = seconds;
     this.periodNanos = periodNanos;
     this.usedAt = System.nanoTime();
   }
@@ -57,7 +104,7 @@ final class SharedLease {
   long id() {
     mutex.lock();
     try {
-      return id;
+      return kept == null ? 0 : kept.id;
     } finally {
       mutex.unlock();
     }
@@ -96,39 +143,90 @@ final class SharedLease {
     mutex.lock();
     try {
       usedAt = now;
-      if (covers(leaseMillis, now)) {
-        return CompletableFuture.completedFuture(id);
+      Kept known = kept;
+      if (known != null && known.covers(leaseMillis, now)) {
+        return CompletableFuture.completedFuture(known.id);
+      }
+      if (tries == 0) {
+        return CompletableFuture.failedFuture(unconfirmed());
       }
       answer = ask();
     } finally {
       mutex.unlock();
     }
-    return answer.thenCompose(
-        asked ->
-            coversNow(leaseMillis, now) || tries == 1
-                ? CompletableFuture.completedFuture(asked)
-                : fresh(leaseMillis, now, tries - 1));
+    return answer.thenCompose(asked -> fresh(leaseMillis, now, tries - 1));
   }
 
-  private boolean coversNow(long leaseMillis, long now) {
+  private StoreUnavailableException unconfirmed() {
+    return StoreUnavailableException.unsent(
+        "store '" + gateway.target() + "' did not confirm a lease: its leader keeps changing",
+        null);
+  }
+
+  /**
+   * What an attempt relies on.
+   *
+   * @param key exists as long as attempts may rely on it
+   * @param lease to which the pass is attached, and a claim made with it
+   */
+  record Pass(String key, long lease) {}
+
+  /** As {@link #fresh}, with the pass for an attempt: one transaction more for the first. */
+  CompletableFuture<Pass> pass(long leaseMillis) {
+    return fresh(leaseMillis).thenCompose(this::passOn);
+  }
+
+  private CompletableFuture<Pass> passOn(long id) {
+    CompletableFuture<Pass> made = new CompletableFuture<>();
     mutex.lock();
     try {
-      return covers(leaseMillis, now);
+      CompletableFuture<Pass> known = passing;
+      if (known != null && (!known.isDone() || isOf(known, id))) {
+        return known;
+      }
+      passing = made;
     } finally {
       mutex.unlock();
     }
+    String key = keys.pass(Long.toString(ThreadLocalRandom.current().nextLong(1L << 62), 36));
+    gateway
+        .txn(Txn.of(Txn.put(key, "", id)))
+        .whenComplete(
+            (done, error) -> {
+              if (error == null) {
+                made.complete(new Pass(key, id));
+              } else {
+                made.completeExceptionally(Failures.cause(error));
+              }
+            });
+    return made;
   }
 
-  private boolean covers(long leaseMillis, long now) {
-    double spare = (seconds * SECOND_NANOS - leaseMillis * 1_000_000.0) * (1 - DRIFT);
-    return id != 0 && now - keptAt <= spare;
+  private static boolean isOf(CompletableFuture<Pass> done, long id) {
+    return !done.isCompletedExceptionally() && done.join().lease == id;
+  }
+
+  /** Takes notice that the pass under {@code key} is no more. */
+  void isVoid(String key) {
+    mutex.lock();
+    try {
+      CompletableFuture<Pass> known = passing;
+      if (known != null
+          && known.isDone()
+          && !known.isCompletedExceptionally()
+          && known.join().key.equals(key)) {
+        passing = null;
+      }
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** Keeps it alive if the time for it has come. */
   void keepAlive(long now) {
     mutex.lock();
     try {
-      if (id != 0 && asking == null && now - askedAt >= periodNanos) {
+      if (kept != null && asking == null && now - askedAt >= periodNanos) {
         ask();
       }
     } finally {
@@ -151,17 +249,21 @@ final class SharedLease {
    * No claim of it may be alive.
    */
   CompletableFuture<?> revoke(long nanos, long now) {
-    long gone;
+    Kept gone;
     mutex.lock();
     try {
-      gone = now - usedAt < nanos ? 0 : id;
-      id = gone == 0 ? id : 0;
+      if (now - usedAt < nanos) {
+        return CompletableFuture.completedFuture(null);
+      }
+      gone = kept;
+      kept = null;
+      passing = null;
     } finally {
       mutex.unlock();
     }
-    return gone == 0
+    return gone == null
         ? CompletableFuture.completedFuture(null)
-        : gateway.call("/v3/lease/revoke", "{\"ID\":\"" + gone + "\"}");
+        : gateway.call("/v3/lease/revoke", "{\"ID\":\"" + gone.id + "\"}");
   }
 
   /** Under the mutex. */
@@ -171,33 +273,25 @@ final class SharedLease {
       return known;
     }
     askedAt = System.nanoTime();
-    long sentAt = askedAt;
-    long old = id;
+    Kept old = kept;
     CompletableFuture<Long> answer = new CompletableFuture<>();
     asking = answer;
-    CompletableFuture<Kept> kept = old == 0 ? grant(gateway, askedSeconds) : keep(gateway, old);
-    kept.thenCompose(
-            now ->
-                now.seconds > 0
-                    ? CompletableFuture.completedFuture(now)
-                    : grant(gateway, askedSeconds))
-        .whenComplete((now, error) -> answered(now, old, sentAt, error, answer));
+    CompletableFuture<Kept> asked =
+        old == null ? grant(gateway, askedSeconds) : keep(old, MOST_TRIES);
+    asked.whenComplete((now, error) -> answered(now, old, error, answer));
     return answer;
   }
 
   private void answered(
       @Nullable Kept now,
-      long old,
-      long sentAt,
+      @Nullable Kept old,
       @Nullable Throwable error,
       CompletableFuture<Long> answer) {
     mutex.lock();
     try {
       asking = null;
-      if (now != null && (id == old || id == 0)) {
-        id = now.id;
-        seconds = Math.max(1, now.seconds);
-        keptAt = sentAt;
+      if (now != null && kept == old) {
+        kept = now;
       }
     } finally {
       mutex.unlock();
@@ -212,18 +306,57 @@ final class SharedLease {
   /**
    * A lease as etcd has it.
    *
-   * @param seconds its time to live, which may be longer than asked for; 0 if it is gone
+   * @param seconds its time to live, which may be longer than asked for
+   * @param term a term of the cluster's at the latest when the lease was asked for
+   * @param at from when on etcd keeps it for its time, in terms of {@link System#nanoTime}
    */
-  record Kept(long id, long seconds) {}
+  record Kept(long id, long seconds, long term, long at) {
 
-  private static CompletableFuture<Kept> keep(Gateway gateway, long id) {
+    boolean covers(long leaseMillis, long now) {
+      double spare = (seconds * SECOND_NANOS - leaseMillis * 1_000_000.0) * (1 - DRIFT);
+      return now - at <= spare;
+    }
+  }
+
+  /** Keeps it alive, or has another one granted. Two trips, both without an entry of the log. */
+  private CompletableFuture<Kept> keep(Kept old, int tries) {
+    long sentAt = System.nanoTime();
+    return keepAlive(gateway, old.id)
+        .thenCompose(
+            alive ->
+                alive.seconds == 0
+                    ? grant(gateway, askedSeconds)
+                    : gateway
+                        .readTerm(keys.kinds())
+                        .thenCompose(term -> confirmed(old, alive, sentAt, term, tries)));
+  }
+
+  private CompletableFuture<Kept> confirmed(
+      Kept old, Alive alive, long sentAt, long term, int tries) {
+    if (term == 0 || term != old.term) {
+      return grant(gateway, askedSeconds);
+    }
+    if (alive.term == term) {
+      return CompletableFuture.completedFuture(new Kept(old.id, alive.seconds, term, sentAt));
+    }
+    return tries == 1 ? CompletableFuture.failedFuture(unconfirmed()) : keep(old, tries - 1);
+  }
+
+  /**
+   * The answer to a keep-alive.
+   *
+   * @param seconds 0 if the lease is gone
+   */
+  private record Alive(long seconds, long term) {}
+
+  private static CompletableFuture<Alive> keepAlive(Gateway gateway, long id) {
     return gateway
         .call("/v3/lease/keepalive", "{\"ID\":\"" + id + "\"}")
-        .thenApply(reply -> new Kept(id, Json.number(reply, "TTL")))
+        .thenApply(reply -> new Alive(Json.number(reply, "TTL"), Gateway.termOf(reply)))
         .exceptionally(
             error -> {
               if (RefusedException.is(Failures.cause(error), Reason.LEASE_GONE)) {
-                return new Kept(id, 0);
+                return new Alive(0, 0);
               }
               throw asUnchecked(error);
             });
@@ -232,18 +365,17 @@ final class SharedLease {
   /** Grants a lease. The id is ours, so a repetition finds what the first copy made. */
   static CompletableFuture<Kept> grant(Gateway gateway, long seconds) {
     long id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    long term = gateway.term();
+    long sentAt = System.nanoTime();
     return gateway
         .call("/v3/lease/grant", "{\"TTL\":\"" + seconds + "\",\"ID\":\"" + id + "\"}")
-        .handle(
-            (Map<String, Object> reply, Throwable error) -> {
-              if (reply != null) {
-                return CompletableFuture.completedFuture(new Kept(id, Json.number(reply, "TTL")));
-              }
-              return RefusedException.is(Failures.cause(error), Reason.LEASE_EXISTS)
-                  ? keep(gateway, id)
-                  : CompletableFuture.<Kept>failedFuture(Failures.cause(error));
-            })
-        .thenCompose(stage -> stage);
+        .thenApply(reply -> Json.number(reply, "TTL"))
+        .exceptionallyCompose(
+            error ->
+                RefusedException.is(Failures.cause(error), Reason.LEASE_EXISTS)
+                    ? keepAlive(gateway, id).thenApply(Alive::seconds)
+                    : CompletableFuture.failedFuture(Failures.cause(error)))
+        .thenApply(granted -> new Kept(id, Math.max(1, granted), term, sentAt));
   }
 
   static RuntimeException asUnchecked(Throwable error) {

@@ -210,28 +210,36 @@ final class Standings {
         });
   }
 
-  /** Turns what was seen of a claim into its standing. */
+  /** Turns what was seen of a claim into its standing. One trip more where it has to be moved. */
   CompletableFuture<Standing> told(LocalClaim local, Seen seen) {
     if (!claims.isAlive(local)) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
     if (seen instanceof Seen.Waits waits) {
-      if (isLost(local, waits.etcdLease())) {
-        return lost(local);
-      }
-      await(local, waits);
-      return CompletableFuture.completedFuture(WAITING);
+      return kept(local, waits.etcdLease())
+          .thenApply(
+              still -> {
+                if (!still) {
+                  return gone(local);
+                }
+                await(local, waits);
+                return WAITING;
+              });
     }
     bells.forget(local);
     if (seen instanceof Seen.Held held) {
-      return isLost(local, held.etcdLease()) ? lost(local) : held(local);
+      return kept(local, held.etcdLease())
+          .thenCompose(
+              still ->
+                  still ? held(local) : CompletableFuture.completedFuture(gone(local)));
     }
-    if (!local.doubtful) {
-      claims.gone(local);
-    } else {
-      claims.condemn(local);
-    }
-    return CompletableFuture.completedFuture(Standing.GONE);
+    return CompletableFuture.completedFuture(gone(local));
+  }
+
+  private Standing gone(LocalClaim local) {
+    bells.forget(local);
+    claims.vanished(local);
+    return Standing.GONE;
   }
 
   /** A withdrawal that came meanwhile has found nothing to forget. */
@@ -243,16 +251,19 @@ final class Standings {
     }
   }
 
-  /** Its lease is not the one that this client keeps alive: its key goes when etcd gets to it. */
-  private static boolean isLost(LocalClaim local, long etcdLease) {
+  /**
+   * Moves a claim to the shared lease that this client keeps alive now, if it is on an earlier one.
+   *
+   * @return whether it is still there
+   */
+  private CompletableFuture<Boolean> kept(LocalClaim local, long etcdLease) {
     local.etcdLease = etcdLease;
-    return local.ownLeaseUntil == 0 && etcdLease != local.lease.id();
-  }
-
-  private CompletableFuture<Standing> lost(LocalClaim local) {
-    bells.forget(local);
-    claims.condemn(local);
-    return CompletableFuture.completedFuture(Standing.GONE);
+    return local.ownLeaseUntil != 0 || etcdLease == local.lease.id()
+        ? CompletableFuture.completedFuture(true)
+        : local
+            .lease
+            .fresh(local.claim.leaseMillis())
+            .thenCompose(current -> put(local, current, 0));
   }
 
   private CompletableFuture<Standing> held(LocalClaim local) {

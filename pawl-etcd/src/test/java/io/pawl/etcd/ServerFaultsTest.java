@@ -30,7 +30,7 @@ class ServerFaultsTest {
   private static final String CANARY = "c4n4ry/?#@%&";
   private static final String ENCODED = "c4n4ry%2F%3F%23%40%25%26";
 
-  private static String base64(String text) {
+  static String base64(String text) {
     return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }
 

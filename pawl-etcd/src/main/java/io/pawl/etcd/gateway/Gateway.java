@@ -26,14 +26,19 @@ public final class Gateway implements AutoCloseable {
   /** Of transactions. More would only make smaller batches. */
   private static final int WORK_CONNECTIONS = 4;
 
+  /** Of leases: a grant waits for etcd's disk, and no keep-alive waits for a grant. */
+  private static final int UPKEEP_CONNECTIONS = 2;
+
   private final Target target;
   private final Failures failures;
   private final Endpoints endpoints;
+  private final WriteLimits limits = new WriteLimits();
   private final Lanes work;
   private final Lanes upkeep;
   private final Lanes looks;
   private final ReentrantLock authentication = new ReentrantLock();
   private volatile @Nullable String token;
+  private volatile long term;
   private volatile boolean closed;
 
   public Gateway(Target target) {
@@ -41,7 +46,7 @@ public final class Gateway implements AutoCloseable {
     this.failures = new Failures(target.shown());
     this.endpoints = new Endpoints(target.endpoints());
     this.work = new Lanes(this, failures, "pawl-etcd-", WORK_CONNECTIONS);
-    this.upkeep = new Lanes(this, failures, "pawl-etcd-upkeep-", 1);
+    this.upkeep = new Lanes(this, failures, "pawl-etcd-upkeep-", UPKEEP_CONNECTIONS);
     this.looks = new Lanes(this, failures, "pawl-etcd-look-", 1);
   }
 
@@ -78,9 +83,47 @@ public final class Gateway implements AutoCloseable {
    * @param path such as {@code /v3/lease/grant}
    */
   public CompletableFuture<Map<String, Object>> call(String path, String body) {
+    return call(upkeep, path, body);
+  }
+
+  /** As {@link #call}, where many of them may come at once: delays no lease either. */
+  public CompletableFuture<Map<String, Object>> lookCall(String path, String body) {
+    return call(looks, path, body);
+  }
+
+  private CompletableFuture<Map<String, Object>> call(Lanes lanes, String path, String body) {
     CompletableFuture<Map<String, Object>> reply = new CompletableFuture<>();
-    upkeep.submit(Call.of(path, body, reply, target.timeout()));
+    lanes.submit(Call.of(path, body, reply, target.timeout()));
     return reply;
+  }
+
+  /**
+   * Reads {@code key}, so that a majority confirms its leader once this was called, and returns the
+   * {@linkplain #termOf term} of the answer. Delays no transaction.
+   */
+  public CompletableFuture<Long> readTerm(String key) {
+    return call("/v3/kv/range", "{\"key\":\"" + Json.encoded(key) + "\",\"count_only\":true}")
+        .thenApply(Gateway::termOf);
+  }
+
+  /**
+   * Returns the term of the last entry that the member had applied which gave this answer; 0 if it
+   * does not say.
+   */
+  public static long termOf(Map<String, Object> reply) {
+    return Json.number(Json.object(reply, "header"), "raft_term");
+  }
+
+  /** Returns the term of one of the latest answers: entries of that term have been committed. */
+  public long term() {
+    return term;
+  }
+
+  void answered(Map<String, Object> reply) {
+    long seen = termOf(reply);
+    if (seen != 0) {
+      term = seen;
+    }
   }
 
   /**
@@ -90,7 +133,7 @@ public final class Gateway implements AutoCloseable {
    */
   public byte[] ask(Endpoint endpoint, String method, String path, String body) {
     long deadline = System.nanoTime() + target.timeout().toNanos();
-    try (HttpConnection connection = HttpConnection.open(target, endpoint, deadline)) {
+    try (HttpConnection connection = HttpConnection.open(target, limits, endpoint, deadline)) {
       HttpConnection.Response response =
           connection.exchange(method, path, body, token(connection, deadline), deadline);
       if (response.status() != 200) {
@@ -126,7 +169,7 @@ public final class Gateway implements AutoCloseable {
       endpoint = endpoints.current();
       long share = (deadline - System.nanoTime()) / (endpoints.size() - i);
       try {
-        return HttpConnection.open(target, endpoint, System.nanoTime() + share);
+        return HttpConnection.open(target, limits, endpoint, System.nanoTime() + share);
       } catch (IOException e) {
         last = e;
         endpoints.unreachable(endpoint, e);
@@ -183,5 +226,6 @@ public final class Gateway implements AutoCloseable {
     closed = true;
     List<Lanes> all = new ArrayList<>(List.of(work, upkeep, looks));
     all.forEach(Lanes::close);
+    limits.close();
   }
 }

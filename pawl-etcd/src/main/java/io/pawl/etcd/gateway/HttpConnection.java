@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.Locale;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -30,6 +31,8 @@ final class HttpConnection implements AutoCloseable {
   private static final int LONGEST_LINE = 16 << 10;
 
   private final Endpoint endpoint;
+  private final WriteLimits limits;
+  private final Socket plain;
   private final Socket socket;
   private final InputStream in;
   private final OutputStream out;
@@ -37,8 +40,11 @@ final class HttpConnection implements AutoCloseable {
   private int position;
   private int filled;
 
-  private HttpConnection(Endpoint endpoint, Socket socket) throws IOException {
+  private HttpConnection(Endpoint endpoint, WriteLimits limits, Socket plain, Socket socket)
+      throws IOException {
     this.endpoint = endpoint;
+    this.limits = limits;
+    this.plain = plain;
     this.socket = socket;
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
@@ -52,21 +58,22 @@ final class HttpConnection implements AutoCloseable {
    *
    * @param deadline in terms of {@link System#nanoTime}
    */
-  static HttpConnection open(Target target, Endpoint endpoint, long deadline) throws IOException {
-    Socket socket = new Socket();
+  static HttpConnection open(Target target, WriteLimits limits, Endpoint endpoint, long deadline)
+      throws IOException {
+    Socket plain = new Socket();
     try {
-      socket.setTcpNoDelay(true);
-      socket.setKeepAlive(true);
-      socket.connect(
-          new InetSocketAddress(endpoint.host(), endpoint.port()), millisUntil(deadline));
+      plain.setTcpNoDelay(true);
+      plain.setKeepAlive(true);
+      plain.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), millisUntil(deadline));
       SSLSocketFactory tls = target.tls();
+      Socket socket = plain;
       if (tls != null) {
-        socket.setSoTimeout(millisUntil(deadline));
-        socket = secured(tls, socket, endpoint, target.checksHost());
+        plain.setSoTimeout(millisUntil(deadline));
+        socket = secured(tls, plain, endpoint, target.checksHost());
       }
-      return new HttpConnection(endpoint, socket);
+      return new HttpConnection(endpoint, limits, plain, socket);
     } catch (IOException | RuntimeException e) {
-      socket.close();
+      plain.close();
       throw e;
     }
   }
@@ -99,7 +106,7 @@ final class HttpConnection implements AutoCloseable {
   /** Sends a request and reads the answer, at the latest until {@code deadline}. */
   Response exchange(String method, String path, String body, @Nullable String token, long deadline)
       throws IOException {
-    send(method, path, body, token);
+    send(method, path, body, token, deadline);
     int status = status(deadline);
     Headers headers = headers(deadline);
     byte[] answer = headers.chunked ? chunks(deadline) : bytes(headers.length, deadline);
@@ -108,7 +115,7 @@ final class HttpConnection implements AutoCloseable {
 
   /** Sends a request whose answer is a stream of lines; returns the status of the answer. */
   int begin(String path, String body, @Nullable String token, long deadline) throws IOException {
-    send("POST", path, body, token);
+    send("POST", path, body, token, deadline);
     int status = status(deadline);
     Headers headers = headers(deadline);
     if (!headers.chunked) {
@@ -123,7 +130,7 @@ final class HttpConnection implements AutoCloseable {
     return chunk(0);
   }
 
-  private void send(String method, String path, String body, @Nullable String token)
+  private void send(String method, String path, String body, @Nullable String token, long deadline)
       throws IOException {
     byte[] bytes = body.getBytes(UTF_8);
     StringBuilder head = new StringBuilder(200).append(method).append(' ').append(path);
@@ -136,8 +143,17 @@ final class HttpConnection implements AutoCloseable {
     byte[] all = new byte[first.length + bytes.length];
     System.arraycopy(first, 0, all, 0, first.length);
     System.arraycopy(bytes, 0, all, first.length, bytes.length);
-    out.write(all);
-    out.flush();
+    Future<?> limit = limits.close(this, deadline);
+    try {
+      out.write(all);
+      out.flush();
+    } catch (IOException e) {
+      throw System.nanoTime() - deadline < 0
+          ? e
+          : new SocketTimeoutException(all.length + " bytes were not taken in time");
+    } finally {
+      limit.cancel(false);
+    }
   }
 
   private int status(long deadline) throws IOException {
@@ -249,10 +265,11 @@ final class HttpConnection implements AutoCloseable {
     filled = count;
   }
 
+  /** Whatever another thread does with it: closing a socket of TLS would wait for a write. */
   @Override
   public void close() {
     try {
-      socket.close();
+      plain.close();
     } catch (IOException e) {
       // it is of no use any more
     }

@@ -214,7 +214,9 @@ final class Lanes implements AutoCloseable {
           gateway.endpoints().reached();
           answeredAt = System.nanoTime();
           answered = true;
-          return parsed(response.body());
+          Map<String, Object> reply = parsed(response.body());
+          gateway.answered(reply);
+          return reply;
         }
         StoreException refusal = failures.refused(response.status(), response.body(), first.path());
         if (Gateway.isTokenInvalid(refusal) && mayAuthenticate) {
