@@ -13,6 +13,8 @@ import io.pawl.servers.Direction;
 import io.pawl.servers.EtcdServer;
 import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,6 +133,26 @@ class NetworkFaultsTest {
   }
 
   @Test
+  void anAttemptThatArrivesWhenItsWithdrawalIsForgottenTakesNothing() throws Exception {
+    try (LateRequests member = new LateRequests(server);
+        EtcdStore through = EtcdStore.connect(member.url())) {
+      Seam here = new Seam(through);
+      here.take(here.claim("kept")); // whose lease is kept alive all the time
+      Claim claim = here.claim("late");
+      member.keepBack();
+      assertThatThrownBy(() -> here.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+      member.goOn();
+      untilItAnswers(() -> here.withdraw(claim.asUnsettled()));
+      ServerFaultsTest.deleteAll(server, "pawl/withdrawn/");
+
+      assertThat(member.passOn()).isNotEmpty().noneMatch(answer -> answer.contains("response_put"));
+
+      other.take(other.claim("late"));
+      here.take(here.claim("afterwards"));
+    }
+  }
+
+  @Test
   void aSilentServerIsAnErrorWithinTheTimeoutsAndNeverBusy() {
     warmUp();
     proxy.blackHole(Direction.TO_SERVER);
@@ -138,6 +160,26 @@ class NetworkFaultsTest {
         .isInstanceOf(StoreUnavailableException.class);
     proxy.heal();
     untilItAnswers(() -> seam.take(seam.claim("silentToo")));
+  }
+
+  @Test
+  void aListOfThousandsOfLocksDelaysNoKeepAlive() throws Exception {
+    int many = 3_000;
+    List<CompletableFuture<Standing>> taken = new ArrayList<>();
+    for (int i = 0; i < many; i++) {
+      taken.add(near.attempt(other.claim("many" + i), standing -> {}).toCompletableFuture());
+    }
+    taken.forEach(Seam::answer);
+    proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(20));
+    Claim brief = seam.claim("brief", Mode.EXCLUSIVE, Duration.ofMillis(500));
+    Standing.Held held = seam.take(brief);
+    CompletableFuture<List<LockView>> list = store.list(10_000).toCompletableFuture();
+
+    do {
+      assertThat(seam.renew(brief)).isEqualTo(held);
+    } while (!list.isDone());
+
+    assertThat(list.join()).hasSize(many + 1);
   }
 
   @Test

@@ -8,8 +8,11 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
+import io.pawl.servers.AfterDrop;
 import io.pawl.servers.EtcdServer;
+import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
@@ -23,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What a server can do to locks, on a server of each case's own. */
 class ServerFaultsTest {
@@ -37,6 +41,25 @@ class ServerFaultsTest {
   private static String put(EtcdServer server, String key, String value) {
     return server.post(
         "/v3/kv/put", "{\"key\":\"" + base64(key) + "\",\"value\":\"" + base64(value) + "\"}");
+  }
+
+  static void deleteAll(EtcdServer server, String prefix) {
+    String end = prefix.substring(0, prefix.length() - 1) + '0';
+    server.post(
+        "/v3/kv/deleterange",
+        "{\"key\":\"" + base64(prefix) + "\",\"range_end\":\"" + base64(end) + "\"}");
+  }
+
+  private static EtcdServer small() {
+    return EtcdServer.start(
+        "--quota-backend-bytes=1000000", "--heartbeat-interval=20", "--election-timeout=200");
+  }
+
+  private static void fill(EtcdServer server) {
+    String large = "x".repeat(100_000);
+    await()
+        .atMost(20, TimeUnit.SECONDS)
+        .until(() -> put(server, "large", large).contains("space exceeded"));
   }
 
   private static long revision(String reply) {
@@ -80,21 +103,14 @@ class ServerFaultsTest {
 
   @Test
   void aServerOutOfSpaceIsAnErrorThatSaysWhatToDoAndHoldersCanStillGiveBack() {
-    try (EtcdServer server =
-            EtcdServer.start(
-                "--quota-backend-bytes=1000000",
-                "--heartbeat-interval=20",
-                "--election-timeout=200");
+    try (EtcdServer server = small();
         EtcdStore store = EtcdStore.connect(Urls.of(server))) {
       Seam seam = new Seam(store);
       Claim held = seam.claim("space");
       seam.take(held);
       Claim waiting = seam.claim("space");
       assertThat(seam.attempt(waiting)).isInstanceOf(Standing.Waiting.class);
-      String large = "x".repeat(100_000);
-      await()
-          .atMost(20, TimeUnit.SECONDS)
-          .until(() -> put(server, "large", large).contains("space exceeded"));
+      fill(server);
 
       assertThatThrownBy(() -> seam.attempt(seam.claim("space")))
           .isInstanceOf(StoreException.class)
@@ -107,6 +123,63 @@ class ServerFaultsTest {
               finding -> {
                 assertThat(finding.level()).isEqualTo(Level.PROBLEM);
                 assertThat(finding.what()).contains("NOSPACE");
+              });
+    }
+  }
+
+  @Test
+  void aServerOutOfSpaceTakesBackAClaimWhoseAttemptWasNeverAnswered() {
+    try (EtcdServer server = small();
+        FaultProxy proxy = FaultProxy.before(server);
+        EtcdStore store =
+            EtcdStore.connect("etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms");
+        EtcdStore near = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Seam other = new Seam(near);
+      seam.take(seam.claim("first"));
+      Claim doubtful = seam.claim("space");
+      proxy.dropReplies(1, AfterDrop.RESET, "/v3/kv/txn");
+      assertThatThrownBy(() -> seam.attempt(doubtful))
+          .isInstanceOf(StoreUnavailableException.class);
+      proxy.heal();
+      Claim waiting = other.claim("space");
+      assertThat(other.attempt(waiting)).isInstanceOf(Standing.Waiting.class);
+      fill(server);
+
+      await()
+          .atMost(20, TimeUnit.SECONDS)
+          .ignoreException(StoreUnavailableException.class)
+          .until(
+              () -> {
+                seam.withdraw(doubtful.asUnsettled());
+                return true;
+              });
+
+      assertThat(other.renew(waiting)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** What it takes in is what the sockets hold, a few megabytes. */
+  @Test
+  @Timeout(60)
+  void aServerThatTakesInNoBytesIsAnErrorWithinTheTimeout() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        EtcdFence fence = EtcdFence.connect(Urls.of(server) + "?timeout=400ms")) {
+      fence.accept("before", 1);
+      server.pause();
+      String large = "x".repeat(16 << 20);
+      for (int i = 0; i < 5; i++) {
+        assertThatThrownBy(() -> fence.write("large", large, 1))
+            .isInstanceOf(StoreUnavailableException.class);
+      }
+      server.resume();
+      await()
+          .atMost(20, TimeUnit.SECONDS)
+          .ignoreException(StoreUnavailableException.class)
+          .until(
+              () -> {
+                fence.accept("after", 1);
+                return true;
               });
     }
   }

@@ -37,8 +37,12 @@ class TripsTest {
     server.close();
   }
 
-  /** How many requests of a kind the server has served. */
   private static long served(String method) throws Exception {
+    return served(server, method);
+  }
+
+  /** How many requests of a kind a server has served. */
+  static long served(EtcdServer server, String method) throws Exception {
     java.net.http.HttpClient http = java.net.http.HttpClient.newHttpClient();
     String metrics =
         http.send(
@@ -71,7 +75,7 @@ class TripsTest {
       }
       assertThat(served("Txn") - before).isEqualTo(2L * CYCLES);
       assertThat(served("LeaseGrant")).isEqualTo(grants);
-      assertThat(served("Range")).isZero();
+      assertThat(served("Range")).as("one for each keep-alive").isLessThan(CYCLES / 4);
     }
   }
 
