@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes claims. One transaction compares that the claim is new, was not withdrawn, has its pass and
- * is for the lock's kind, puts its key, and reads who stands before it. A claim that does not queue is put
- * only where it is held at once. What is believed of the kind, or of a semaphore's holders, is
- * compared: where it was wrong the answer brings what is right, and the next transaction relies on
- * that.
+ * is for the lock's kind, puts its key, and reads who stands before it. A claim that does not queue
+ * is put only where it is held at once. What is believed of the kind, or of a semaphore's holders,
+ * is compared: where it was wrong the answer brings what is right, and the next transaction relies
+ * on that.
  *
  * <p>Called in the turn of the lock. Thread-safe.
  */
@@ -48,23 +48,14 @@ final class Attempts {
   private final Look look;
   private final Claims claims;
   private final Standings standings;
-  private final PassingLease tombs;
 
-  Attempts(
-      Gateway gateway,
-      Keys keys,
-      Kinds kinds,
-      Look look,
-      Claims claims,
-      Standings standings,
-      PassingLease tombs) {
+  Attempts(Gateway gateway, Keys keys, Kinds kinds, Look look, Claims claims, Standings standings) {
     this.gateway = gateway;
     this.keys = keys;
     this.kinds = kinds;
     this.look = look;
     this.claims = claims;
     this.standings = standings;
-    this.tombs = tombs;
   }
 
   CompletableFuture<Standing> of(LocalClaim local) {
@@ -334,81 +325,5 @@ final class Attempts {
       claims.gone(local);
     }
     return CompletableFuture.completedFuture(standing);
-  }
-
-  /**
-   * Removes a claim that was withdrawn, or fell silent. One trip, and one more where a lease has to
-   * be granted first.
-   */
-  CompletableFuture<Void> remove(LocalClaim local) {
-    if (claims.isLingering(local)) {
-      return CompletableFuture.completedFuture(null);
-    }
-    if (local.held && !local.claim.minHold().isZero()) {
-      local.beginShortestHold();
-      long left = local.minHoldOverAt() - System.nanoTime();
-      if (left > 0) {
-        return linger(local, left);
-      }
-    }
-    CompletableFuture<Long> remembered =
-        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
-    Txn.Op end = Txn.delete(local.key);
-    return remembered
-        .thenCompose(tomb -> gateway.txn(removal(local, end, tomb)))
-        .exceptionallyCompose(
-            error ->
-                RefusedException.is(Failures.cause(error), Reason.NO_SPACE)
-                    ? gateway.txn(removal(local, end, 0)) // which only deletes
-                    : CompletableFuture.failedFuture(error))
-        .thenAccept(
-            reply -> {
-              standings.sawRevision(reply.revision());
-              local.passes.forEach(local.lease::isVoid);
-              claims.gone(local);
-            });
-  }
-
-  /**
-   * Ends a claim with {@code end}, and every attempt of it that is still on its way.
-   *
-   * @param tomb the lease for the key that tells a late attempt of a withdrawal; 0 for no such key
-   */
-  private Txn removal(LocalClaim local, Txn.Op end, long tomb) {
-    Txn.Compare is =
-        local.isKnown() ? Txn.isOf(local.key, local.createRevision) : Txn.exists(local.key);
-    List<Txn.Op> anyway = new ArrayList<>();
-    local.passes.forEach(pass -> anyway.add(Txn.delete(pass)));
-    if (tomb != 0) {
-      anyway.add(Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb));
-    }
-    List<Txn.Op> both = new ArrayList<>(anyway);
-    both.add(end);
-    return Txn.of(List.of(is), both, anyway);
-  }
-
-  private CompletableFuture<Void> linger(LocalClaim local, long leftNanos) {
-    long until = local.minHoldOverAt();
-    CompletableFuture<Long> lease =
-        local.ownLeaseUntil != 0
-            ? CompletableFuture.completedFuture(local.etcdLease)
-            : SharedLease.grant(gateway, leftNanos / 1_000_000_000 + 2)
-                .thenApply(SharedLease.Kept::id);
-    CompletableFuture<Long> tomb =
-        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
-    return lease
-        .thenCombine(
-            tomb,
-            (on, remembered) ->
-                removal(local, Txn.put(local.key, local.stored().asEnded().text(), on), remembered))
-        .thenCompose(gateway::txn)
-        .thenAccept(
-            reply -> {
-              standings.sawRevision(reply.revision());
-              local.passes.forEach(local.lease::isVoid);
-              local.passes.clear();
-              local.doubtful = false;
-              claims.lingers(local, until);
-            });
   }
 }

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -36,7 +35,6 @@ final class Bells {
   /** Of a narrow stream. */
   private static final int MOST_LOCKS_OF_A_STREAM = 8;
 
-  private static final int MOST_RECENT = 4_096;
   private static final long OPENING_NANOS = 1_000_000_000;
   private static final int MOST_STREAMS = 4;
   private static final long LINGER_NANOS = 20_000_000_000L;
@@ -64,82 +62,10 @@ final class Bells {
 
   private static final class Lock {
     final Map<ClaimId, Waiter> waiters = new LinkedHashMap<>();
-    @Nullable Stream stream;
+    @Nullable BellStream stream;
     long from;
     long told;
     long usedAt;
-  }
-
-  /** Watches of some locks, or, if it is wide, of all locks of the namespace. */
-  private final class Stream implements WatchStream.Listener {
-    final List<String> names;
-    final boolean wide;
-    final long openedAt = System.nanoTime();
-    @Nullable WatchStream opened;
-    boolean complete;
-
-    /** What a wide stream has told of locks of late, and the latest that is forgotten. */
-    final Map<String, Long> recent = new LinkedHashMap<>();
-
-    long forgotten;
-
-    Stream(List<String> names, boolean wide) {
-      this.names = names;
-      this.wide = wide;
-    }
-
-    /** Under the mutex. */
-    Collection<String> locks() {
-      return wide ? List.copyOf(Bells.this.locks.keySet()) : names;
-    }
-
-    String lockOf(Event event) {
-      if (!wide) {
-        return names.get(event.watch() / 2);
-      }
-      return event.watch() == 0 ? keys.lockOf(event.key()) : keys.lockOfKind(event.key());
-    }
-
-    void tells(String lock, long revision) {
-      recent.remove(lock);
-      recent.put(lock, revision);
-      if (recent.size() > MOST_RECENT) {
-        Iterator<Map.Entry<String, Long>> eldest = recent.entrySet().iterator();
-        forgotten = Math.max(forgotten, eldest.next().getValue());
-        eldest.remove();
-      }
-    }
-
-    long toldOf(String lock) {
-      return recent.getOrDefault(lock, forgotten);
-    }
-
-    @Override
-    public void started() {
-      Bells.this.started(this);
-    }
-
-    @Override
-    public void happened(List<Event> events) {
-      Bells.this.happened(this, events);
-    }
-
-    @Override
-    public void ended(int watch) {
-      Bells.this.ended(this, wide ? null : names.get(watch / 2));
-    }
-
-    @Override
-    public void broken() {
-      Bells.this.ended(this, null);
-    }
-
-    void close() {
-      WatchStream stream = opened;
-      if (stream != null) {
-        stream.close();
-      }
-    }
   }
 
   private final Gateway gateway;
@@ -147,13 +73,13 @@ final class Bells {
   private final Callbacks callbacks;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<String, Lock> locks = new HashMap<>();
-  private final Set<Stream> streams = new LinkedHashSet<>();
+  private final Set<BellStream> streams = new LinkedHashSet<>();
   private final Set<String> pending = new LinkedHashSet<>();
   private long openNotBefore = System.nanoTime();
   private long suspectedAt;
-  private @Nullable Stream opening;
-  private @Nullable Stream wideStream;
-  private @Nullable Stream suspected;
+  private @Nullable BellStream opening;
+  private @Nullable BellStream wideStream;
+  private @Nullable BellStream suspected;
   private long suspectedBeyond;
   private @Nullable String suspectedLock;
   private boolean closed;
@@ -182,11 +108,11 @@ final class Bells {
       }
       Waiter waiter = new Waiter(local, waits.blocker(), waits.first(), waits.revision());
       lock.waiters.put(local.claim.id(), waiter);
-      Stream wide = wideStream;
+      BellStream wide = wideStream;
       if (lock.stream == null && wide != null) {
         lock.stream = wide;
       }
-      Stream stream = lock.stream;
+      BellStream stream = lock.stream;
       long told = stream != null && stream.wide ? stream.toldOf(local.lock()) : lock.told;
       ahead = told > waits.revision();
       if (stream == null) {
@@ -244,7 +170,7 @@ final class Bells {
       return;
     }
     Set<String> wanted = new LinkedHashSet<>(pending);
-    List<Stream> replaced = List.of();
+    List<BellStream> replaced = List.of();
     if (streams.size() >= MOST_STREAMS || wanted.size() > MOST_LOCKS_OF_A_STREAM) {
       replaced = List.copyOf(streams);
       openNotBefore = System.nanoTime() + REPLACE_NANOS;
@@ -256,7 +182,7 @@ final class Bells {
     if (!wanted.isEmpty()) {
       begin(List.copyOf(wanted));
     }
-    for (Stream old : replaced) {
+    for (BellStream old : replaced) {
       streams.remove(old);
       opening = opening == old ? null : opening;
       old.close();
@@ -265,7 +191,7 @@ final class Bells {
 
   private void begin(List<String> names) {
     boolean wide = names.size() > MOST_LOCKS_OF_A_STREAM;
-    Stream stream = new Stream(names, wide);
+    BellStream stream = new BellStream(this, keys, names, wide);
     List<Watch> watches = new ArrayList<>();
     long first = Long.MAX_VALUE;
     for (String name : names) {
@@ -295,7 +221,7 @@ final class Bells {
     locks.values().removeIf(lock -> lock.waiters.isEmpty() && now - lock.usedAt > LINGER_NANOS);
   }
 
-  private void started(Stream stream) {
+  void started(BellStream stream) {
     mutex.lock();
     try {
       stream.complete = true;
@@ -306,7 +232,7 @@ final class Bells {
     }
   }
 
-  private void happened(Stream stream, List<Event> events) {
+  void happened(BellStream stream, List<Event> events) {
     List<LocalClaim> granted = new ArrayList<>();
     Set<LocalClaim> changed = new LinkedHashSet<>();
     mutex.lock();
@@ -354,7 +280,7 @@ final class Bells {
    *
    * @param name of which lock; null if the stream has ended
    */
-  private void ended(Stream stream, @Nullable String name) {
+  void ended(BellStream stream, @Nullable String name) {
     List<LocalClaim> again = new ArrayList<>();
     mutex.lock();
     try {
@@ -381,7 +307,7 @@ final class Bells {
     List<LocalClaim> again = new ArrayList<>();
     mutex.lock();
     try {
-      Stream silent = suspected;
+      BellStream silent = suspected;
       if (silent != null && now - suspectedAt > LOST_NANOS) {
         Lock lock = locks.get(suspectedLock);
         suspected = null;
@@ -389,12 +315,12 @@ final class Bells {
           drop(silent, again);
         }
       }
-      for (Stream stream : List.copyOf(streams)) {
+      for (BellStream stream : List.copyOf(streams)) {
         boolean lossy = !stream.complete && now - stream.openedAt > OPENING_NANOS;
         boolean tooWide = stream.wide && locks.size() < MOST_LOCKS_OF_A_STREAM / 2;
         if (lossy
             || tooWide
-            || stream.locks().stream().noneMatch(name -> isUsed(name, stream, now))) {
+            || locksOf(stream).stream().noneMatch(name -> isUsed(name, stream, now))) {
           drop(stream, again);
         }
       }
@@ -409,7 +335,12 @@ final class Bells {
     }
   }
 
-  private boolean isUsed(String name, Stream stream, long now) {
+  /** Under the mutex. */
+  private Collection<String> locksOf(BellStream stream) {
+    return stream.wide ? List.copyOf(locks.keySet()) : stream.names;
+  }
+
+  private boolean isUsed(String name, BellStream stream, long now) {
     Lock lock = locks.get(name);
     return lock != null
         && lock.stream == stream
@@ -417,17 +348,17 @@ final class Bells {
   }
 
   /** Under the mutex. */
-  private void drop(Stream stream, List<LocalClaim> again) {
+  private void drop(BellStream stream, List<LocalClaim> again) {
     streams.remove(stream);
     opening = opening == stream ? null : opening;
     wideStream = wideStream == stream ? null : wideStream;
     stream.close();
-    for (String name : stream.locks()) {
+    for (String name : locksOf(stream)) {
       unwatch(name, stream, again);
     }
   }
 
-  private void unwatch(String name, Stream stream, List<LocalClaim> again) {
+  private void unwatch(String name, BellStream stream, List<LocalClaim> again) {
     Lock lock = locks.get(name);
     if (lock == null || lock.stream != stream) {
       return;
@@ -441,7 +372,7 @@ final class Bells {
   }
 
   void close() {
-    Set<Stream> open;
+    Set<BellStream> open;
     mutex.lock();
     try {
       closed = true;
@@ -452,8 +383,8 @@ final class Bells {
     } finally {
       mutex.unlock();
     }
-    open.forEach(Stream::close);
-    for (Stream stream : open) {
+    open.forEach(BellStream::close);
+    for (BellStream stream : open) {
       WatchStream running = stream.opened;
       if (running != null) {
         running.join();

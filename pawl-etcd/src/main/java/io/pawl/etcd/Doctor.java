@@ -18,10 +18,6 @@ import java.util.regex.Pattern;
 /** Examines a cluster. Blocks. */
 final class Doctor {
 
-  /** Before it a leader that had been deposed could end leases that its successor kept. */
-  private static final List<Integer> SOUND = List.of(3, 5, 13);
-
-  private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
   private static final Pattern QUOTA =
       Pattern.compile("(?m)^etcd_server_quota_backend_bytes ([0-9.e+]+)$");
 
@@ -91,27 +87,8 @@ final class Doctor {
     if (Json.number(status, "leader") == 0) {
       problem("member " + endpoint + " knows no leader", "start a majority of the members");
     }
-    if (isOlder(version)) {
-      warning(
-          "etcd " + version + " may end a lease that is kept alive, when its leader changes",
-          "upgrade to 3.5.13 or newer");
-    }
     size(endpoint, Json.number(status, "dbSizeInUse"), Json.number(status, "dbSize"));
     return true;
-  }
-
-  private static boolean isOlder(String version) {
-    Matcher numbers = VERSION.matcher(version);
-    if (!numbers.matches()) {
-      return false;
-    }
-    for (int i = 0; i < SOUND.size(); i++) {
-      int number = Integer.parseInt(numbers.group(i + 1));
-      if (number != SOUND.get(i)) {
-        return number < SOUND.get(i);
-      }
-    }
-    return false;
   }
 
   private void size(Endpoint endpoint, long used, long allocated) {

@@ -46,6 +46,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   private final Claims claims;
   private final Standings standings;
   private final Attempts attempts;
+  private final Withdrawals withdrawals;
   private final Inspection inspection;
   private final Upkeep upkeep;
 
@@ -57,15 +58,8 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     this.leases = new Leases(gateway, keys);
     this.claims = new Claims(leases, keys, url.toString());
     this.standings = new Standings(gateway, keys, kinds, look, claims);
-    this.attempts =
-        new Attempts(
-            gateway,
-            keys,
-            kinds,
-            look,
-            claims,
-            standings,
-            new PassingLease(gateway, TimeUnit.MINUTES.toSeconds(2)));
+    this.attempts = new Attempts(gateway, keys, kinds, look, claims, standings);
+    this.withdrawals = new Withdrawals(gateway, keys, claims, standings);
     this.inspection = new Inspection(gateway, keys, kinds);
     this.upkeep = new Upkeep(this::round);
     standings.sawRevision(firstRevision(gateway, keys));
@@ -106,7 +100,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     leases.keepAlive(work.used(), now);
     for (LocalClaim local : work.remove()) {
       standings.bells().forget(local);
-      CompletableFuture<Void> removed = turns.take(local.lock(), () -> attempts.remove(local));
+      CompletableFuture<Void> removed = turns.take(local.lock(), () -> withdrawals.of(local));
       // a failure leaves it on the list
       removed.exceptionally(error -> null);
     }
@@ -116,8 +110,9 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   }
 
   /**
-   * One round trip. One more for the first claim of its length, of 10 minutes, of 30 idle seconds;
-   * for a claim with a shortest hold two more.
+   * One round trip. Two more for the first claim of its length and of 30 idle seconds, one for the
+   * first of 10 minutes, one where the leader has changed since; for a claim with a shortest hold
+   * two more.
    */
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
@@ -141,7 +136,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     LocalClaim local = claims.withdrawn(claim);
     upkeep.wake();
     standings.bells().forget(local);
-    return plain(turns.take(claim.lock(), () -> attempts.remove(local)));
+    return plain(turns.take(claim.lock(), () -> withdrawals.of(local)));
   }
 
   /** With the failure itself, not with one that wraps it. */

@@ -99,7 +99,8 @@ final class Inspection {
     for (KeyValue each : claims) {
       if (each.lease() != 0 && asked.size() < PAGE) {
         asked.computeIfAbsent(
-            each.lease(), id -> gateway.lookCall("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
+            each.lease(),
+            id -> gateway.lookCall("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
       }
     }
     return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
@@ -157,8 +158,7 @@ final class Inspection {
     }
     return pages(keys.claims(), limit, new LinkedHashMap<>())
         .thenCompose(
-            byLock ->
-                views(byLock.keySet().stream().limit(limit).toList(), 0, new ArrayList<>()))
+            byLock -> views(byLock.keySet().stream().limit(limit).toList(), 0, new ArrayList<>()))
         .thenApply(
             views ->
                 views.stream()

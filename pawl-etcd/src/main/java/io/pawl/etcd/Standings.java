@@ -230,8 +230,7 @@ final class Standings {
     if (seen instanceof Seen.Held held) {
       return kept(local, held.etcdLease())
           .thenCompose(
-              still ->
-                  still ? held(local) : CompletableFuture.completedFuture(gone(local)));
+              still -> still ? held(local) : CompletableFuture.completedFuture(gone(local)));
     }
     return CompletableFuture.completedFuture(gone(local));
   }

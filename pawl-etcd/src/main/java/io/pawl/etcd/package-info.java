@@ -11,6 +11,8 @@
  *   <li>{@code kind/<lock>}: the kind, kept 10 to 20 minutes after the last use.
  *   <li>{@code withdrawn/<lock>/<client>.<number>}: what is left of a claim whose attempt may still
  *       be on its way, for 60 s at least.
+ *   <li>{@code pass/<name>}: what a client's attempts rely on, see {@link
+ *       io.pawl.etcd.SharedLease}. Attached to the same etcd lease as their claims.
  *   <li>{@code fence/<key>}: the largest token that {@link io.pawl.etcd.EtcdFence} has seen.
  * </ul>
  *
@@ -24,20 +26,20 @@
  *
  * <p>A key goes when its client deletes it, when somebody evicts it, or when its etcd lease ends.
  * Of the last the client has to be ahead: a claim's answer promises its lease L from the moment t
- * at which its request was made. The etcd lease has a time T &gt; L, and was last kept alive by a
- * request made at k and answered; so etcd keeps it until k + T at least, and the promise holds
- * where t − k ≤ T − L. {@link io.pawl.etcd.SharedLease} keeps it alive often enough for that, and
- * where it was not (a pause, a slow network), a claim's request waits until a keep-alive made after
- * it is answered. A completion is never taken for later than its request. Clock rates may differ by
- * 1 %: T − L is taken 1 % shorter here, and L by the engine.
+ * at which its request was made. The etcd lease has a time T &gt; L, and etcd keeps it until k + T
+ * at least, whoever leads; so the promise holds where t − k ≤ T − L. {@link
+ * io.pawl.etcd.SharedLease} says which k that is and why. It keeps the lease alive often enough,
+ * and where it did not (a pause, a slow network), a claim's request waits until a keep-alive made
+ * after it counts. A completion is never taken for later than its request. Clock rates may differ
+ * by 1 %: T − L is taken 1 % shorter here, and L by the engine.
  *
  * <p>A grant told by a bell promises nothing anew: the engine counts from its last question.
  *
  * <p>Claims share an etcd lease, which this client keeps alive for others of them; so a claim whose
  * owner fell silent is deleted by this client, a whole L after it was last heard of. Whatever was
  * sent and may exist stays on the list of {@link io.pawl.etcd.Claims} until it was seen gone or its
- * withdrawal was noted, which refuses copies for a minute at least; and an etcd lease without
- * living claims is revoked, which ends whatever of it was still on its way.
+ * withdrawal is done, which deletes the pass of every attempt that was not answered: from then on
+ * none of them can take effect.
  *
  * <h2>Tokens (P2)</h2>
  *

@@ -188,7 +188,8 @@ class DeposedLeaderTest {
 
   private static long leaseOf(EtcdServer member, Claim claim) {
     String key = new Keys("pawl").claim(claim.lock(), claim.mode(), claim.id());
-    String reply = member.post("/v3/kv/range", "{\"key\":\"" + ServerFaultsTest.base64(key) + "\"}");
+    String reply =
+        member.post("/v3/kv/range", "{\"key\":\"" + ServerFaultsTest.base64(key) + "\"}");
     return Json.objects(Json.object(reply), "kvs").stream()
         .mapToLong(kv -> Json.number(kv, "lease"))
         .findFirst()

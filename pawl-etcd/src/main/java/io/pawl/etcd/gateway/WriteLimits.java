@@ -28,8 +28,7 @@ final class WriteLimits implements AutoCloseable {
    */
   Future<?> close(HttpConnection connection, long deadline) throws IOException {
     try {
-      return timer.schedule(
-          connection::close, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      return timer.schedule(connection::close, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       throw new IOException("the client was closed", e);
     }
