@@ -29,9 +29,9 @@ import java.util.concurrent.TimeUnit;
  * waits watches the claim nearest before it, and asks every 2 s all the same.
  *
  * <p>docs/ETCD.md has the layout and what becomes of faults; the package's Javadoc has the
- * arguments for exclusion. Every stage completes within about twice the timeout of a request, one
- * that needs a lease of etcd's first within about four times. Thread-safe. Stages complete, and
- * bells ring, on threads of the store's connections.
+ * arguments for exclusion. Every stage completes within about twice the timeout of a request, for
+ * each request that it needs: one, and up to four more where it needs a lease of etcd's first.
+ * Thread-safe. Stages complete, and bells ring, on threads of the store's connections.
  */
 public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
 

@@ -72,7 +72,7 @@ final class SharedLease {
   private static final long SECOND_NANOS = 1_000_000_000;
 
   /** How often a keep-alive may be answered from another term than the read after it. */
-  private static final int MOST_TRIES = 5;
+  private static final int MOST_TRIES = 3;
 
   private final Gateway gateway;
   private final Keys keys;
@@ -306,7 +306,7 @@ final class SharedLease {
   /**
    * A lease as etcd has it.
    *
-   * @param seconds its time to live, which may be longer than asked for
+   * @param seconds its time to live, which may be longer than asked for; 0 if it is gone again
    * @param term a term of the cluster's at the latest when the lease was asked for
    * @param at from when on etcd keeps it for its time, in terms of {@link System#nanoTime}
    */
@@ -375,7 +375,7 @@ final class SharedLease {
                 RefusedException.is(Failures.cause(error), Reason.LEASE_EXISTS)
                     ? keepAlive(gateway, id).thenApply(Alive::seconds)
                     : CompletableFuture.failedFuture(Failures.cause(error)))
-        .thenApply(granted -> new Kept(id, Math.max(1, granted), term, sentAt));
+        .thenApply(granted -> new Kept(id, granted, term, sentAt));
   }
 
   static RuntimeException asUnchecked(Throwable error) {

@@ -86,15 +86,15 @@ final class Standings {
               Seen one = seen.getOrDefault(local, new Seen.Absent());
               boolean reads =
                   claim.mode() instanceof Mode.Shared && local.mode instanceof Mode.Exclusive;
-              return one instanceof Seen.Held && reads
-                  ? downgrade(local, 3)
-                      .thenCompose(still -> told(local, still ? one : new Seen.Absent()))
+              return one instanceof Seen.Held held && reads
+                  ? downgrade(local, held.etcdLease(), 3)
+                      .thenCompose(still -> told(local, still ? held : new Seen.Absent()))
                   : told(local, one);
             });
   }
 
   /** The kind is put anew as well, which tells those who wait. */
-  private CompletableFuture<Boolean> downgrade(LocalClaim local, int tries) {
+  private CompletableFuture<Boolean> downgrade(LocalClaim local, long etcdLease, int tries) {
     Kinds.Known known = kinds.of(local.lock(), Mode.SHARED);
     StoredClaim reader = local.stored().as(Mode.SHARED).asGranted();
     String kindKey = keys.kind(local.lock());
@@ -109,7 +109,7 @@ final class Standings {
                             Txn.isOf(local.key, local.createRevision),
                             Txn.hasValue(kindKey, known.kind().toString())),
                         List.of(
-                            Txn.put(local.key, reader.text(), local.etcdLease),
+                            Txn.put(local.key, reader.text(), etcdLease),
                             Txn.put(kindKey, known.kind().toString(), kindLease)),
                         List.of(Txn.getKeyOnly(local.key), Txn.get(kindKey)))))
         .thenCompose(
@@ -120,12 +120,12 @@ final class Standings {
                 local.granted = true;
                 return CompletableFuture.completedFuture(true);
               }
-              return retryDowngrade(local, reply, known, tries);
+              return retryDowngrade(local, etcdLease, reply, known, tries);
             });
   }
 
   private CompletableFuture<Boolean> retryDowngrade(
-      LocalClaim local, TxnReply reply, Kinds.Known known, int tries) {
+      LocalClaim local, long etcdLease, TxnReply reply, Kinds.Known known, int tries) {
     if (reply.found(0).isEmpty()) {
       return CompletableFuture.completedFuture(false);
     }
@@ -144,10 +144,10 @@ final class Standings {
                           List.of(Txn.isAbsent(keys.kind(local.lock()))),
                           List.of(Txn.put(keys.kind(local.lock()), known.kind().toString(), lease)),
                           List.of())))
-          .thenCompose(put -> downgrade(local, tries - 1));
+          .thenCompose(put -> downgrade(local, etcdLease, tries - 1));
     }
     kinds.learn(local.lock(), StoredKind.parse(reply.found(1).get(0)), 0);
-    return downgrade(local, tries - 1);
+    return downgrade(local, etcdLease, tries - 1);
   }
 
   /** Renews claims that the engine names, and says how they stand. */
