@@ -26,6 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a server can do to locks, on a server of each case's own. */
 class ServerFaultsTest {
@@ -159,10 +161,14 @@ class ServerFaultsTest {
   }
 
   /** What it takes in is what the sockets hold, a few megabytes. */
-  @Test
-  void aServerThatTakesInNoBytesIsAnErrorWithinTheTimeout() {
-    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
-        EtcdFence fence = EtcdFence.connect(Urls.of(server) + "?timeout=400ms")) {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aServerThatTakesInNoBytesIsAnErrorWithinTheTimeout(boolean tls) {
+    try (EtcdServer server =
+            tls ? EtcdServer.startWithTls(Urls.QUICK) : EtcdServer.start(Urls.QUICK);
+        EtcdFence fence =
+            EtcdFence.connect(
+                (tls ? trusted(server) + "&" : Urls.of(server) + "?") + "timeout=400ms")) {
       fence.accept("before", 1);
       server.pause();
       String large = "x".repeat(16 << 20);
@@ -254,12 +260,18 @@ class ServerFaultsTest {
     }
   }
 
+  private static String trusted(EtcdServer server) {
+    return "etcds://localhost:"
+        + server.port()
+        + "?trustPem="
+        + server.certificates().certificatePem();
+  }
+
   @Test
   void locksWorkOverTlsAndAStrangersCertificateIsRefused() throws Exception {
     try (EtcdServer server = EtcdServer.startWithTls(Urls.QUICK)) {
       String address = "etcds://localhost:" + server.port();
-      String trusted = address + "?trustPem=" + server.certificates().certificatePem();
-      try (Pawl pawl = Pawl.connect(trusted)) {
+      try (Pawl pawl = Pawl.connect(trusted(server))) {
         Lease lease = pawl.lock("secret").acquire();
         var next = pawl.lock("secret").tryAcquireAsync(Duration.ofSeconds(20));
         lease.close();
