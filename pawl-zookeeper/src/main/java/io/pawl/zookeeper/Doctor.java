@@ -82,7 +82,7 @@ final class Doctor {
 
   private boolean agreed() {
     try {
-      claims.base().barrier().get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+      claims.base().ask().barrier().get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
       return true;
     } catch (ExecutionException e) {
       problem(String.valueOf(claims.failures().of(e).getMessage()), "see the servers' logs");

@@ -20,6 +20,11 @@ record Failures(String address) {
     return cause;
   }
 
+  /** What a stage failed with, to be thrown by one that follows it. */
+  static CompletionException unchecked(Throwable error) {
+    return error instanceof CompletionException known ? known : new CompletionException(error);
+  }
+
   /** The code of ZooKeeper's own errors, null for any other and for none. */
   static @Nullable Code code(@Nullable Throwable error) {
     return cause(error) instanceof KeeperException keeper ? keeper.code() : null;

@@ -8,7 +8,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.QueueRule;
 import io.pawl.zookeeper.Nodes.Place;
-import io.pawl.zookeeper.Session.Node;
+import io.pawl.zookeeper.Requests.Node;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -49,10 +49,9 @@ record Inspection(QueuedClaims claims) {
       String name, String path, Kind kind, Node node, List<Found> found, List<String> dead) {}
 
   CompletableFuture<List<LockView>> list(int limit) {
-    Session session = claims.base();
-    return session
-        .sync()
-        .thenCombine(session.children(claims.nodes().locks()), (synced, names) -> names)
+    Requests base = claims.base().ask();
+    return base.sync()
+        .thenCombine(base.children(claims.nodes().locks()), (synced, names) -> names)
         .thenCompose(
             names -> {
               Map<String, String> byName = new TreeMap<>();
@@ -63,19 +62,19 @@ record Inspection(QueuedClaims claims) {
                 }
               }
               List<String> ordered = new ArrayList<>(byName.keySet());
-              return views(session, ordered, 0, limit, new ArrayList<>());
+              return views(base, ordered, 0, limit, new ArrayList<>());
             });
   }
 
   private CompletableFuture<List<LockView>> views(
-      Session session, List<String> names, int from, int limit, List<LockView> views) {
+      Requests base, List<String> names, int from, int limit, List<LockView> views) {
     if (from >= names.size() || views.size() >= limit) {
       return CompletableFuture.completedFuture(
           List.copyOf(views.subList(0, Math.min(limit, views.size()))));
     }
     int to = Math.min(names.size(), from + CHUNK);
     List<CompletableFuture<@Nullable FoundLock>> found =
-        names.subList(from, to).stream().map(name -> find(session, name)).toList();
+        names.subList(from, to).stream().map(name -> find(base, name)).toList();
     return CompletableFuture.allOf(found.toArray(CompletableFuture[]::new))
         .thenCompose(
             nothing -> {
@@ -85,38 +84,36 @@ record Inspection(QueuedClaims claims) {
                   views.add(view(lock));
                 }
               }
-              return views(session, names, to, limit, views);
+              return views(base, names, to, limit, views);
             });
   }
 
   CompletableFuture<Optional<LockView>> show(String lock) {
-    Session session = claims.base();
-    return session
-        .sync()
-        .thenCombine(find(session, lock), (synced, found) -> found)
+    Requests base = claims.base().ask();
+    return base.sync()
+        .thenCombine(find(base, lock), (synced, found) -> found)
         .thenApply(found -> Optional.ofNullable(found).map(Inspection::view));
   }
 
   /** Null where there is no such lock. */
-  private CompletableFuture<@Nullable FoundLock> find(Session session, String name) {
+  private CompletableFuture<@Nullable FoundLock> find(Requests base, String name) {
     String path = claims.nodes().lock(name);
-    return session
-        .read(path, null)
-        .thenCombine(session.children(path), Half::new)
+    return base.read(path, null)
+        .thenCombine(base.children(path), Half::new)
         .thenCompose(
             half -> {
               Node node = half.node();
               if (node == null || half.names() == null) {
                 return CompletableFuture.<@Nullable FoundLock>completedFuture(null);
               }
-              return found(session, name, path, node, half.names());
+              return found(base, name, path, node, half.names());
             });
   }
 
   private record Half(@Nullable Node node, @Nullable List<String> names) {}
 
   private CompletableFuture<@Nullable FoundLock> found(
-      Session session, String name, String path, Node node, List<String> names) {
+      Requests base, String name, String path, Node node, List<String> names) {
     Set<String> all = new HashSet<>(names);
     List<Place> places =
         names.stream()
@@ -125,7 +122,7 @@ record Inspection(QueuedClaims claims) {
             .sorted(Place.FIRST_TO_LAST)
             .collect(Collectors.toList());
     List<CompletableFuture<@Nullable Node>> nodes =
-        places.stream().map(place -> session.read(path + "/" + place.name(), null)).toList();
+        places.stream().map(place -> base.read(path + "/" + place.name(), null)).toList();
     return CompletableFuture.allOf(nodes.toArray(CompletableFuture[]::new))
         .thenApply(
             nothing -> {
@@ -137,7 +134,7 @@ record Inspection(QueuedClaims claims) {
                 if (claim != null) {
                   String own = path + "/" + place.name();
                   Stored stored = Stored.parse(own, claim.data());
-                  boolean alive = !place.kept() || all.contains(Nodes.sign(place.id()));
+                  boolean alive = !place.kept() || all.contains(place.sign());
                   if (alive || lingers(stored, claim)) {
                     found.add(new Found(place, stored, claim, alive));
                   } else {
@@ -206,27 +203,25 @@ record Inspection(QueuedClaims claims) {
   }
 
   CompletableFuture<Boolean> evict(String name, long token) {
-    Session session = claims.base();
-    return session
-        .sync()
-        .thenCombine(find(session, name), (synced, found) -> found)
+    Requests base = claims.base().ask();
+    return base.sync()
+        .thenCombine(find(base, name), (synced, found) -> found)
         .thenCompose(
             lock -> {
               for (Found holder : lock == null ? List.<Found>of() : holders(lock)) {
                 Standing.Held tokens = tokens(Objects.requireNonNull(lock), holder);
                 if (tokens.token() <= token && token <= tokens.lastToken()) {
-                  return remove(session, lock.path(), holder);
+                  return remove(base, lock.path(), holder);
                 }
               }
               return CompletableFuture.completedFuture(false);
             });
   }
 
-  private static CompletableFuture<Boolean> remove(Session session, String lock, Found holder) {
-    CompletableFuture<Boolean> removed = session.delete(lock + "/" + holder.place().name(), -1);
+  private static CompletableFuture<Boolean> remove(Requests base, String lock, Found holder) {
+    CompletableFuture<Boolean> removed = base.delete(lock + "/" + holder.place().name(), -1);
     return holder.place().kept()
-        ? session
-            .delete(lock + "/" + Nodes.sign(holder.place().id()), -1)
+        ? base.delete(lock + "/" + holder.place().sign(), -1)
             .thenCombine(removed, (sign, place) -> place)
         : removed;
   }
@@ -237,11 +232,10 @@ record Inspection(QueuedClaims claims) {
           new StoreUnavailableException(
               claims.settings().shown() + ": lock '" + name + "' changes too fast; try again"));
     }
-    Session session = claims.base();
-    return session
-        .sync()
-        .thenCombine(find(session, name), (synced, found) -> found)
-        .thenCompose(lock -> change(session, name, lock, kind))
+    Requests base = claims.base().ask();
+    return base.sync()
+        .thenCombine(find(base, name), (synced, found) -> found)
+        .thenCompose(lock -> change(base, name, lock, kind))
         .thenCompose(
             done ->
                 done == null
@@ -251,31 +245,30 @@ record Inspection(QueuedClaims claims) {
 
   /** Null where it has to be tried once more. */
   private CompletableFuture<@Nullable Boolean> change(
-      Session session, String name, @Nullable FoundLock lock, Kind kind) {
+      Requests base, String name, @Nullable FoundLock lock, Kind kind) {
     if (lock == null) {
-      return session
-          .create(claims.nodes().lock(name), Stored.kind(kind), CreateMode.CONTAINER)
+      return base.create(claims.nodes().lock(name), Stored.kind(kind), CreateMode.CONTAINER)
           .handle((created, error) -> outcome(error, Set.of(Code.NODEEXISTS)));
     }
     if (lock.kind().equals(kind)) {
       return CompletableFuture.completedFuture(true);
     }
     if (lock.kind().isSemaphore() && kind.isSemaphore()) {
-      return resize(session, lock, kind);
+      return resize(base, lock, kind);
     }
     if (!lock.found().isEmpty()) {
       return CompletableFuture.completedFuture(false);
     }
     List<CompletableFuture<Boolean>> removed =
-        lock.dead().stream().map(path -> session.delete(path, -1)).toList();
+        lock.dead().stream().map(path -> base.delete(path, -1)).toList();
     List<Op> ops =
         List.of(
             Op.delete(lock.path(), lock.node().stat().getVersion()),
             Op.create(
                 lock.path(), Stored.kind(kind), claims.settings().acl(), CreateMode.CONTAINER));
     return CompletableFuture.allOf(removed.toArray(CompletableFuture[]::new))
-        .thenCompose(nothing -> session.multi(ops))
-        .thenApply(results -> retry(QueuedClaim.firstError(results), lock.path()));
+        .thenCompose(nothing -> base.multi(ops))
+        .thenApply(results -> retry(Requests.firstError(results), lock.path()));
   }
 
   /**
@@ -283,7 +276,7 @@ record Inspection(QueuedClaims claims) {
    * there are fewer permits.
    */
   private static CompletableFuture<@Nullable Boolean> resize(
-      Session session, FoundLock lock, Kind kind) {
+      Requests base, FoundLock lock, Kind kind) {
     List<Op> ops = new ArrayList<>();
     ops.add(Op.setData(lock.path(), Stored.kind(kind), lock.node().stat().getVersion()));
     for (Found holder :
@@ -296,9 +289,7 @@ record Inspection(QueuedClaims claims) {
                 holder.node().stat().getVersion()));
       }
     }
-    return session
-        .multi(ops)
-        .thenApply(results -> retry(QueuedClaim.firstError(results), lock.path()));
+    return base.multi(ops).thenApply(results -> retry(Requests.firstError(results), lock.path()));
   }
 
   private static @Nullable Boolean retry(@Nullable Code code, String path) {

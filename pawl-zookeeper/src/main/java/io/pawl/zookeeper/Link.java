@@ -8,7 +8,13 @@ import org.apache.zookeeper.ZooKeeper;
 final class Link extends ZooKeeper {
 
   Link(Settings settings, int timeoutMillis, Watcher watcher) throws IOException {
-    super(settings.hosts(), timeoutMillis, watcher, settings.clientConfig());
+    this(settings, timeoutMillis, watcher, new Hosts(settings, timeoutMillis));
+  }
+
+  private Link(Settings settings, int timeoutMillis, Watcher watcher, Hosts hosts)
+      throws IOException {
+    super(settings.hosts(), timeoutMillis, watcher, false, hosts, settings.clientConfig());
+    hosts.grantedBy(this::getSessionTimeout);
     byte[] digest = settings.digest();
     if (digest != null) {
       addAuthInfo("digest", digest);

@@ -17,7 +17,7 @@ final class Nodes {
   private static final char[] HEX = "0123456789ABCDEF".toCharArray();
 
   private static final Pattern PLACE =
-      Pattern.compile("(w|r|p(\\d{1,10}))(k?)-([A-Za-z0-9_-]+\\.\\d+)-(\\d{10})");
+      Pattern.compile("(w|r|p(\\d{1,10}))(k?)-([A-Za-z0-9_-]+\\.\\d+)-([0-9a-f]{1,16})-(\\d{10})");
 
   private final String locks;
 
@@ -73,13 +73,13 @@ final class Nodes {
     return encoded(name).equals(encoded) ? name : null;
   }
 
-  /** The name of a claim's node, to which the service appends its number. */
-  static String place(Claim claim) {
+  /** The name of a claim's node in a session, to which the service appends its number. */
+  static String place(Claim claim, long session) {
     String mode =
         claim.mode() instanceof Mode.Permits permits
             ? "p" + permits.wanted()
             : claim.mode() instanceof Mode.Shared ? "r" : "w";
-    return mode + (isKept(claim) ? "k-" : "-") + claim.id() + "-";
+    return mode + (isKept(claim) ? "k-" : "-") + owner(claim.id(), session) + "-";
   }
 
   /** Whether a claim's node outlives its session, for the sake of its shortest hold. */
@@ -87,18 +87,29 @@ final class Nodes {
     return !claim.minHold().isZero();
   }
 
-  /** The name of the node that says that the client of a kept node lives. */
-  static String sign(ClaimId id) {
-    return "a-" + id;
+  /** The name of the node that says that the client of a kept node lives, in the same session. */
+  static String sign(ClaimId id, long session) {
+    return "a-" + owner(id, session);
+  }
+
+  /** A claim that comes back in a new session is not what it was in an older one. */
+  private static String owner(ClaimId id, long session) {
+    return id + "-" + Long.toHexString(session);
   }
 
   /**
    * What the name of a claim's node says.
    *
    * @param units how much of a lock it wants, as in {@link GrantRule}, unless it was downgraded
+   * @param session the session in which it was made
    */
-  record Place(String name, long units, boolean kept, ClaimId id, int number) {
+  record Place(String name, long units, boolean kept, ClaimId id, long session, int number) {
     static final Comparator<Place> FIRST_TO_LAST = Comparator.comparingInt(Place::number);
+
+    /** The name of the sign of a kept one. */
+    String sign() {
+      return Nodes.sign(id, session);
+    }
   }
 
   /** Null for nodes that are no claim's. */
@@ -115,7 +126,8 @@ final class Nodes {
               : mode.equals("r") ? 1 : Integer.parseInt(place.group(2));
       boolean kept = !place.group(3).isEmpty();
       ClaimId id = ClaimId.parse(place.group(4));
-      return new Place(name, units, kept, id, Integer.parseInt(place.group(5)));
+      long session = Long.parseUnsignedLong(place.group(5), 16);
+      return new Place(name, units, kept, id, session, Integer.parseInt(place.group(6)));
     } catch (IllegalArgumentException nobodysName) {
       return null;
     }

@@ -6,7 +6,6 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
@@ -17,13 +16,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.slf4j.Logger;
@@ -43,17 +39,14 @@ final class QueuedClaims {
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final long SHORTEST_MEMORY_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int MOST_WITHDRAWN = 100_000;
-  private static final int MOST_KNOWN = 10_000;
   private static final int MOST_ROUNDS = 4;
-
-  /** A lock's node is removed by the service a minute after its last claim, at the soonest. */
-  private static final long KNOWN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private final Settings settings;
   private final Clock clock;
   private final Failures failures;
   private final Nodes nodes;
   private final Sessions sessions;
+  private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -61,20 +54,14 @@ final class QueuedClaims {
   /** Until when a late attempt of a withdrawn claim is refused. */
   private final LinkedHashMap<ClaimId, Long> withdrawn = new LinkedHashMap<>();
 
-  /** When the node of a lock was last seen. */
-  private final LinkedHashMap<String, Long> known =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-          return size() > MOST_KNOWN;
-        }
-      };
+  private volatile boolean closed;
 
   QueuedClaims(Settings settings, Clock clock, Failures failures) {
     this.settings = settings;
     this.clock = clock;
     this.failures = failures;
     this.nodes = new Nodes(settings.base());
+    this.locks = new LockNodes(nodes);
     this.sessions = new Sessions(settings, clock, this::sessionEnded, this::standsUnder);
     clock.every(SWEEP_NANOS, this::sweep);
   }
@@ -99,8 +86,21 @@ final class QueuedClaims {
     return sessions;
   }
 
+  LockNodes locks() {
+    return locks;
+  }
+
   Session base() {
     return sessions.base();
+  }
+
+  /** Removes a node that is nobody's any more, under the session that has no lease. */
+  CompletableFuture<Boolean> remove(String path) {
+    try {
+      return base().ask().delete(path, -1);
+    } catch (StoreException closed) {
+      return CompletableFuture.failedFuture(closed);
+    }
   }
 
   // ------------------------------------------------------------------------------------- verbs
@@ -114,12 +114,13 @@ final class QueuedClaims {
       Session session = sessions.of(claim.leaseMillis());
       QueuedClaim joining = new QueuedClaim(this, claim, bell, session);
       claims.put(claim.id(), joining);
-      return joining.join();
+      return joining.joining().begin();
     }
-    if (known.hasYetToJoin()) {
+    if (known.joining().isToGoOn()) {
       // what the first attempt is answered says nothing of the time since then
       return known
-          .attemptAgain(bell)
+          .joining()
+          .beginAgain(bell)
           .thenCompose(
               standing ->
                   standing instanceof Standing.Held || standing instanceof Standing.Waiting
@@ -186,7 +187,7 @@ final class QueuedClaims {
     QueuedClaim known = claims.get(claim.id());
     return known == null
         ? CompletableFuture.completedFuture(null)
-        : known.end(claim.minHold()).thenApply(nothing -> null);
+        : known.leaving().end(claim.minHold()).thenApply(nothing -> null);
   }
 
   private static <T> CompletableFuture<T> admitted(
@@ -215,16 +216,16 @@ final class QueuedClaims {
       return CompletableFuture.completedFuture(null);
     }
     Session session = batch.get(0).session();
-    CompletableFuture<List<OpResult>> agreed = session.multi(ops);
+    CompletableFuture<List<OpResult>> agreed = session.ask().multi(ops);
     if (rounds == 0) {
       for (QueuedClaim each : batch) {
-        looks.add(each.lookAgain().exceptionally(error -> null));
+        looks.add(each.lookout().lookAgain().exceptionally(error -> null));
       }
     }
     return agreed
         .thenCompose(
             results -> {
-              if (QueuedClaim.firstError(results) == null) {
+              if (Requests.firstError(results) == null) {
                 return CompletableFuture.<Void>completedFuture(null);
               }
               if (rounds >= MOST_ROUNDS) {
@@ -245,6 +246,7 @@ final class QueuedClaims {
       QueuedClaim each = checked.get(i);
       answers.add(
           session
+              .ask()
               .exists(ops.get(i).getPath())
               .thenAccept(
                   stat -> {
@@ -294,7 +296,7 @@ final class QueuedClaims {
   private void sessionEnded(Session session) {
     for (QueuedClaim claim : claims.values()) {
       if (claim.session() == session) {
-        claim.sessionEnded();
+        claim.leaving().sessionEnded();
       }
     }
   }
@@ -303,8 +305,9 @@ final class QueuedClaims {
   private void sweep() {
     long now = System.nanoTime();
     for (QueuedClaim claim : claims.values()) {
-      if (claim.isStuck(now) || (claim.isSilent(now) && claim.stands())) {
+      if (claim.leaving().isStuck(now) || (claim.isSilent(now) && claim.stands())) {
         claim
+            .leaving()
             .end(claim.claim().minHold())
             .whenComplete(
                 (nothing, error) -> {
@@ -316,74 +319,14 @@ final class QueuedClaims {
     }
   }
 
-  // ------------------------------------------------------------------------------------- locks
-
-  /** Makes the node of a lock, unless it was there just now. */
-  CompletableFuture<?> makeLock(Session session, String lock, Mode mode) {
-    mutex.lock();
-    try {
-      Long seen = known.get(lock);
-      if (seen != null && System.nanoTime() - seen < KNOWN_NANOS) {
-        return CompletableFuture.completedFuture(null);
-      }
-    } finally {
-      mutex.unlock();
-    }
-    return session.create(
-        nodes.lock(lock), Stored.kind(new Kind(mode.capacity())), CreateMode.CONTAINER);
+  boolean isClosed() {
+    return closed;
   }
 
-  void lockIsThere(String lock) {
-    mutex.lock();
-    try {
-      known.put(lock, System.nanoTime());
-    } finally {
-      mutex.unlock();
-    }
-  }
-
-  void lockIsMissing(String lock) {
-    mutex.lock();
-    try {
-      known.remove(lock);
-    } finally {
-      mutex.unlock();
-    }
-  }
-
-  /** Makes the nodes above those of locks, whichever are missing. */
-  CompletableFuture<Void> makeBase(Session session) {
-    CompletableFuture<Void> made = CompletableFuture.completedFuture(null);
-    String path = nodes.locks();
-    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
-      String above = path.substring(0, slash);
-      made = made.thenCompose(nothing -> makeNode(session, above));
-    }
-    return made.thenCompose(nothing -> makeNode(session, path));
-  }
-
-  /** Asks first: who may read a node need not have the right to create its like. */
-  private static CompletableFuture<Void> makeNode(Session session, String path) {
-    return session
-        .exists(path)
-        .thenCompose(
-            stat ->
-                stat != null
-                    ? CompletableFuture.<Void>completedFuture(null)
-                    : session
-                        .create(path, new byte[0], CreateMode.PERSISTENT)
-                        .handle(
-                            (created, error) -> {
-                              if (error != null && Failures.code(error) != Code.NODEEXISTS) {
-                                throw new CompletionException(Failures.cause(error));
-                              }
-                              return null;
-                            }));
-  }
-
-  /** Closes all sessions; what still stands runs out with its own. */
+  /** Closes all sessions, within 5 s; what still stands runs out with its own. */
   void close() {
-    claims.values().forEach(QueuedClaim::abandon);
+    closed = true;
+    claims.values().forEach(claim -> claim.leaving().abandon());
     sessions.close();
   }
 }

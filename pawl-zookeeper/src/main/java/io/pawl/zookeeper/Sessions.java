@@ -7,22 +7,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The sessions of one store: one for each length of lease in use, and one for whatever has no
  * lease. Thread-safe.
  */
 final class Sessions {
-
-  private static final Logger log = LoggerFactory.getLogger(Sessions.class);
 
   /** How many lengths of lease may be in use at a time. */
   static final int MOST = 64;
@@ -174,7 +169,7 @@ final class Sessions {
 
   /** By how much a session outlasts its lease. */
   long spareMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(Session.spareNanos(tickNanos)) + 1;
+    return TimeUnit.NANOSECONDS.toMillis(Warmth.spareNanos(tickNanos)) + 1;
   }
 
   private @Nullable StoreException refused(long leaseMillis, long spareMillis, int granted) {
@@ -201,7 +196,7 @@ final class Sessions {
             + " of the ensemble, and give tick=<its tickTime> in the URL");
   }
 
-  /** Ends all; those under which something stands are left to run out. */
+  /** Ends all, within 5 s; those under which something stands are left to run out. */
   void close() {
     List<Session> open = new ArrayList<>();
     mutex.lock();
@@ -219,13 +214,8 @@ final class Sessions {
     } finally {
       mutex.unlock();
     }
-    for (Session each : Set.copyOf(open)) {
-      if (inUse.test(each)) {
-        log.debug("{} is left to run out", each);
-        each.abandon();
-      } else {
-        each.closeNow();
-      }
-    }
+    List<Session> used = open.stream().filter(inUse).toList();
+    open.removeAll(used);
+    Farewell.to(open, used);
   }
 }

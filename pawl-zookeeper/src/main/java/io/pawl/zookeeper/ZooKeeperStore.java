@@ -74,7 +74,9 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
   private void begin() {
     Session base = claims.base();
     CompletableFuture<Void> made = new CompletableFuture<>();
-    base.admit(() -> Futures.follow(made, claims.makeBase(base)), made::completeExceptionally);
+    base.admit(
+        () -> Futures.follow(made, claims.locks().makeBase(base.ask())),
+        made::completeExceptionally);
     try {
       made.get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
@@ -182,12 +184,16 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
 
   /**
    * Ends the sessions under which nothing stands. The others run out, with the claims that are
-   * still alive, by the time-out of their session: a lease and about two ticks later.
+   * still alive, by the time-out of their session: a lease and about two ticks later. Blocks for at
+   * most 5 s, where servers are silent.
    */
   @Override
   public void close() {
-    claims.close();
-    clock.close();
+    try {
+      claims.close();
+    } finally {
+      clock.close();
+    }
   }
 
   @Override

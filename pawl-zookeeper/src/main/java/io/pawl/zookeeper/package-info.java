@@ -2,15 +2,16 @@
  * Locks on ZooKeeper.
  *
  * <pre>
- * /pawl/locks                                   persistent
- * /pawl/locks/{lock}                            container: kind=lock, or semaphore of 5
- * /pawl/locks/{lock}/w-{claim id}-{number}      a claim: ephemeral, sequential
- * /pawl/locks/{lock}/wk-{claim id}-{number}     a claim with a shortest hold: persistent, sequential
- * /pawl/locks/{lock}/a-{claim id}               says that its client lives: ephemeral
+ * /pawl/locks                            persistent
+ * /pawl/locks/{lock}                     container: kind=lock, or semaphore of 5
+ * ../w-{claim id}-{session}-{number}     a claim: ephemeral, sequential
+ * ../wk-{claim id}-{session}-{number}    a claim with a shortest hold: persistent, sequential
+ * ../a-{claim id}-{session}              says that its client lives: ephemeral
  * </pre>
  *
  * {@code w} is a writer, {@code r} a reader, {@code p3} wants three permits. A lock's name is
- * percent-encoded. The data of a claim's node are its mode, lease, shortest hold and holder.
+ * percent-encoded. The session is the one that made the node, in hexadecimal digits. The data of a
+ * claim's node are its mode, lease, shortest hold and holder.
  *
  * <p><b>Who holds</b> follows from the order of the numbers alone ({@link
  * io.pawl.spi.rule.QueueRule}). What stands before a claim only shrinks, since numbers only grow:
@@ -58,10 +59,12 @@
  * an empty transaction of the same session: an earlier request of the session has been carried out
  * by then or never will be, since servers carry out a session's requests in order, and the leader
  * refuses those that a server passes on after the session has moved away from it. It is adopted
- * only if the session that we have now owns it. An end whose answer was lost is repeated until the
- * node is seen gone, or its session has ended. Whatever belongs to a session that has ended is
- * lost, whether it is still listed or not. Ids of unsettled withdrawals are remembered by the store
- * object, through which alone an attempt of them could come.
+ * only if the session that we have now made it, which its name says. An end whose answer was lost
+ * is repeated until the node is seen gone, or its session has ended. Whatever belongs to a session
+ * that has ended is lost, whether it is still listed or not: a claim that is repeated in a new
+ * session takes a new place. The sign of a kept node names its session as well, so that the sign of
+ * the new place never brings the older one to life. Ids of unsettled withdrawals are remembered by
+ * the store object, through which alone an attempt of them could come.
  *
  * <p><b>Shortest holds</b> outlive sessions, so the node of such a claim is persistent, and an
  * ephemeral one beside it says that its client lives. When the client has heard of the grant it

@@ -1,0 +1,403 @@
+package io.pawl.zookeeper;
+
+import io.pawl.error.StoreException;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.QueuedClaim.State;
+import io.pawl.zookeeper.Requests.Created;
+import io.pawl.zookeeper.Requests.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a claim takes its place in the queue: its node is made, or found where nobody knows whether
+ * it was made, the queue before it is listed, and the first answer follows from both.
+ */
+final class Joining {
+
+  private static final int MOST_TRIES = 5;
+
+  /** Numbers of nodes are 31 bits. */
+  private static final int LAST_NUMBER = Integer.MAX_VALUE - (1 << 20);
+
+  /** What stands in the queue, and the node of the lock. */
+  private record Listed(@Nullable List<String> names, @Nullable Node lock) {}
+
+  private final QueuedClaims all;
+  private final QueuedClaim own;
+  private final Claim claim;
+  private final Session session;
+  private final OwnNode node;
+  private final Lookout lookout;
+  private final Leaving leaving;
+
+  /** Guarded by the claim's mutex. */
+  private CompletableFuture<Standing> answer = new CompletableFuture<>();
+
+  /** A node may have been asked for, so that it has to be looked for. Guarded by the same. */
+  private boolean sent;
+
+  Joining(QueuedClaims all, QueuedClaim own, Lookout lookout, Leaving leaving) {
+    this.all = all;
+    this.own = own;
+    this.claim = own.claim();
+    this.session = own.session();
+    this.node = own.node();
+    this.lookout = lookout;
+    this.leaving = leaving;
+  }
+
+  /** The answer to the attempt that is under way. Under the mutex. */
+  CompletableFuture<Standing> answer() {
+    return answer;
+  }
+
+  private CompletableFuture<Standing> current() {
+    own.mutex.lock();
+    try {
+      return answer;
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  /** Takes its place in the queue, and says how it stands there. */
+  CompletableFuture<Standing> begin() {
+    CompletableFuture<Standing> first = current();
+    session.admit(() -> send(0), this::refused);
+    return first;
+  }
+
+  /** Another attempt, while the first may be under way. */
+  CompletableFuture<Standing> beginAgain(Bell bell) {
+    own.hear();
+    CompletableFuture<Standing> again;
+    own.mutex.lock();
+    try {
+      own.bell = bell;
+      if (own.state == State.JOINING) {
+        return answer;
+      }
+      if (own.state != State.UNKNOWN) {
+        return CompletableFuture.completedFuture(Standing.GONE);
+      }
+      own.state = State.JOINING;
+      again = new CompletableFuture<>();
+      answer = again;
+    } finally {
+      own.mutex.unlock();
+    }
+    session.admit(this::find, this::refused);
+    return again;
+  }
+
+  /** Whether an attempt has to begin, or to go on, with its node. */
+  boolean isToGoOn() {
+    own.mutex.lock();
+    try {
+      return own.state == State.JOINING || own.state == State.UNKNOWN;
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  // -------------------------------------------------------------- its node is made
+
+  private void send(int tries) {
+    boolean over;
+    own.mutex.lock();
+    try {
+      over = own.ended;
+      own.state = over ? State.ENDED : own.state;
+      sent = sent || !over;
+    } finally {
+      own.mutex.unlock();
+    }
+    if (over) {
+      all.forget(own);
+      current().complete(Standing.GONE);
+      return;
+    }
+    CompletableFuture<?> lockMade = all.locks().make(session.ask(), claim.lock(), claim.mode());
+    CompletableFuture<Created> made =
+        node.make(claim.mode())
+            .whenComplete(
+                (created, error) -> {
+                  if (created != null) {
+                    own.placedAt(created.path(), created.stat());
+                  }
+                });
+    if (node.isKept()) {
+      made.thenCompose(created -> list(created.path()))
+          .whenComplete((listed, error) -> joined(tries, lockMade, listed, error));
+    } else {
+      CompletableFuture<Listed> listing = list(null);
+      made.thenCombine(listing, (created, listed) -> listed)
+          .whenComplete((listed, error) -> joined(tries, lockMade, listed, error));
+    }
+  }
+
+  /** Lists the queue and reads the kind, behind whatever was asked before. */
+  private CompletableFuture<Listed> list(@Nullable String kept) {
+    CompletableFuture<Void> learned =
+        kept == null
+            ? CompletableFuture.completedFuture(null)
+            : session.ask().exists(kept).thenAccept(stat -> learn(kept, stat));
+    CompletableFuture<@Nullable List<String>> names = session.ask().children(own.lockPath());
+    CompletableFuture<@Nullable Node> lock =
+        session
+            .ask()
+            .read(
+                own.lockPath(),
+                claim.mode() instanceof Mode.Permits ? lookout.kindWatcher() : null);
+    return learned.thenCombine(names.thenCombine(lock, Listed::new), (nothing, listed) -> listed);
+  }
+
+  private void learn(String path, @Nullable Stat stat) {
+    if (stat != null) {
+      own.placedAt(path, stat);
+    }
+  }
+
+  private void joined(
+      int tries,
+      CompletableFuture<?> lockMade,
+      @Nullable Listed listed,
+      @Nullable Throwable error) {
+    if (listed != null) {
+      decide(listed);
+      return;
+    }
+    Throwable why = error;
+    if (Failures.code(error) == Code.NONODE) {
+      all.locks().isMissing(claim.lock());
+      Code unmade = lockMade.isCompletedExceptionally() ? codeOf(lockMade) : null;
+      boolean baseMissing = unmade == Code.NONODE;
+      if (tries < MOST_TRIES && (unmade == null || unmade == Code.NODEEXISTS || baseMissing)) {
+        CompletableFuture<?> made =
+            baseMissing
+                ? all.locks().makeBase(session.ask())
+                : CompletableFuture.completedFuture(null);
+        made.whenComplete((nothing, failed) -> session.admit(() -> send(tries + 1), this::refused));
+        return;
+      }
+      if (unmade != null && unmade != Code.NODEEXISTS) {
+        why = KeeperException.create(unmade, own.lockPath());
+      }
+    }
+    fail(why, Failures.isUnknown(why));
+  }
+
+  private static @Nullable Code codeOf(CompletableFuture<?> failed) {
+    return failed.handle((value, error) -> Failures.code(error)).join();
+  }
+
+  /** Nothing more is sent under this session. */
+  private void refused(StoreException error) {
+    CompletableFuture<Standing> told;
+    boolean over;
+    own.mutex.lock();
+    try {
+      told = answer;
+      over = !sent && node.path() == null;
+      own.state = over ? State.ENDED : State.UNKNOWN;
+    } finally {
+      own.mutex.unlock();
+    }
+    forgetIf(over);
+    told.completeExceptionally(error);
+  }
+
+  /**
+   * @param doubtful whether its node may be there
+   */
+  private void fail(@Nullable Throwable error, boolean doubtful) {
+    CompletableFuture<Standing> told;
+    boolean over;
+    own.mutex.lock();
+    try {
+      told = answer;
+      over = node.path() == null && !doubtful;
+      own.state = over ? State.ENDED : State.UNKNOWN;
+    } finally {
+      own.mutex.unlock();
+    }
+    forgetIf(over);
+    told.completeExceptionally(all.failures().of(error));
+  }
+
+  private void forgetIf(boolean over) {
+    if (over) {
+      all.forget(own);
+    } else if (session.isEnded()) {
+      leaving.sessionEnded();
+    }
+  }
+
+  // -------------------------------------------------------------- its node is looked for
+
+  /** Looks for a node of which nobody knows whether it was made. */
+  private void find() {
+    session
+        .ask()
+        .barrier()
+        .thenCombine(list(null), (agreed, listed) -> listed)
+        .whenComplete(
+            (listed, error) -> {
+              if (error != null) {
+                fail(error, true);
+              } else {
+                found(listed);
+              }
+            });
+  }
+
+  private void found(Listed listed) {
+    String path;
+    own.mutex.lock();
+    try {
+      path = node.among(listed.names());
+      if (path == null) {
+        node.isAt(null);
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+    if (path == null) {
+      session.admit(() -> send(0), this::refused);
+      return;
+    }
+    node.look(path)
+        .whenComplete(
+            (stat, error) -> {
+              if (error != null) {
+                fail(error, true);
+              } else if (stat == null) {
+                fail(KeeperException.create(Code.NONODE, path), true); // evicted meanwhile
+              } else {
+                own.placedAt(path, stat);
+                decide(listed);
+              }
+            });
+  }
+
+  // -------------------------------------------------------------- its first answer
+
+  /** Its node is there, and so is the list of what stands before it. */
+  private void decide(Listed listed) {
+    CompletableFuture<Standing> told = current();
+    Kind kind;
+    try {
+      Node lock = listed.lock();
+      kind =
+          lock == null
+              ? new Kind(claim.mode().capacity())
+              : Stored.parseKind(own.lockPath(), lock.data());
+    } catch (StoreException e) {
+      leaving.end(Duration.ZERO).whenComplete((nothing, error) -> told.completeExceptionally(e));
+      return;
+    }
+    all.locks().isThere(claim.lock());
+    if (!kind.takes(claim.mode())) {
+      leaveWith(told, new Standing.OtherKind(kind));
+    } else if (!stand(kind, listed.names() == null ? List.of() : listed.names())) {
+      leaveWith(told, Standing.GONE);
+    } else {
+      lookout.evaluate().whenComplete((nothing, error) -> answerFirst(told, error));
+    }
+  }
+
+  private void leaveWith(CompletableFuture<Standing> told, Standing standing) {
+    leaving
+        .end(Duration.ZERO)
+        .whenComplete(
+            (nothing, error) -> {
+              if (error == null) {
+                told.complete(standing);
+              } else {
+                told.completeExceptionally(all.failures().of(error));
+              }
+            });
+  }
+
+  /** False if it has no place there, or is to go. */
+  private boolean stand(Kind kind, List<String> names) {
+    List<Place> older = new ArrayList<>();
+    own.mutex.lock();
+    try {
+      Place place = null;
+      List<Place> places = new ArrayList<>();
+      for (String name : names) {
+        Place each = Nodes.parse(name);
+        if (each == null) {
+          continue;
+        }
+        if ((own.lockPath() + "/" + name).equals(node.path())) {
+          place = each;
+        } else {
+          places.add(each);
+        }
+      }
+      if (place == null || own.ended) {
+        return false; // evicted meanwhile, or withdrawn
+      }
+      if (place.number() > LAST_NUMBER) {
+        own.failure = usedUp();
+        return true;
+      }
+      int number = place.number();
+      places.removeIf(each -> each.number() >= number);
+      places.sort(Place.FIRST_TO_LAST);
+      lookout.begin(kind, places);
+      own.state = State.WAITING;
+      places.stream().filter(each -> each.kept() && node.isOfClaim(each)).forEach(older::add);
+    } finally {
+      own.mutex.unlock();
+    }
+    older.forEach(lookout.remains()::removeOlder);
+    return true;
+  }
+
+  private StoreException usedUp() {
+    return new StoreException(
+        "lock '"
+            + claim.lock()
+            + "': the numbers of its nodes are used up; leave it alone until nobody holds it"
+            + " or waits, and delete node "
+            + own.lockPath());
+  }
+
+  private void answerFirst(CompletableFuture<Standing> told, @Nullable Throwable error) {
+    if (error != null) {
+      own.mutex.lock();
+      try {
+        own.state = own.state == State.WAITING ? State.UNKNOWN : own.state;
+      } finally {
+        own.mutex.unlock();
+      }
+      told.completeExceptionally(all.failures().of(error));
+      return;
+    }
+    own.standing()
+        .whenComplete(
+            (standing, failed) -> {
+              if (failed != null) {
+                told.completeExceptionally(failed);
+              } else if (standing instanceof Standing.Waiting && !claim.queues()) {
+                leaveWith(told, Standing.GONE);
+              } else {
+                told.complete(standing);
+              }
+            });
+  }
+}

@@ -1,0 +1,219 @@
+package io.pawl.zookeeper;
+
+import io.pawl.concurrent.Futures;
+import io.pawl.spi.Mode;
+import io.pawl.zookeeper.QueuedClaim.State;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a claim ends: its node is removed, or left to stand for what is left of its shortest hold,
+ * and is looked for first where nobody knows whether it was made.
+ */
+final class Leaving {
+
+  private static final Logger log = LoggerFactory.getLogger(Leaving.class);
+
+  private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long LINGER_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final QueuedClaims all;
+  private final QueuedClaim own;
+  private final OwnNode node;
+  private final Lookout lookout;
+
+  /** These are guarded by the claim's mutex. */
+  private @Nullable CompletableFuture<Void> going;
+
+  private long endedNanos;
+  private boolean heldAtEnd;
+  private Duration holdAtEnd = Duration.ZERO;
+
+  private volatile @Nullable Future<?> lingering;
+
+  Leaving(QueuedClaims all, QueuedClaim own, Lookout lookout) {
+    this.all = all;
+    this.own = own;
+    this.node = own.node();
+    this.lookout = lookout;
+  }
+
+  /**
+   * Ends the claim. The stage completes when its node is gone, or stands for nothing but what is
+   * left of its shortest hold.
+   */
+  CompletableFuture<Void> end(Duration minHold) {
+    CompletableFuture<?> joining = null;
+    CompletableFuture<Void> begun = new CompletableFuture<>();
+    boolean known;
+    own.mutex.lock();
+    try {
+      own.ended = true;
+      if (own.state == State.ENDED || own.state == State.LINGERING) {
+        return CompletableFuture.completedFuture(null);
+      }
+      if (going != null && !going.isCompletedExceptionally()) {
+        return going;
+      }
+      known = node.path() != null;
+      if (own.state == State.JOINING && !known) {
+        joining = own.joining().answer();
+      } else {
+        if (own.state != State.ENDING) { // a repetition ends it as the first call would have
+          heldAtEnd = own.state == State.HELD;
+          holdAtEnd = minHold;
+        }
+        endedNanos = System.nanoTime();
+        lookout.stop();
+        own.state = State.ENDING;
+        going = begun;
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+    if (joining != null) {
+      return joining.handle((standing, error) -> null).thenCompose(nothing -> end(minHold));
+    }
+    Futures.follow(begun, known ? leave() : search());
+    return begun;
+  }
+
+  /** Whether it has to be tried once more to end it. */
+  boolean isStuck(long now) {
+    own.mutex.lock();
+    try {
+      return own.state == State.ENDING
+          && going != null
+          && going.isCompletedExceptionally()
+          && now - endedNanos > AGAIN_NANOS;
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  private CompletableFuture<Void> search() {
+    return own.ask()
+        .barrier()
+        .thenCombine(own.ask().children(own.lockPath()), (agreed, names) -> names)
+        .thenCompose(
+            names -> {
+              own.mutex.lock();
+              try {
+                node.isAt(node.among(names));
+              } finally {
+                own.mutex.unlock();
+              }
+              return leave();
+            });
+  }
+
+  private CompletableFuture<Void> leave() {
+    String path;
+    Mode mode;
+    long leftNanos = 0;
+    boolean marked;
+    own.mutex.lock();
+    try {
+      path = node.path();
+      mode = own.mode;
+      Long markedNanos = own.markedNanos();
+      marked = markedNanos != null;
+      if (node.isKept() && heldAtEnd && !holdAtEnd.isZero()) {
+        long since = markedNanos == null ? 0 : System.nanoTime() - markedNanos;
+        leftNanos = holdAtEnd.toNanos() - since;
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+    if (path == null) {
+      removed();
+      return CompletableFuture.completedFuture(null);
+    }
+    if (leftNanos <= 0) {
+      return node.remove(path).thenRun(this::removed);
+    }
+    long lingerNanos = leftNanos;
+    // an error means that it was done before, or that the claim was evicted
+    return node.leaveBehind(path, mode, marked).thenAccept(results -> linger(path, lingerNanos));
+  }
+
+  private void linger(String path, long nanos) {
+    own.mutex.lock();
+    try {
+      own.state = State.LINGERING;
+    } finally {
+      own.mutex.unlock();
+    }
+    lingering = all.clock().after(nanos, () -> endLingering(path));
+  }
+
+  /** What is left of a shortest hold is over. Whoever waits would find out as well. */
+  private void endLingering(String path) {
+    all.remove(path)
+        .whenComplete(
+            (was, error) -> {
+              if (error == null) {
+                removed();
+              } else if (!all.isClosed()) {
+                lingering = all.clock().after(LINGER_AGAIN_NANOS, () -> endLingering(path));
+              }
+            });
+  }
+
+  private void removed() {
+    own.mutex.lock();
+    try {
+      own.state = State.ENDED;
+    } finally {
+      own.mutex.unlock();
+    }
+    all.forget(own);
+  }
+
+  /** Its session has ended, and its node with it unless that is kept. */
+  void sessionEnded() {
+    String path;
+    boolean unheard;
+    own.mutex.lock();
+    try {
+      if (own.state == State.LINGERING || own.state == State.ENDED) {
+        return;
+      }
+      if (own.state == State.JOINING) {
+        return; // its requests fail, one after another
+      }
+      path = node.path();
+      boolean lasts = own.state == State.ENDING && heldAtEnd;
+      unheard = node.isKept() && !own.mayBeMarked() && !lasts;
+      own.state = State.ENDED;
+      own.held = null;
+      lookout.stop();
+    } finally {
+      own.mutex.unlock();
+    }
+    all.forget(own);
+    // a store that closes leaves it: its client may be told yet that it holds
+    if (unheard && path != null && !all.isClosed()) {
+      all.remove(path)
+          .whenComplete(
+              (was, error) -> {
+                if (error != null) {
+                  log.debug("claim {}: its node is left to whoever comes next", own.id(), error);
+                }
+              });
+    }
+  }
+
+  /** Nothing is to happen any more. */
+  void abandon() {
+    Future<?> pending = lingering;
+    if (pending != null) {
+      pending.cancel(false);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.pawl.zookeeper;
+
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** The nodes of locks, and those above them: made where they are missing. Thread-safe. */
+final class LockNodes {
+
+  private static final int MOST_KNOWN = 10_000;
+
+  /** A lock's node is removed by the service a minute after its last claim, at the soonest. */
+  private static final long KNOWN_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+  private final Nodes nodes;
+  private final ReentrantLock mutex = new ReentrantLock();
+
+  /** When the node of a lock was last seen. */
+  private final LinkedHashMap<String, Long> known =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+          return size() > MOST_KNOWN;
+        }
+      };
+
+  LockNodes(Nodes nodes) {
+    this.nodes = nodes;
+  }
+
+  /** Makes the node of a lock, unless it was there just now. */
+  CompletableFuture<?> make(Requests under, String lock, Mode mode) {
+    mutex.lock();
+    try {
+      Long seen = known.get(lock);
+      if (seen != null && System.nanoTime() - seen < KNOWN_NANOS) {
+        return CompletableFuture.completedFuture(null);
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return under.create(
+        nodes.lock(lock), Stored.kind(new Kind(mode.capacity())), CreateMode.CONTAINER);
+  }
+
+  void isThere(String lock) {
+    mutex.lock();
+    try {
+      known.put(lock, System.nanoTime());
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  void isMissing(String lock) {
+    mutex.lock();
+    try {
+      known.remove(lock);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Makes the nodes above those of locks, whichever are missing. */
+  CompletableFuture<Void> makeBase(Requests under) {
+    CompletableFuture<Void> made = CompletableFuture.completedFuture(null);
+    String path = nodes.locks();
+    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
+      String above = path.substring(0, slash);
+      made = made.thenCompose(nothing -> makeNode(under, above));
+    }
+    return made.thenCompose(nothing -> makeNode(under, path));
+  }
+
+  /** Asks first: who may read a node need not have the right to create its like. */
+  private static CompletableFuture<Void> makeNode(Requests under, String path) {
+    return under
+        .exists(path)
+        .thenCompose(
+            stat ->
+                stat != null
+                    ? CompletableFuture.<Void>completedFuture(null)
+                    : under
+                        .create(path, new byte[0], CreateMode.PERSISTENT)
+                        .handle(
+                            (created, error) -> {
+                              if (error != null && Failures.code(error) != Code.NODEEXISTS) {
+                                throw Failures.unchecked(error);
+                              }
+                              return null;
+                            }));
+  }
+}

@@ -1,0 +1,106 @@
+package io.pawl.zookeeper;
+
+import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Requests.Node;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Nodes that outlive their client, as a claim of ours finds them in its queue: each stands for a
+ * client that lives, or for a shortest hold that is not over, or is removed.
+ */
+final class Remains {
+
+  private static final Logger log = LoggerFactory.getLogger(Remains.class);
+
+  /** What is known of such a node. */
+  enum Finding {
+    STANDS,
+    GONE,
+    /** It changed meanwhile. */
+    UNKNOWN
+  }
+
+  private final QueuedClaim own;
+  private final Clock clock;
+
+  Remains(QueuedClaim own, Clock clock) {
+    this.own = own;
+    this.clock = clock;
+  }
+
+  String sign(Place place) {
+    return own.lockPath() + "/" + place.sign();
+  }
+
+  /**
+   * Looks at the sign of a kept node, and watches it; what stands for its shortest hold alone is
+   * looked at once more when that is over.
+   */
+  CompletableFuture<Finding> look(Place place, Node node, Runnable watcher) {
+    String path = own.lockPath() + "/" + place.name();
+    Stored stored = Stored.parse(path, node.data());
+    return own.ask()
+        .read(sign(place), watcher)
+        .thenCompose(
+            sign -> {
+              if (sign != null) {
+                return CompletableFuture.completedFuture(Finding.STANDS);
+              }
+              long leftMillis = stored.granted() ? leftMillis(node, stored.holdMillis()) : 0;
+              if (leftMillis <= 0) {
+                return remove(path, node);
+              }
+              clock.after((leftMillis + 1) * 1_000_000, watcher);
+              return CompletableFuture.completedFuture(Finding.STANDS);
+            });
+  }
+
+  /** By the service's own time, which is at least as late as this. */
+  private long leftMillis(Node node, long holdMillis) {
+    own.mutex.lock();
+    try {
+      return node.stat().getMtime() + holdMillis - own.node().serviceMillis();
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  private CompletableFuture<Finding> remove(String path, Node node) {
+    return own.ask()
+        .delete(path, node.stat().getVersion())
+        .handle(
+            (was, error) -> {
+              if (error == null) {
+                return Finding.GONE;
+              }
+              if (Failures.code(error) == Code.BADVERSION) {
+                return Finding.UNKNOWN;
+              }
+              throw Failures.unchecked(error);
+            });
+  }
+
+  /**
+   * Removes a node of the same claim that an older session of this client left, unless it stands
+   * for a shortest hold. Nobody waits for it: whoever stands behind it finds it dead as well.
+   */
+  void removeOlder(Place place) {
+    String path = own.lockPath() + "/" + place.name();
+    own.ask()
+        .read(path, null)
+        .thenCompose(
+            node ->
+                node == null || Stored.parse(path, node.data()).granted()
+                    ? CompletableFuture.completedFuture(false)
+                    : own.ask().delete(path, node.stat().getVersion()))
+        .whenComplete(
+            (was, error) -> {
+              if (error != null) {
+                log.debug("claim {}: its older node {} is left for others", own.id(), path, error);
+              }
+            });
+  }
+}

@@ -1,0 +1,224 @@
+package io.pawl.zookeeper;
+
+import io.pawl.error.StoreUnavailableException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests that are made under one session. All are asynchronous: their stages complete on
+ * ZooKeeper's event thread, in the order in which the requests were made, with a {@link
+ * KeeperException} where the service refuses. They do complete: at the latest when the connection
+ * is lost. Make no request while a mutex is held, since the stage may be complete at once.
+ * Thread-safe.
+ */
+final class Requests {
+
+  /** A node's data and what the service says of it. */
+  record Node(byte[] data, Stat stat) {}
+
+  /** What was created. */
+  record Created(String path, @Nullable Stat stat) {}
+
+  /** Requests under way and not yet sent; more are refused. */
+  static final int MOST = 50_000;
+
+  private final Settings settings;
+  private final Link link;
+
+  /** One object, so that ZooKeeper's client keeps one entry for each node that is watched. */
+  private final Watcher watcher;
+
+  private final Watches watches = new Watches();
+  private final AtomicInteger underWay = new AtomicInteger();
+
+  Requests(Settings settings, Link link, Watcher watcher) {
+    this.settings = settings;
+    this.link = link;
+    this.watcher = watcher;
+  }
+
+  private <T extends @Nullable Object> CompletableFuture<T> ask(Consumer<Answer<T>> send) {
+    if (underWay.incrementAndGet() > MOST) {
+      underWay.decrementAndGet();
+      return CompletableFuture.failedFuture(
+          StoreUnavailableException.unsent(
+              settings.shown() + ": " + MOST + " requests are under way", null));
+    }
+    CompletableFuture<T> answer = Answer.to(send);
+    answer.whenComplete((value, error) -> underWay.decrementAndGet());
+    return answer;
+  }
+
+  CompletableFuture<Created> create(String path, byte[] data, CreateMode mode) {
+    return ask(
+        answer ->
+            link.create(
+                path,
+                data,
+                settings.acl(),
+                mode,
+                (code, asked, context, name, stat) ->
+                    answer.is(code, path, new Created(name == null ? path : name, stat)),
+                null));
+  }
+
+  /** Null where there is no such node. */
+  CompletableFuture<@Nullable Stat> exists(String path) {
+    return ask(
+        answer ->
+            link.exists(
+                path,
+                false,
+                (code, asked, context, stat) -> {
+                  if (code == Code.NONODE.intValue()) {
+                    answer.isNothing();
+                  } else {
+                    answer.is(code, path, stat);
+                  }
+                },
+                null));
+  }
+
+  /** Null where there is no such node, which is not watched then. */
+  CompletableFuture<@Nullable Node> read(String path, @Nullable Runnable onChange) {
+    if (onChange == null) {
+      return ask(answer -> readNode(path, null, answer));
+    }
+    watches.add(path, onChange);
+    CompletableFuture<@Nullable Node> answer = ask(each -> readNode(path, watcher, each));
+    return answer.whenComplete(
+        (node, error) -> {
+          if (node == null) {
+            watches.remove(path, onChange);
+          }
+        });
+  }
+
+  private void readNode(String path, @Nullable Watcher watching, Answer<@Nullable Node> answer) {
+    link.getData(
+        path,
+        watching,
+        (code, asked, context, data, stat) -> {
+          if (code == Code.NONODE.intValue()) {
+            answer.isNothing();
+          } else {
+            answer.is(code, path, new Node(data == null ? new byte[0] : data, stat));
+          }
+        },
+        null);
+  }
+
+  /** Nobody is to be told of changes any more. */
+  void unwatch(String path, Runnable onChange) {
+    watches.remove(path, onChange);
+  }
+
+  /** Tells those who watch a node. */
+  void changed(@Nullable String path) {
+    watches.tell(path);
+  }
+
+  /** The names of the children; null where there is no such node. */
+  CompletableFuture<@Nullable List<String>> children(String path) {
+    return ask(
+        answer ->
+            link.getChildren(
+                path,
+                false,
+                (int code, String asked, Object context, List<String> names) -> {
+                  if (code == Code.NONODE.intValue()) {
+                    answer.isNothing();
+                  } else {
+                    answer.is(code, path, names);
+                  }
+                },
+                null));
+  }
+
+  /** Whether there was such a node. */
+  CompletableFuture<Boolean> delete(String path, int version) {
+    return ask(
+        answer ->
+            link.delete(
+                path,
+                version,
+                (code, asked, context) -> {
+                  if (code == Code.NONODE.intValue()) {
+                    answer.is(false);
+                  } else {
+                    answer.is(code, path, true);
+                  }
+                },
+                null));
+  }
+
+  CompletableFuture<Stat> write(String path, byte[] data) {
+    return ask(
+        answer ->
+            link.setData(
+                path, data, -1, (code, asked, context, stat) -> answer.is(code, path, stat), null));
+  }
+
+  /** All or nothing; the results of all also where it fails, {@link OpResult.ErrorResult}s then. */
+  CompletableFuture<List<OpResult>> multi(List<Op> ops) {
+    return ask(
+        answer ->
+            link.multi(
+                ops,
+                (code, path, context, results) -> {
+                  if (results != null && !results.isEmpty()) {
+                    answer.is(results);
+                  } else {
+                    answer.is(code, ops.get(0).getPath(), List.of());
+                  }
+                },
+                null));
+  }
+
+  /** The first error among the results of {@link #multi}; null if there is none. */
+  static @Nullable Code firstError(List<OpResult> results) {
+    for (OpResult result : results) {
+      if (result instanceof OpResult.ErrorResult error
+          && error.getErr() != Code.OK.intValue()
+          && error.getErr() != Code.RUNTIMEINCONSISTENCY.intValue()) {
+        return Code.get(error.getErr());
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Completes when a majority has agreed to a transaction that changes nothing. What this session
+   * reads from then on is no older than that, and an earlier request of its own whose answer was
+   * lost has been carried out by then, or never will be.
+   */
+  CompletableFuture<Void> barrier() {
+    return multi(List.of(Op.check(settings.base(), -1))).thenApply(results -> null);
+  }
+
+  /** Completes when this server has caught up with the leader. */
+  CompletableFuture<Void> sync() {
+    return ask(
+        answer ->
+            link.sync(
+                settings.base(),
+                (code, asked, context) -> {
+                  if (code == Code.NONODE.intValue()) {
+                    answer.isNothing();
+                  } else {
+                    answer.is(code, asked, null);
+                  }
+                },
+                null));
+  }
+}

@@ -1,0 +1,186 @@
+package io.pawl.zookeeper;
+
+import static io.pawl.zookeeper.Seam.untilItAnswers;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Claims with a shortest hold whose node was made, and whose session ended before they knew. */
+class ShortestHoldTest {
+
+  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Duration SHORTEST = Duration.ofMillis(500);
+  private static final Duration SLOW = Duration.ofMillis(1500);
+  private static final int LOCKS = 8;
+
+  private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+  private final FaultProxy proxy = FaultProxy.before(server);
+  private final FaultProxy slow = FaultProxy.before(server);
+  private final ZooKeeperStore store = ZooKeeperStore.connect(url(proxy) + "&timeout=700ms");
+  private final ZooKeeperStore another = ZooKeeperStore.connect(url(slow) + "&timeout=20s");
+  private final ZooKeeperStore near =
+      ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS);
+  private final Seam here = new Seam(store);
+  private final Seam there = new Seam(another);
+
+  private static String url(FaultProxy proxy) {
+    return "zk://" + proxy.host() + ":" + proxy.port() + ContractServers.PARAMETERS;
+  }
+
+  @BeforeEach
+  void openTheSessions() {
+    Claim first = here.claim("warm", LEASE, 1);
+    untilItAnswers(() -> here.take(first));
+    untilItAnswers(() -> here.withdraw(first));
+    Claim second = there.claim("warm");
+    there.take(second);
+    there.withdraw(second);
+  }
+
+  @AfterEach
+  void close() {
+    proxy.heal();
+    slow.heal();
+    store.close();
+    another.close();
+    near.close();
+    proxy.close();
+    slow.close();
+    server.close();
+  }
+
+  private LockView show(String lock) {
+    return Seam.answer(near.show(lock)).orElseThrow();
+  }
+
+  private boolean isStored(String lock) {
+    return Seam.answer(near.show(lock)).filter(view -> !view.holders().isEmpty()).isPresent();
+  }
+
+  private static List<ClaimId> claims(LockView view) {
+    return Stream.concat(view.holders().stream(), view.waiters().stream())
+        .map(ClaimView::id)
+        .toList();
+  }
+
+  private List<Claim> attemptWithoutAnswer(int count) {
+    List<Claim> claims =
+        IntStream.range(0, count)
+            .mapToObj(i -> here.claim("lock" + i, LEASE, 1).withMinHold(SHORTEST))
+            .toList();
+    proxy.blackHole(Direction.TO_CLIENT);
+    List<CompletionStage<Standing>> answers = new ArrayList<>();
+    for (Claim each : claims) {
+      answers.add(store.attempt(each, standing -> {}));
+    }
+    for (Claim each : claims) {
+      await().until(() -> isStored(each.lock()));
+    }
+    for (CompletionStage<Standing> answer : answers) {
+      assertThatThrownBy(() -> Seam.answer(answer)).isInstanceOf(StoreUnavailableException.class);
+    }
+    return claims;
+  }
+
+  private void heal() {
+    proxy.reset();
+    proxy.heal();
+  }
+
+  @Test
+  void aClaimThatComesBackInANewSessionHoldsByItsNewNodeAlone() {
+    Claim claim = attemptWithoutAnswer(1).get(0);
+    await().until(() -> !isStored(claim.lock()));
+    heal();
+
+    Standing.Held held = untilItAnswers(() -> here.take(claim));
+
+    LockView view = show(claim.lock());
+    assertThat(view.holders()).extracting(ClaimView::id).containsExactly(claim.id());
+    assertThat(view.holders()).extracting(ClaimView::token).containsExactly(held.token());
+    assertThat(view.waiters()).isEmpty();
+    untilItAnswers(() -> here.withdraw(claim));
+    Claim next = there.claim(claim.lock());
+    there.attempt(next);
+    await().until(() -> there.renew(next) instanceof Standing.Held);
+  }
+
+  /** A sign with the claim's id alone brought the older node to life, before those behind it. */
+  @Test
+  void p1_oneHolder_aClaimThatComesBackInANewSessionStandsBehindWhoeverWaited() {
+    List<Claim> claims = attemptWithoutAnswer(LOCKS);
+    Map<Claim, Claim> waiters = new HashMap<>();
+    for (Claim each : claims) {
+      Claim waiter = there.claim(each.lock());
+      assertThat(there.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      waiters.put(each, waiter);
+    }
+    slow.delay(Direction.TO_SERVER, SLOW);
+    for (Claim each : claims) {
+      await().until(() -> !claims(show(each.lock())).contains(each.id()));
+    }
+    heal();
+
+    untilAll(claims, Standing.Waiting.class);
+    for (Claim each : claims) {
+      assertThat(claims(show(each.lock()))).containsExactly(waiters.get(each).id(), each.id());
+    }
+    slow.heal();
+    Map<Claim, Standing.Held> first = new HashMap<>();
+    for (Claim each : claims) {
+      Claim waiter = waiters.get(each);
+      await()
+          .until(
+              () -> {
+                untilAll(claims, Standing.Waiting.class);
+                return there.renew(waiter) instanceof Standing.Held;
+              });
+      first.put(each, (Standing.Held) there.renew(waiter));
+    }
+    untilAll(claims, Standing.Waiting.class);
+    waiters.values().forEach(there::withdraw);
+    for (Claim each : claims) {
+      await().until(() -> untilItAnswers(() -> here.attempt(each)) instanceof Standing.Held);
+      Standing.Held second = (Standing.Held) untilItAnswers(() -> here.attempt(each));
+      assertThat(second.token()).isGreaterThan(first.get(each).lastToken());
+      untilItAnswers(() -> here.withdraw(each));
+    }
+  }
+
+  /** Asks for all until all stand so; one that a stall let go takes a new place. */
+  private void untilAll(List<Claim> claims, Class<? extends Standing> expected) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () -> {
+              boolean all = true;
+              for (Claim each : claims) {
+                Standing standing = untilItAnswers(() -> here.attempt(each));
+                assertThat(standing).isInstanceOfAny(expected, Standing.Gone.class);
+                all &= expected.isInstance(standing);
+              }
+              return all;
+            });
+  }
+}
