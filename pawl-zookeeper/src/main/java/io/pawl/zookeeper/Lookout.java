@@ -72,6 +72,7 @@ final class Lookout {
     watchers.forEach(this::unwatch);
     watchers.clear();
     session.ask().unwatch(lockPath, kindWatcher);
+    remains.stop();
     line = null;
   }
 

@@ -113,9 +113,15 @@ final class QueuedClaims {
       }
       Session session = sessions.of(claim.leaseMillis());
       QueuedClaim joining = new QueuedClaim(this, claim, bell, session);
-      claims.put(claim.id(), joining);
-      return joining.joining().begin();
+      known = claims.putIfAbsent(claim.id(), joining);
+      if (known == null) {
+        return joining.joining().begin();
+      }
     }
+    return attemptAgain(known, claim, bell);
+  }
+
+  private CompletableFuture<Standing> attemptAgain(QueuedClaim known, Claim claim, Bell bell) {
     if (known.joining().isToGoOn()) {
       // what the first attempt is answered says nothing of the time since then
       return known

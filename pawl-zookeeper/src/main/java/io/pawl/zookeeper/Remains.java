@@ -1,8 +1,12 @@
 package io.pawl.zookeeper;
 
 import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Requests.Node;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import org.apache.zookeeper.KeeperException.Code;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +29,9 @@ final class Remains {
 
   private final QueuedClaim own;
   private final Clock clock;
+
+  /** Until when each stands for its shortest hold alone. Guarded by the claim's mutex. */
+  private final Map<String, Future<?>> timers = new HashMap<>();
 
   Remains(QueuedClaim own, Clock clock) {
     this.own = own;
@@ -53,9 +60,30 @@ final class Remains {
               if (leftMillis <= 0) {
                 return remove(path, node);
               }
-              clock.after((leftMillis + 1) * 1_000_000, watcher);
+              lookAfter((leftMillis + 1) * 1_000_000, path, watcher);
               return CompletableFuture.completedFuture(Finding.STANDS);
             });
+  }
+
+  /** One timer for each, however often a waiter looks. */
+  private void lookAfter(long nanos, String path, Runnable watcher) {
+    own.mutex.lock();
+    try {
+      if (own.state == State.WAITING) {
+        Future<?> known = timers.put(path, clock.after(nanos, watcher));
+        if (known != null) {
+          known.cancel(false);
+        }
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  /** Nothing is looked at any more. Under the mutex. */
+  void stop() {
+    timers.values().forEach(timer -> timer.cancel(false));
+    timers.clear();
   }
 
   /** By the service's own time, which is at least as late as this. */

@@ -53,6 +53,9 @@ record Settings(
 
   private static final Pattern BASE = Pattern.compile("(/[A-Za-z0-9_.-]+)+");
 
+  /** Bytes; the client's own bound, 1 MB, is too small for the names of 20,000 waiters or locks. */
+  private static final int LARGEST_ANSWER = 64 << 20;
+
   private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration SHORTEST = Duration.ofMillis(10);
   private static final Duration LONGEST = Duration.ofMinutes(1);
@@ -138,6 +141,7 @@ record Settings(
 
   ZKClientConfig clientConfig() {
     ZKClientConfig config = new ZKClientConfig();
+    config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, Integer.toString(LARGEST_ANSWER));
     if (UrlParameters.flag(parameters, "tls")) {
       config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
       config.setProperty(

@@ -1,0 +1,63 @@
+package io.pawl.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** What is asked twice is done once. */
+class RepetitionsTest {
+
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 100;
+
+  /** A second node of one session and one claim would keep others out for as long as it lives. */
+  @Test
+  void attemptsOfOneClaimAtTheSameMomentMakeOneNode() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try (ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+        ZooKeeperStore store =
+            ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS)) {
+      Seam seam = new Seam(store);
+      seam.withdraw(taken(seam));
+      for (int round = 0; round < ROUNDS; round++) {
+        Claim claim = seam.claim("lock" + round);
+        CyclicBarrier start = new CyclicBarrier(THREADS);
+        Callable<CompletionStage<Standing>> attempt =
+            () -> {
+              start.await();
+              return store.attempt(claim, standing -> {});
+            };
+        List<Callable<CompletionStage<Standing>>> attempts = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+          attempts.add(attempt);
+        }
+        for (Future<CompletionStage<Standing>> each : threads.invokeAll(attempts)) {
+          assertThat(Seam.answer(each.get())).isInstanceOf(Standing.Held.class);
+        }
+        LockView view = Seam.answer(store.show(claim.lock())).orElseThrow();
+        assertThat(view.holders()).hasSize(1);
+        assertThat(view.waiters()).isEmpty();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static Claim taken(Seam seam) {
+    Claim claim = seam.claim("warm");
+    seam.take(claim);
+    return claim;
+  }
+}
