@@ -38,6 +38,11 @@ final class Clock implements AutoCloseable {
     return timer.scheduleAtFixedRate(() -> run(task), nanos, nanos, TimeUnit.NANOSECONDS);
   }
 
+  /** How many tasks wait for their time. */
+  int waiting() {
+    return timer.getQueue().size();
+  }
+
   private static void run(Runnable task) {
     try {
       task.run();

@@ -32,7 +32,8 @@ import java.util.function.Supplier;
  * arguments for what is promised; docs/ZOOKEEPER.md says what it costs and what is refused.
  *
  * <p>Every stage completes within {@code timeout} (5 s unless the URL says otherwise). Thread-safe.
- * Stages complete, and bells ring, on the event threads of ZooKeeper's client.
+ * Stages complete, and bells ring, on the event threads of ZooKeeper's client, on the store's
+ * clock, or on a thread that makes a request; never under a mutex.
  */
 public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable {
 

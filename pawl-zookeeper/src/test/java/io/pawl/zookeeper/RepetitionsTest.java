@@ -6,6 +6,8 @@ import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -52,6 +54,35 @@ class RepetitionsTest {
       }
     } finally {
       threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void aWaiterBehindAShortestHoldKeepsOneTimerHoweverOftenItAsks() {
+    try (ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+        ZooKeeperStore store =
+            ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS);
+        Clock clock = new Clock()) {
+      Seam seam = new Seam(store);
+      Claim lasting = seam.lasting("lock", Duration.ofHours(1));
+      seam.take(lasting);
+      seam.withdraw(lasting);
+      Settings settings =
+          Settings.parse(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS));
+      QueuedClaims claims = new QueuedClaims(settings, clock, new Failures(settings.shown()));
+      Claim waiter = seam.claim("lock");
+      assertThat(Seam.answer(claims.attempt(waiter, standing -> {})))
+          .isInstanceOf(Standing.Waiting.class);
+      int once = clock.waiting();
+
+      for (int i = 0; i < ROUNDS; i++) {
+        Seam.answer(claims.renew(List.of(waiter)));
+      }
+
+      assertThat(clock.waiting()).isLessThanOrEqualTo(once + 1); // a request may wait to be sent
+      Seam.answer(claims.withdraw(waiter));
+      assertThat(clock.waiting()).isLessThanOrEqualTo(once);
+      claims.close();
     }
   }
 
