@@ -113,7 +113,9 @@ class ShortestHoldTest {
     throw new AssertionError("no attempt arrived");
   }
 
+  /** Nor does the service hear of the client any more, whose attempts to connect are heard too. */
   private void assertNobodyHeard() {
+    proxy.blackHole(Direction.TO_SERVER);
     for (CompletableFuture<Standing> answer : unanswered) {
       assertThatThrownBy(() -> Seam.answer(answer)).isInstanceOf(StoreUnavailableException.class);
     }
