@@ -298,13 +298,19 @@ final class Session {
   private void pulse() {
     boolean open;
     boolean silent;
+    boolean deaf;
     mutex.lock();
     try {
+      long silentNanos = warmth.silentNanos(System.nanoTime());
       open = state == State.OPEN;
-      silent = open && !moving && warmth.silentNanos(System.nanoTime()) > patienceNanos();
+      deaf = state == State.SUSPENDED && silentNanos > grantedMillis() * 1_000_000L / 3 * 4;
+      silent = open && !moving && silentNanos > patienceNanos();
       moving = moving || silent;
     } finally {
       mutex.unlock();
+    }
+    if (deaf) {
+      runOut();
     }
     if (silent) {
       log.info("{}: the server is silent; going to another one", settings);
@@ -317,6 +323,17 @@ final class Session {
     if (open) {
       touch();
     }
+  }
+
+  /**
+   * Nobody trusts it any more, and attempts to connect that the servers hear, though their answers
+   * are lost, would keep it alive.
+   */
+  private void runOut() {
+    log.info("{}: nothing was heard for longer than the session lasts; it ends", settings);
+    end(null);
+    DaemonThreads.named("pawl-zookeeper-close", () -> Farewell.to(List.of(), List.of(this)))
+        .start();
   }
 
   /** How long a server may be silent before the client leaves it. */

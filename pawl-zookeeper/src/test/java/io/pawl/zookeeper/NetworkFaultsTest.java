@@ -123,6 +123,19 @@ class NetworkFaultsTest {
     untilItAnswers(() -> seam.take(seam.claim("afterwards", SHORT, 1)));
   }
 
+  /** Its attempts to connect reach the server, and would keep its session alive for good. */
+  @Test
+  void aClientThatIsHeardAndHearsNothingLetsTheNextIn() {
+    Claim deaf = seam.claim("deaf", Duration.ofSeconds(4), 1);
+    untilItAnswers(() -> seam.take(deaf));
+    Claim next = other.claim("deaf");
+    assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
+
+    proxy.blackHole(Direction.TO_CLIENT);
+
+    await().atMost(Duration.ofSeconds(30)).until(() -> other.renew(next) instanceof Standing.Held);
+  }
+
   @ParameterizedTest
   @EnumSource
   void everyCallIntoABlackHoleEndsAndLaterOnesSucceed(Direction direction) {
