@@ -10,7 +10,9 @@ import java.time.Duration;
  * meanwhile. Immutable; each method returns a changed copy.
  *
  * @param ledgers operations of counters are forgotten when their ids were first used longer ago
- *     than this, 1 hour to 100 years, as {@code CounterLedger.prune} does it; zero: never
+ *     than this by the client's clock, 1 hour to 100 years, as {@code CounterLedger.prune} does it;
+ *     zero: never. An id without a time that comes back later is applied again: choose a time that
+ *     is longer than anybody retries, and much longer than the clocks of clients differ
  * @param idleLocks locks are forgotten when nobody has used them for this long, 1 hour to 100
  *     years, as {@code Maintenance.purge} does it where the store remembers locks for ever; zero:
  *     never

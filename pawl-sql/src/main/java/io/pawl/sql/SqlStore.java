@@ -87,7 +87,7 @@ public final class SqlStore
     this.waiters = new Waiters(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
     this.counters = new CounterCombiner(database, name + "-counters");
-    this.upkeep = new Upkeep(database);
+    this.upkeep = new Upkeep(database, combiner.tally());
     this.keeper = OwnThread.named(name + "-upkeep");
     this.reader = OwnThread.named(name + "-reader");
   }

@@ -12,13 +12,21 @@ import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
+import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
+import io.pawl.spi.Operation;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import io.pawl.spi.Tokens;
+import io.pawl.sql.counter.CounterCombiner;
+import io.pawl.sql.counter.PendingOperation;
+import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.Upkeep;
+import io.pawl.sql.transaction.Tally;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -69,7 +77,11 @@ class UpkeepTest {
   }
 
   private static Upkeep upkeep(TestDatabase database) {
-    return new Upkeep(Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url()))));
+    return new Upkeep(database(database), new Tally());
+  }
+
+  private static Database database(TestDatabase database) {
+    return Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
   }
 
   private static String time(TestDatabase database, Instant instant) {
@@ -231,6 +243,42 @@ class UpkeepTest {
       assertThat(counter.ledger().prune(Instant.now().minus(HOUR))).isZero();
       assertThat(counter.add(1, late).value()).isEqualTo(401);
       assertThat(counter.get()).isEqualTo(401);
+    }
+  }
+
+  /** Its line is not among those that the first step forgets. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_anOldIdThatMeetsAPruneInOneBatchIsAppliedOnce(TestDatabase database) {
+    long hoursAgo = Instant.now().minus(Duration.ofHours(3)).toEpochMilli();
+    String name = name("batch");
+    CounterRequest old = CounterRequest.of(name, "order", hoursAgo, new Operation.Add(-10), true);
+    try (Pawl pawl = Pawl.connect(database.url());
+        CounterCombiner counters = new CounterCombiner(database(database), "pawl-test-counters")) {
+      Counter counter = pawl.counter(name);
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < 300; i++) {
+        all.add(counter.async().add(1));
+      }
+      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+      CounterAnswer taken = counters.submit(new PendingOperation.Change(old)).join();
+      PendingOperation.Change again = new PendingOperation.Change(old);
+      long limit = Instant.now().minus(HOUR).toEpochMilli();
+      PendingOperation.Prune prune = new PendingOperation.Prune(name, limit, 0);
+
+      PendingOperation.Look first = new PendingOperation.Look(name);
+      first
+          .answer()
+          .thenRun(
+              () -> {
+                counters.submit(again);
+                counters.submit(prune);
+              });
+      counters.submit(first).join();
+
+      assertThat(again.answer().join()).isEqualTo(taken);
+      assertThat(prune.answer().join().removed()).isEqualTo(1);
+      assertThat(counter.get()).isEqualTo(290);
     }
   }
 
@@ -420,9 +468,10 @@ class UpkeepTest {
     }
   }
 
-  @Test
-  void nothingIsForgottenWhereNobodyWouldRememberTheTokens() throws Exception {
-    TestDatabase database = TestDatabase.MARIADB;
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void nothingIsForgottenNorBegunWhereNobodyRemembersTheTokens(TestDatabase database)
+      throws Exception {
     try (SqlStore store = database.open()) {
       take(store, name("kept"));
       age(database, "kept");
@@ -434,6 +483,15 @@ class UpkeepTest {
             .isInstanceOf(StoreException.class)
             .hasMessageContaining("pawl_forgotten");
         assertThat(stored(database)).isEqualTo(1);
+        assertThat(take(store, name("kept"))).isGreaterThan(1);
+        assertThatThrownBy(() -> take(store, name("new")))
+            .isInstanceOf(StoreException.class)
+            .hasMessageContaining("pawl tokens raise");
+        assertThat(store.diagnose())
+            .anyMatch(
+                finding ->
+                    finding.level() == Diagnosable.Level.PROBLEM
+                        && finding.what().contains("pawl_forgotten"));
       } finally {
         execute(database, "INSERT INTO pawl_forgotten VALUES (1, " + floor + ", 0)");
       }

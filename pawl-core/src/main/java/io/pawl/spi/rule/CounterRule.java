@@ -107,11 +107,19 @@ public final class CounterRule {
       CounterAnswer tooOld = tooOld(states, request);
       return tooOld != null ? tooOld : decide(states, request, now);
     }
-    return replay(request, known);
+    return replay(states, request, known);
   }
 
   private static CounterAnswer replay(
-      CounterRequest request, SortedMap<String, LedgerEntry> known) {
+      Map<String, CounterState> states,
+      CounterRequest request,
+      SortedMap<String, LedgerEntry> known) {
+    for (String name : request.operations().keySet()) {
+      if (!known.containsKey(name)
+          && state(states, name).mayHaveForgotten(request.issuedMillis())) {
+        return new CounterAnswer.TooOld(name, state(states, name).keptFromMillis());
+      }
+    }
     long refused = known.values().stream().filter(e -> e.status() == Status.REFUSED).count();
     if (known.size() < request.operations().size() || (refused > 0 && refused < known.size())) {
       String first = known.firstKey();

@@ -125,12 +125,12 @@ local function change(asks)
       refused = refused + (entry.status == 'r' and 1 or 0)
     end
   end
-  if known == 0 then
-    for i = 1, #asks do
-      if asks[i].issued < asks[i].c.from then
-        return TOO_OLD, {}, i
-      end
+  for i = 1, #asks do
+    if not entries[i] and asks[i].issued < asks[i].c.from then
+      return TOO_OLD, {}, i
     end
+  end
+  if known == 0 then
     return decide(asks)
   elseif known < #asks or (refused > 0 and refused < known) then
     return CONFLICT_ELSEWHERE, {entries[first]}, first

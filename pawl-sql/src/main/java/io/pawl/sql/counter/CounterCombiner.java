@@ -95,7 +95,6 @@ public final class CounterCombiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
-        tally.batchOf(batch.size());
         work(batch);
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
@@ -134,6 +133,7 @@ public final class CounterCombiner implements AutoCloseable {
       batch.forEach(operation -> operation.failed(e));
       return;
     }
+    tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());
     for (PendingOperation<?> operation : batch) {
       if (operation.isPutOff()) {
         blockedRows.putOff(operation);

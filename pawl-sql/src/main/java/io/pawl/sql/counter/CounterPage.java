@@ -83,7 +83,7 @@ final class CounterPage {
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
-    if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
+    if (search == Search.NEEDED && (forgets(batch) || mayBeForgotten(batch, locked.rows()))) {
       return read(session, tables, batch, Search.LIKELY, suspects);
     }
     missing.removeAll(locked.rows().keySet());
@@ -113,6 +113,14 @@ final class CounterPage {
     CounterPage page = new CounterPage(now, Set.of(), Set.of());
     page.know(row);
     return page;
+  }
+
+  /**
+   * Whether lines are deleted beside the others, among them those of ids that are asked for: what
+   * such an operation entered would be forgotten in the same turn, and so meet no duplicate key.
+   */
+  private static boolean forgets(List<PendingOperation<?>> batch) {
+    return batch.stream().anyMatch(PendingOperation.Prune.class::isInstance);
   }
 
   private static boolean mayBeForgotten(

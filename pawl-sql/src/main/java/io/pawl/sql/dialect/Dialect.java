@@ -196,13 +196,13 @@ public interface Dialect {
    */
   String insertLocks(int n);
 
-  /** As {@link #insertLocks}, where nothing stands before WHERE but {@code from}. */
-  default String selectNewLocks(int n, String from) {
+  /** As {@link #insertLocks}, without what makes it pass over rows that exist. */
+  default String selectNewLocks(int n) {
     String one =
-        "SELECT ?, '', coalesce((SELECT max(last_token) FROM pawl_forgotten), 0), '[]', '[]', "
+        "SELECT ?, '', pawl_forgotten.last_token, '[]', '[]', "
             + utcNow()
-            + from
-            + " WHERE NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)"
+            + " FROM pawl_forgotten WHERE pawl_forgotten.one = 1"
+            + " AND NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)"
             + " AND NOT EXISTS (SELECT 1 FROM pawl_lock AS known WHERE known.name = ?)";
     return "INSERT INTO pawl_lock ("
         + Table.LOCK.columns()

@@ -209,7 +209,7 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public String insertLocks(int n) {
-    return selectNewLocks(n, " FROM DUAL") + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";
+    return selectNewLocks(n) + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";
   }
 
   @Override

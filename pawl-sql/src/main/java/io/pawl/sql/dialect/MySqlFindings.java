@@ -29,9 +29,9 @@ final class MySqlFindings {
           + " GROUP BY me.MEMBER_STATE, me.MEMBER_ROLE";
 
   private static final String SIZES =
-      "SELECT table_name, table_rows, data_length + index_length FROM information_schema.tables"
+      "SELECT /*+ SET_VAR(information_schema_stats_expiry=0) */ table_name, table_rows, data_length + index_length FROM information_schema.tables"
           + " WHERE table_schema = DATABASE() AND table_name IN ('pawl_lock', 'pawl_waiter',"
-          + " 'pawl_counter', 'pawl_ledger') ORDER BY table_name";
+          + " 'pawl_counter', 'pawl_ledger', 'pawl_reservation') ORDER BY table_name";
 
   private static final String SEE_SESSIONS = "GRANT PROCESS ON *.* lets it";
 

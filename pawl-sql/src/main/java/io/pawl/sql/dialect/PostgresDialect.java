@@ -108,7 +108,7 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public String insertLocks(int n) {
-    return selectNewLocks(n, "") + " ON CONFLICT DO NOTHING";
+    return selectNewLocks(n) + " ON CONFLICT DO NOTHING";
   }
 
   @Override

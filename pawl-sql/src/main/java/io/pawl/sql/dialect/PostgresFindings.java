@@ -40,9 +40,9 @@ final class PostgresFindings {
           + " FROM pg_stat_replication WHERE state <> 'backup' ORDER BY application_name";
 
   private static final String SIZES =
-      "SELECT relname, greatest(reltuples, 0)::bigint, pg_total_relation_size(oid) FROM pg_class"
+      "SELECT relname, coalesce(nullif(reltuples, -1)::bigint::text, ''), pg_total_relation_size(oid) FROM pg_class"
           + " WHERE relkind = 'r' AND relname IN ('pawl_lock', 'pawl_waiter', 'pawl_counter',"
-          + " 'pawl_ledger') AND pg_table_is_visible(oid) ORDER BY relname";
+          + " 'pawl_ledger', 'pawl_reservation') AND pg_table_is_visible(oid) ORDER BY relname";
 
   private static final String DEAD_ROWS =
       "SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables"

@@ -39,8 +39,13 @@ final class TableFindings {
         () -> {
           List<String> forgotten =
               findings.row("SELECT locks, last_token FROM pawl_forgotten WHERE one = 1");
-          findings.ok(
-              "purged so far: " + (forgotten.isEmpty() ? "0" : forgotten.get(0)) + " locks");
+          if (forgotten.isEmpty()) {
+            findings.problem(
+                "table pawl_forgotten has lost its row: locks that are new to it are refused",
+                "insert (1, 0, 0), then run 'pawl tokens raise'");
+          } else {
+            findings.ok("purged so far: " + forgotten.get(0) + " locks");
+          }
         });
   }
 
@@ -50,7 +55,9 @@ final class TableFindings {
     for (List<String> table : findings.rows(sizes)) {
       long bytes = Long.parseLong(table.get(2));
       all += bytes;
-      findings.ok(table.get(0) + ": about " + table.get(1) + " rows, " + megabytes(bytes));
+      String rows =
+          table.get(1).isEmpty() ? "rows not counted yet" : "about " + table.get(1) + " rows";
+      findings.ok(table.get(0) + ": " + rows + ", " + megabytes(bytes));
     }
     if (all > manyBytes) {
       findings.warning(

@@ -113,7 +113,6 @@ public final class Combiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
-        tally.batchOf(batch.size());
         work(batch);
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
@@ -148,6 +147,7 @@ public final class Combiner implements AutoCloseable {
       batch.forEach(request -> request.failed(e));
       return;
     }
+    tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());
     for (Request<?> request : batch) {
       if (request.isPutOff()) {
         blockedRows.putOff(request);

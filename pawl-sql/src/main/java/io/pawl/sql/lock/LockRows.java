@@ -1,5 +1,6 @@
 package io.pawl.sql.lock;
 
+import io.pawl.error.StoreException;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Session;
@@ -85,6 +86,7 @@ public final class LockRows {
     newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
     missing.removeAll(locks.keySet());
     if (!missing.isEmpty()) { // whose row we have not locked, that we must not decide
+      forgotten();
       throw new SQLException(
           "locks " + missing + " were deleted, or became counters, at this moment", CONFLICT);
     }
@@ -101,13 +103,22 @@ public final class LockRows {
     return new Locked(locks, Set.of(), Set.of(), dialect.now(newest));
   }
 
-  /** The largest token of a lock that is not known any more. */
+  /** The largest token of a lock that is not known any more; throws where nobody knows it. */
   private long forgotten() throws SQLException {
-    PreparedStatement select = session.prepare("SELECT max(last_token) FROM pawl_forgotten");
+    PreparedStatement select =
+        session.prepare("SELECT last_token FROM pawl_forgotten WHERE one = 1");
     try (ResultSet row = select.executeQuery()) {
-      row.next();
+      if (!row.next()) {
+        throw rowIsMissing();
+      }
       return row.getLong(1);
     }
+  }
+
+  static StoreException rowIsMissing() {
+    return new StoreException(
+        "table pawl_forgotten has lost its row, without which tokens would fall: insert (1, 0, 0),"
+            + " then run 'pawl tokens raise'");
   }
 
   /** See {@link Dialect#excludesOthers}. */

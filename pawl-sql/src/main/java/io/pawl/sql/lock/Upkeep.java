@@ -20,7 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What has to be done with the table of locks from time to time: rows are looked through without a
@@ -51,12 +53,16 @@ public final class Upkeep implements AutoCloseable {
   private final Database database;
   private final Dialect dialect;
   private final Transactions transactions;
+  private @Nullable Borrowed reader;
   private volatile boolean closed;
 
-  public Upkeep(Database database) {
+  /**
+   * @param tally of requests about locks
+   */
+  public Upkeep(Database database, Tally tally) {
     this.database = database;
     this.dialect = database.dialect();
-    this.transactions = new Transactions(database, new Tally());
+    this.transactions = new Transactions(database, tally);
   }
 
   /** See {@link io.pawl.spi.Maintainable#purge}. */
@@ -73,7 +79,9 @@ public final class Upkeep implements AutoCloseable {
       page = read(reader -> Names.old(reader, dialect, before, from));
       for (int i = 0; i < page.names().size(); i += ROWS) {
         List<String> some = page.names().subList(i, Math.min(page.names().size(), i + ROWS));
+        long startedAt = System.nanoTime();
         purged += purge(some, before);
+        LockSupport.parkNanos(System.nanoTime() - startedAt);
       }
       last = page.last();
     } while (page.goesOn());
@@ -113,7 +121,7 @@ public final class Upkeep implements AutoCloseable {
     }
     writes.add(forget(idle.size(), lastToken));
     if (!session.commitIfLastChanges(writes)) {
-      throw rowIsMissing();
+      throw LockRows.rowIsMissing();
     }
     return (long) idle.size();
   }
@@ -192,7 +200,7 @@ public final class Upkeep implements AutoCloseable {
               return first + 1;
             });
     if (!session.commitIfLastChanges(List.of(raise))) {
-      throw rowIsMissing();
+      throw LockRows.rowIsMissing();
     }
     return 0;
   }
@@ -229,13 +237,6 @@ public final class Upkeep implements AutoCloseable {
     }
   }
 
-  private StoreException rowIsMissing() {
-    return new StoreException(
-        database.describe()
-            + ": table pawl_forgotten has lost its row; insert (1, <largest last_token of"
-            + " pawl_lock>, 0)");
-  }
-
   private long now() {
     return read(dialect::now);
   }
@@ -249,10 +250,35 @@ public final class Upkeep implements AutoCloseable {
     if (closed) {
       throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
     }
-    try (Borrowed reader = Borrowed.reader(database)) {
-      return question.of(reader.connection());
+    try {
+      Borrowed open = reader;
+      if (open == null) {
+        open = Borrowed.reader(database);
+        reader = open;
+      }
+      T answer = question.of(open.connection());
+      if (!database.connections().areOurs()) {
+        closeReader(); // the application may need it meanwhile
+      }
+      return answer;
     } catch (SQLException e) {
+      failReader();
       throw database.explain(e);
+    }
+  }
+
+  private void failReader() {
+    if (reader != null) {
+      reader.markFailed();
+    }
+    closeReader();
+  }
+
+  private void closeReader() {
+    Borrowed open = reader;
+    reader = null;
+    if (open != null) {
+      open.close();
     }
   }
 
@@ -261,6 +287,7 @@ public final class Upkeep implements AutoCloseable {
     try {
       return work.getAsLong();
     } finally {
+      closeReader();
       transactions.close();
     }
   }

@@ -90,9 +90,12 @@ public final class BlockedRows<R extends Pending<?>> {
   /** Puts {@code request} off, or fails it if it has been for too long. */
   public void putOff(R request) {
     lookedAt = System.nanoTime();
-    if (request.putOffFor(lookedAt) < PATIENCE_NANOS) {
-      putOff.add(request);
+    long putOffFor = request.putOffFor(lookedAt);
+    if (putOffFor == 0) {
       tally.putsOff();
+    }
+    if (putOffFor < PATIENCE_NANOS) {
+      putOff.add(request);
       return;
     }
     request.failed(

@@ -11,10 +11,12 @@ public final class Tally {
   private final LongAdder repeated = new LongAdder();
   private final LongAdder putOff = new LongAdder();
 
-  /** {@code n} requests are decided in one batch. */
-  public void batchOf(int n) {
-    batches.increment();
-    requests.add(n);
+  /** {@code n} requests were decided in one batch. */
+  public void decided(long n) {
+    if (n > 0) {
+      batches.increment();
+      requests.add(n);
+    }
   }
 
   /** A transaction met a conflict or a lost connection, and is run again. */
@@ -22,7 +24,7 @@ public final class Tally {
     repeated.increment();
   }
 
-  /** A request waits for a row that somebody else keeps locked. */
+  /** A request begins to wait for a row that somebody else keeps locked. */
   void putsOff() {
     putOff.increment();
   }

@@ -9,8 +9,11 @@ import io.pawl.counter.BasketChange;
 import io.pawl.counter.Change;
 import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.Outcome.Status;
 import io.pawl.tck.rig.Bench;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -73,6 +76,25 @@ public abstract class BasketCases extends CounterCases {
         .isInstanceOf(OperationConflictException.class);
     assertThat(a.get()).isEqualTo(4);
     assertThat(b.get()).isEqualTo(5);
+  }
+
+  /** What one of its counters has forgotten is no reason to send it again under another id. */
+  @Test
+  void aBasketThatOneCounterHasForgottenIsTooOldAndNoConflict() {
+    Counter a = counter("a", 5);
+    Counter b = counter("b", 5);
+    Map<String, Long> basket = Map.of(a.name(), 1L, b.name(), 1L);
+    Instant now = Instant.now();
+    OperationId old = OperationId.of("order", now.minus(Duration.ofHours(3)));
+    here.tryTakeAll(basket, old);
+
+    a.ledger().prune(now.minus(Duration.ofHours(1)));
+
+    assertThatThrownBy(() -> there.tryTakeAll(basket, old))
+        .isInstanceOf(OperationTooOldException.class)
+        .hasMessageContaining(a.name());
+    assertThat(a.get()).isEqualTo(4);
+    assertThat(b.get()).isEqualTo(4);
   }
 
   @Test
