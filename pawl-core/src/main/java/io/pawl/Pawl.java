@@ -312,8 +312,8 @@ public final class Pawl implements AutoCloseable {
    * <p>{@code bells.missed} counts the waits that ended because the client asked before it heard a
    * bell: each may have lasted 2 s too long. What else there is depends on the store: on SQL {@code
    * locks.batches} and {@code locks.requests}, {@code locks.repeated} transactions, requests {@code
-   * locks.putOff} for a row that others had locked, and the same for {@code counters}. A gate's
-   * stores have theirs under {@code gate.} and {@code truth.}
+   * locks.putOff} for a row that others had locked, and the same for {@code counters}. Behind a
+   * gate the names begin with {@code truth.}
    */
   public SortedMap<String, Long> figures() {
     return engine.figures();

@@ -252,18 +252,14 @@ public final class GateStore
     return findings;
   }
 
+  /** Those of the truth. A gate comes and goes, and would begin to count anew. */
   @Override
   public Map<String, Long> figures() {
     Map<String, Long> figures = new TreeMap<>();
-    addTo(figures, "gate.", gate.as(Measured.class));
-    addTo(figures, "truth.", truth instanceof Measured measured ? measured : null);
-    return figures;
-  }
-
-  private static void addTo(Map<String, Long> figures, String part, @Nullable Measured store) {
-    if (store != null) {
-      store.figures().forEach((name, count) -> figures.put(part + name, count));
+    if (truth instanceof Measured measured) {
+      measured.figures().forEach((name, count) -> figures.put("truth." + name, count));
     }
+    return figures;
   }
 
   private static Finding prefixed(String part, Finding finding) {

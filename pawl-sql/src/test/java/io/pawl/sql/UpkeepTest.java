@@ -4,26 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.counter.OperationId;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
-import io.pawl.spi.CounterAnswer;
-import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
-import io.pawl.spi.Operation;
+import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import io.pawl.spi.Tokens;
-import io.pawl.sql.counter.CounterCombiner;
-import io.pawl.sql.counter.PendingOperation;
-import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.Upkeep;
 import io.pawl.sql.transaction.Tally;
@@ -39,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -77,11 +71,8 @@ class UpkeepTest {
   }
 
   private static Upkeep upkeep(TestDatabase database) {
-    return new Upkeep(database(database), new Tally());
-  }
-
-  private static Database database(TestDatabase database) {
-    return Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+    return new Upkeep(
+        Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url()))), new Tally());
   }
 
   private static String time(TestDatabase database, Instant instant) {
@@ -188,33 +179,6 @@ class UpkeepTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void aLedgerOfManyStepsIsPrunedAndEveryOperationCountedOnce(TestDatabase database)
-      throws Exception {
-    try (Pawl pawl = Pawl.connect(database.url())) {
-      Counter counter = pawl.counter(name("counter"));
-      List<CompletableFuture<?>> all = new ArrayList<>();
-      for (int i = 0; i < 1_200; i++) {
-        all.add(counter.async().add(1));
-      }
-      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
-      Instant last = Instant.now();
-      await().until(() -> Instant.now().isAfter(last.plusMillis(1)));
-      Instant until = Instant.now();
-      ExecutorService threads = Executors.newFixedThreadPool(3);
-      List<CompletableFuture<Long>> pruners = new ArrayList<>();
-      for (int i = 0; i < 3; i++) {
-        pruners.add(CompletableFuture.supplyAsync(() -> counter.ledger().prune(until), threads));
-      }
-      assertThat(pruners.stream().mapToLong(CompletableFuture::join).sum()).isEqualTo(1_200);
-      assertThat(counter.ledger().history(10)).isEmpty();
-      assertThat(counter.read().value()).isEqualTo(1_200);
-      assertThat(counter.read().forgotten()).isEqualTo(1_200);
-      threads.shutdown();
-    }
-  }
-
-  @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aLockThatIsUsedBetweenLookingAndForgettingIsNotForgotten(TestDatabase database)
       throws Exception {
@@ -224,61 +188,6 @@ class UpkeepTest {
       long before = Instant.now().minus(HOUR).toEpochMilli();
       assertThat(upkeep.purge(List.of(name("used")), before)).isZero();
       assertThat(stored(database)).isEqualTo(1);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void anOperationEnteredAfterTheLimitStaysThoughItsIdIsOlder(TestDatabase database) {
-    OperationId late = OperationId.of("late", Instant.now().minus(Duration.ofHours(2)));
-    try (Pawl pawl = Pawl.connect(database.url())) {
-      Counter counter = pawl.counter(name("late"));
-      List<CompletableFuture<?>> all = new ArrayList<>();
-      for (int i = 0; i < 400; i++) {
-        all.add(counter.async().add(1));
-      }
-      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
-      counter.add(1, late);
-
-      assertThat(counter.ledger().prune(Instant.now().minus(HOUR))).isZero();
-      assertThat(counter.add(1, late).value()).isEqualTo(401);
-      assertThat(counter.get()).isEqualTo(401);
-    }
-  }
-
-  /** Its line is not among those that the first step forgets. */
-  @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
-  void p7_conservation_anOldIdThatMeetsAPruneInOneBatchIsAppliedOnce(TestDatabase database) {
-    long hoursAgo = Instant.now().minus(Duration.ofHours(3)).toEpochMilli();
-    String name = name("batch");
-    CounterRequest old = CounterRequest.of(name, "order", hoursAgo, new Operation.Add(-10), true);
-    try (Pawl pawl = Pawl.connect(database.url());
-        CounterCombiner counters = new CounterCombiner(database(database), "pawl-test-counters")) {
-      Counter counter = pawl.counter(name);
-      List<CompletableFuture<?>> all = new ArrayList<>();
-      for (int i = 0; i < 300; i++) {
-        all.add(counter.async().add(1));
-      }
-      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
-      CounterAnswer taken = counters.submit(new PendingOperation.Change(old)).join();
-      PendingOperation.Change again = new PendingOperation.Change(old);
-      long limit = Instant.now().minus(HOUR).toEpochMilli();
-      PendingOperation.Prune prune = new PendingOperation.Prune(name, limit, 0);
-
-      PendingOperation.Look first = new PendingOperation.Look(name);
-      first
-          .answer()
-          .thenRun(
-              () -> {
-                counters.submit(again);
-                counters.submit(prune);
-              });
-      counters.submit(first).join();
-
-      assertThat(again.answer().join()).isEqualTo(taken);
-      assertThat(prune.answer().join().removed()).isEqualTo(1);
-      assertThat(counter.get()).isEqualTo(290);
     }
   }
 
@@ -483,8 +392,16 @@ class UpkeepTest {
             .isInstanceOf(StoreException.class)
             .hasMessageContaining("pawl_forgotten");
         assertThat(stored(database)).isEqualTo(1);
-        assertThat(take(store, name("kept"))).isGreaterThan(1);
-        assertThatThrownBy(() -> take(store, name("new")))
+        List<CompletionStage<Standing>> standings = new ArrayList<>();
+        store.together(
+            () -> {
+              for (String lock : List.of("kept", "new")) {
+                standings.add(store.attempt(Claims.claim(name(lock)), standing -> {}));
+              }
+            });
+        assertThat(answer(standings.get(0))).isInstanceOf(Standing.Held.class);
+        assertThatThrownBy(() -> answer(standings.get(1)))
+            .cause()
             .isInstanceOf(StoreException.class)
             .hasMessageContaining("pawl tokens raise");
         assertThat(store.diagnose())

@@ -41,7 +41,7 @@ final class TableFindings {
               findings.row("SELECT locks, last_token FROM pawl_forgotten WHERE one = 1");
           if (forgotten.isEmpty()) {
             findings.problem(
-                "table pawl_forgotten has lost its row: locks that are new to it are refused",
+                "table pawl_forgotten has lost its row: locks that have no row yet are refused",
                 "insert (1, 0, 0), then run 'pawl tokens raise'");
           } else {
             findings.ok("purged so far: " + forgotten.get(0) + " locks");

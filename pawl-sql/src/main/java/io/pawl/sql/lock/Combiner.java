@@ -263,10 +263,12 @@ public final class Combiner implements AutoCloseable {
     blockedRows.areFree(suspects);
     names.removeAll(locked.counters());
     names.removeAll(locked.blocked());
+    names.removeAll(locked.tokenless());
     long now = locked.now();
     TreeMap<String, LockState> states = new TreeMap<>();
     Map<String, RuntimeException> unusable = new HashMap<>();
     locked.counters().forEach(name -> unusable.put(name, NameInUseException.byCounter(name)));
+    locked.tokenless().forEach(name -> unusable.put(name, LockRows.tokensAreLost(database)));
     for (String name : names) {
       try {
         states.put(name, known(locked, name).state(now));

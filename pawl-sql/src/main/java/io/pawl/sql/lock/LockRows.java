@@ -1,6 +1,7 @@
 package io.pawl.sql.lock;
 
 import io.pawl.error.StoreException;
+import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Session;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -33,9 +35,19 @@ public final class LockRows {
    *
    * @param blocked whose rows somebody else has locked
    * @param counters the names that have no row since they are counters'
+   * @param tokenless the names that get no row, since the tokens of forgotten locks are lost
    */
   record Locked(
-      Map<String, StoredLock> locks, Set<String> blocked, Set<String> counters, long now) {}
+      Map<String, StoredLock> locks,
+      Set<String> blocked,
+      Set<String> counters,
+      Set<String> tokenless,
+      long now) {
+
+    Locked(Map<String, StoredLock> locks, long now) {
+      this(locks, Set.of(), Set.of(), Set.of(), now);
+    }
+  }
 
   private static final int MOST_JOINS = 32;
   private static final int MOST_INSERTS = 32;
@@ -64,12 +76,15 @@ public final class LockRows {
       Locked read = readAlone(wanted);
       Set<String> missing = new TreeSet<>(wanted);
       missing.removeAll(read.locks.keySet());
-      if (!missing.isEmpty()) {
-        long forgotten = forgotten();
-        missing.forEach(
-            name -> read.locks.put(name, StoredLock.alone(Row.unknown(name, forgotten))));
+      Set<String> counters = session.among("pawl_counter", missing);
+      missing.removeAll(counters);
+      OptionalLong forgotten = missing.isEmpty() ? OptionalLong.empty() : forgotten();
+      if (forgotten.isPresent()) {
+        long above = forgotten.getAsLong();
+        missing.forEach(name -> read.locks.put(name, StoredLock.alone(Row.unknown(name, above))));
+        missing.clear();
       }
-      return new Locked(read.locks, Set.of(), session.among("pawl_counter", missing), read.now);
+      return new Locked(read.locks, Set.of(), counters, missing, read.now);
     }
     Map<String, StoredLock> locks = new LinkedHashMap<>();
     long newest = select(List.copyOf(suspects), Set.of(), false, locks);
@@ -85,12 +100,11 @@ public final class LockRows {
     missing.removeAll(counters);
     newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
     missing.removeAll(locks.keySet());
-    if (!missing.isEmpty()) { // whose row we have not locked, that we must not decide
-      forgotten();
+    if (!missing.isEmpty() && forgotten().isPresent()) { // else nobody can make their rows
       throw new SQLException(
           "locks " + missing + " were deleted, or became counters, at this moment", CONFLICT);
     }
-    return new Locked(locks, blocked, counters, dialect.now(newest));
+    return new Locked(locks, blocked, counters, missing, dialect.now(newest));
   }
 
   /** Those of {@code names} whose rows nobody has locked; waits for none and makes none. */
@@ -100,24 +114,22 @@ public final class LockRows {
     }
     Map<String, StoredLock> locks = new LinkedHashMap<>();
     long newest = select(names, Set.of(), false, locks);
-    return new Locked(locks, Set.of(), Set.of(), dialect.now(newest));
+    return new Locked(locks, dialect.now(newest));
   }
 
-  /** The largest token of a lock that is not known any more; throws where nobody knows it. */
-  private long forgotten() throws SQLException {
+  /** The largest token of a lock that is not known any more; empty where its row was lost. */
+  private OptionalLong forgotten() throws SQLException {
     PreparedStatement select =
         session.prepare("SELECT last_token FROM pawl_forgotten WHERE one = 1");
     try (ResultSet row = select.executeQuery()) {
-      if (!row.next()) {
-        throw rowIsMissing();
-      }
-      return row.getLong(1);
+      return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
     }
   }
 
-  static StoreException rowIsMissing() {
+  static StoreException tokensAreLost(Database database) {
     return new StoreException(
-        "table pawl_forgotten has lost its row, without which tokens would fall: insert (1, 0, 0),"
+        database.describe()
+            + ": table pawl_forgotten has lost its row, without which tokens would fall: insert (1, 0, 0),"
             + " then run 'pawl tokens raise'");
   }
 
@@ -144,7 +156,7 @@ public final class LockRows {
         }
       }
     }
-    return new Locked(locks, Set.of(), Set.of(), dialect.now(0));
+    return new Locked(locks, dialect.now(0));
   }
 
   /** {@code wanted} as they were last committed, and the time. One trip. */
@@ -158,7 +170,7 @@ public final class LockRows {
         newest = Math.max(newest, read(result, dialect, locks));
       }
     }
-    return new Locked(locks, Set.of(), Set.of(), dialect.now(newest));
+    return new Locked(locks, dialect.now(newest));
   }
 
   /** Adds what {@link Dialect#readLocks} answered to {@code locks}; returns the latest time. */

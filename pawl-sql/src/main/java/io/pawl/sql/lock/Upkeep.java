@@ -121,7 +121,7 @@ public final class Upkeep implements AutoCloseable {
     }
     writes.add(forget(idle.size(), lastToken));
     if (!session.commitIfLastChanges(writes)) {
-      throw LockRows.rowIsMissing();
+      throw LockRows.tokensAreLost(database);
     }
     return (long) idle.size();
   }
@@ -200,7 +200,7 @@ public final class Upkeep implements AutoCloseable {
               return first + 1;
             });
     if (!session.commitIfLastChanges(List.of(raise))) {
-      throw LockRows.rowIsMissing();
+      throw LockRows.tokensAreLost(database);
     }
     return 0;
   }
