@@ -112,6 +112,9 @@ public final class Bench implements Callable<Integer> {
         (e, command, result) -> {
           System.err.println(
               e instanceof BenchException ? "bench: " + e.getMessage() : "bench: " + e);
+          for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            System.err.println("bench: because of " + cause);
+          }
           return e instanceof IllegalArgumentException ? USAGE : FAILED;
         });
     line.getCommandSpec().exitCodeOnInvalidInput(USAGE);

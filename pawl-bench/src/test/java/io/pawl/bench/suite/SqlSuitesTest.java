@@ -65,6 +65,18 @@ class SqlSuitesTest {
         .allMatch(side -> side.has(Metric.LOG));
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void pruningForgetsWhatIsOldAndLosesNothing(SqlFlavour flavour) {
+    try (SqlGround ground = new SqlGround(flavour)) {
+      Section section =
+          new PruneSuite(flavour).measure("few", 5_000, ground, settings("few"), said -> {});
+
+      assertThat(section.sides()).hasSize(2).allMatch(side -> side.has(Metric.MAX));
+      assertThat(section.sides().get(1).figure(Metric.SECONDS)).isPositive();
+    }
+  }
+
   /** What these need of a server differs between two of them only. */
   @ParameterizedTest
   @EnumSource(names = {"MYSQL", "POSTGRESQL"})
