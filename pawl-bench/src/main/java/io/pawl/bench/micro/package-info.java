@@ -1,4 +1,4 @@
-/** JMH benchmarks of single operations. */
+/** Single operations: JMH benchmarks, and scripts on a Redis server. */
 @NullMarked
 package io.pawl.bench.micro;
 
