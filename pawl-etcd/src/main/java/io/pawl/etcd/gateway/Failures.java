@@ -7,6 +7,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,12 @@ public final class Failures {
           "no leader",
           "not leader",
           "server stopped",
-          "unavailable");
+          "unavailable",
+          "context canceled",
+          "deadline exceeded");
+
+  /** By which the gateway says that etcd examined a request and refused it. */
+  private static final Set<Integer> REFUSALS = Set.of(400, 401, 403, 404, 409, 412, 429);
 
   private static final List<String> DENIED =
       List.of("permission denied", "authentication failed", "user name is empty");
@@ -39,7 +45,10 @@ public final class Failures {
         : error;
   }
 
-  /** An answer with another status than 200. */
+  /**
+   * An answer with another status than 200. A status that is no certain refusal leaves the outcome
+   * unknown: a member that is being stopped answers 408 or 499 to what it has passed on.
+   */
   StoreException refused(int status, byte[] body, String path) {
     String message;
     try {
@@ -90,7 +99,7 @@ public final class Failures {
     if (message.contains("too many requests") || message.contains("learner")) {
       return StoreUnavailableException.unsent(what() + "said '" + message + "'", null);
     }
-    if (status >= 500 || OUTCOME_UNKNOWN.stream().anyMatch(message::contains)) {
+    if (!REFUSALS.contains(status) || OUTCOME_UNKNOWN.stream().anyMatch(message::contains)) {
       return new StoreUnavailableException(what() + "said '" + message + "'");
     }
     return new RefusedException(Reason.OTHER, what() + "said '" + message + "'");

@@ -4,10 +4,12 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -194,7 +196,9 @@ public final class Gateway implements AutoCloseable {
       throw new StoreDeniedException(
           "store '" + target + "' asks for authentication; give user and password in the URL");
     }
-    authentication.lock();
+    if (!locked(deadline)) {
+      throw new SocketTimeoutException("another request is being authenticated");
+    }
     try {
       String known = token;
       if (known != null && !known.equals(stale)) {
@@ -212,6 +216,15 @@ public final class Gateway implements AutoCloseable {
       return fresh;
     } finally {
       authentication.unlock();
+    }
+  }
+
+  private boolean locked(long deadline) {
+    try {
+      return authentication.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 

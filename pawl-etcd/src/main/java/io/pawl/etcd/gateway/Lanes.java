@@ -73,8 +73,8 @@ final class Lanes implements AutoCloseable {
   private void startLane() {
     Lane lane = new Lane();
     lane.thread = threads.newThread(lane);
-    lanes.add(lane);
     lane.thread.start();
+    lanes.add(lane);
   }
 
   /** The next requests, which travel together; empty at the end. */

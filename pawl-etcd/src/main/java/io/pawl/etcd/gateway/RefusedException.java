@@ -2,7 +2,7 @@ package io.pawl.etcd.gateway;
 
 import io.pawl.error.StoreException;
 
-/** etcd refused a request and changed nothing. */
+/** etcd refused a request. */
 public final class RefusedException extends StoreException {
 
   private static final long serialVersionUID = 1;
@@ -22,6 +22,14 @@ public final class RefusedException extends StoreException {
   RefusedException(Reason reason, String message) {
     super(message);
     this.reason = reason;
+  }
+
+  /**
+   * Returns whether the request certainly had no effect. One that passes the space quota is carried
+   * out and answered as if it were refused.
+   */
+  public boolean changedNothing() {
+    return reason != Reason.NO_SPACE;
   }
 
   public Reason reason() {

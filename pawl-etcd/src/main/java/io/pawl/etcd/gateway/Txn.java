@@ -123,6 +123,16 @@ public final class Txn {
             + "\"}");
   }
 
+  /** Holds if {@code key} was put last at {@code revision} or before, or is absent. */
+  public static Compare unchangedSince(String key, long revision) {
+    return new Compare(
+        "{\"target\":\"MOD\",\"result\":\"LESS\",\"key\":\""
+            + Json.encoded(key)
+            + "\",\"mod_revision\":\""
+            + (revision + 1)
+            + "\"}");
+  }
+
   /** Holds if every key that begins with {@code prefix} was created before {@code revision}. */
   public static Compare allBefore(String prefix, long revision) {
     return new Compare(

@@ -1,13 +1,14 @@
 package io.pawl.etcd.gateway;
 
 import io.pawl.concurrent.DaemonThreads;
-import io.pawl.error.StoreException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One stream of watches, on a connection and a thread of its own. The gateway takes its requests
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class WatchStream implements AutoCloseable {
 
   private static final ThreadFactory THREADS = DaemonThreads.numbered("pawl-etcd-watch-");
+  private static final Logger log = LoggerFactory.getLogger(WatchStream.class);
   private static final int LONGEST_LINE = 64 << 20;
   private static final long CLOSE_MILLIS = 1_000;
 
@@ -102,8 +104,9 @@ public final class WatchStream implements AutoCloseable {
       if (!closed && begin(open, deadline) == 200) {
         read(open);
       }
-    } catch (IOException | StoreException | IllegalArgumentException e) {
+    } catch (IOException | RuntimeException e) {
       // whoever waits asks again on its own, and the stream is begun anew
+      log.debug("a stream of watches ended", e);
     } finally {
       closeConnection();
       if (!closed) {
