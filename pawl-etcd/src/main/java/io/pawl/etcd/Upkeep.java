@@ -30,6 +30,9 @@ final class Upkeep implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.numbered("pawl-etcd-timer-"));
   private boolean armed;
 
+  /** Since the round under way began: it may have missed what it was called for. */
+  private boolean woken;
+
   Upkeep(Round round) {
     this.round = round;
   }
@@ -38,6 +41,7 @@ final class Upkeep implements AutoCloseable {
   void wake() {
     mutex.lock();
     try {
+      woken = true;
       if (!armed) {
         armed = true;
         arm(SHORTEST_NANOS);
@@ -57,6 +61,12 @@ final class Upkeep implements AutoCloseable {
 
   private void run() {
     long next = LONGEST_NANOS;
+    mutex.lock();
+    try {
+      woken = false;
+    } finally {
+      mutex.unlock();
+    }
     try {
       next = round.run(System.nanoTime());
     } catch (RuntimeException | Error e) {
@@ -64,6 +74,9 @@ final class Upkeep implements AutoCloseable {
     }
     mutex.lock();
     try {
+      if (woken) {
+        next = SHORTEST_NANOS;
+      }
       armed = next > 0;
       if (armed) {
         arm(Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, next)));
