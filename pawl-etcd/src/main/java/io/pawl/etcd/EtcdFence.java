@@ -9,6 +9,7 @@ import io.pawl.spi.LockName;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Tokens;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside etcd: one transaction compares
@@ -32,7 +33,13 @@ import java.util.List;
  */
 public final class EtcdFence implements AutoCloseable {
 
+  private static final int MOST_TRIES = 10;
+
   private final Gateway gateway;
+
+  /** The largest revision that was seen, which a write compares: no write comes late. */
+  private final AtomicLong seen = new AtomicLong();
+
   private final String namespace;
 
   private EtcdFence(EtcdUrl url) {
@@ -51,7 +58,9 @@ public final class EtcdFence implements AutoCloseable {
   }
 
   /**
-   * Puts {@code value} under {@code key} if no larger token was seen for that key. One round trip.
+   * Puts {@code value} under {@code key} if no larger token was seen for that key. One round trip,
+   * and another where somebody else wrote since. A write that was not answered takes no effect any
+   * more once a later one of this object under the same key was answered.
    *
    * @param key the key itself, as any etcd client reads it: 1 to 512 bytes of UTF-8 without control
    *     characters
@@ -101,13 +110,33 @@ public final class EtcdFence implements AutoCloseable {
         writes.length == 0
             ? List.of(Txn.put(fence, text, 0))
             : List.of(Txn.put(fence, text, 0), writes[0]);
-    Txn txn = Txn.of(List.of(Txn.hasGreaterValue(fence, text)), List.of(Txn.get(fence)), accepted);
-    TxnReply reply;
+    for (int i = 0; i < MOST_TRIES; i++) {
+      Txn asItWas = Txn.of(List.of(Txn.unchangedSince(fence, seen.get())), accepted, List.of());
+      TxnReply reply =
+          ask(
+              Txn.of(
+                  List.of(Txn.hasGreaterValue(fence, text)),
+                  List.of(Txn.get(fence)),
+                  List.of(Txn.nested(asItWas))));
+      seen.accumulateAndGet(reply.revision(), Math::max);
+      if (!reply.succeeded() && reply.nested(0).succeeded()) {
+        return;
+      }
+      refuseIfStale(key, token, reply);
+    }
+    throw new StoreException(
+        "the largest token of '" + key + "' changed " + MOST_TRIES + " times; try again");
+  }
+
+  private TxnReply ask(Txn txn) {
     try {
-      reply = gateway.txn(txn).join();
+      return gateway.txn(txn).join();
     } catch (RuntimeException e) {
       throw SharedLease.asUnchecked(e);
     }
+  }
+
+  private static void refuseIfStale(String key, long token, TxnReply reply) {
     if (reply.succeeded()) {
       throw new StaleTokenException(
           "token "
