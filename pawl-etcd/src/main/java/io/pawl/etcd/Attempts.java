@@ -3,8 +3,9 @@ package io.pawl.etcd;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.Kinds.Known;
+import io.pawl.etcd.LocalClaim.Version;
 import io.pawl.etcd.Look.Seen;
-import io.pawl.etcd.SharedLease.Pass;
+import io.pawl.etcd.Passes.Pass;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.KeyValue;
@@ -39,6 +40,9 @@ final class Attempts {
   /** How often others may come first before a claim that does not queue is told that it is busy. */
   private static final int MOST_ROUNDS = 50;
 
+  /** So many passes of one claim may be in doubt: its withdrawal deletes them all at once. */
+  private static final int MOST_PASSES = 64;
+
   /** What is left for claims of other locks when a token floor is as large as may be. */
   private static final long ROOM = 1L << 32;
 
@@ -64,6 +68,16 @@ final class Attempts {
     }
     if (local.isKnown()) {
       return standings.again(local);
+    }
+    if (local.passes.size() >= MOST_PASSES) {
+      return CompletableFuture.failedFuture(
+          StoreUnavailableException.unsent(
+              "store '"
+                  + gateway.target()
+                  + "' has not answered "
+                  + MOST_PASSES
+                  + " attempts of one claim",
+              null));
     }
     return make(local, null, 1)
         .whenComplete(
@@ -104,7 +118,6 @@ final class Attempts {
 
   private CompletableFuture<Answer> send(LocalClaim local, Try one) {
     local.base = one.wanted.base();
-    local.etcdLease = one.pass.lease();
     boolean isFirst = local.passes.add(one.pass.key());
     return gateway
         .txn(txn(local, one))
@@ -118,14 +131,14 @@ final class Attempts {
   }
 
   private static boolean hadNoEffect(Throwable error) {
-    return error instanceof RefusedException
+    return (error instanceof RefusedException refused && refused.changedNothing())
         || (error instanceof StoreUnavailableException silent && silent.isUnsent());
   }
 
   /** A lease that is gone refuses the whole transaction: nothing was changed. */
   private CompletableFuture<Standing> again(LocalClaim local, Throwable error, int tries) {
     if (RefusedException.is(error, Reason.LEASE_GONE) && tries < MOST_TRIES) {
-      kinds.lease().isGone();
+      kinds.lease().isGone(kinds.lease().id());
       return local.lease.check().thenCompose(lease -> make(local, null, tries + 1));
     }
     return CompletableFuture.failedFuture(error);
@@ -152,7 +165,7 @@ final class Attempts {
     Claim claim = local.claim;
     String kindKey = keys.kind(claim.lock());
     Known known = one.known;
-    Txn.Op put = Txn.put(local.key, local.stored().text(), local.etcdLease);
+    Txn.Op put = Txn.put(local.key, local.stored(local.version()).text(), one.pass.lease());
     Txn.Op putKind = Txn.put(kindKey, one.wanted.toString(), one.kindLease);
     boolean stamps = !one.wanted.equals(known.kind()) || known.lease() != one.kindLease;
 
@@ -164,7 +177,7 @@ final class Attempts {
       isNew.addAll(isFree(claim, one.guard));
     }
     List<Txn.Op> reads =
-        claim.queues() ? look.reads(claim.lock(), local.mode, local.key, 0) : List.of();
+        claim.queues() ? look.reads(claim.lock(), local.mode(), local.key, 0) : List.of();
 
     List<Txn.Op> knows = new ArrayList<>();
     knows.add(put);
@@ -215,7 +228,8 @@ final class Attempts {
     TxnReply done = reply.succeeded() ? reply : reply.nested(0);
     if (done.succeeded()) {
       kinds.learn(local.lock(), one.wanted, one.kindLease);
-      return made(local, done);
+      local.kindLease = one.kindLease;
+      return made(local, one.pass.lease(), done);
     }
     Optional<StoredKind> kind = done.found(0).stream().findFirst().map(StoredKind::parse);
     if (!done.found(1).isEmpty()) {
@@ -224,7 +238,7 @@ final class Attempts {
     if (!done.found(2).isEmpty()) {
       return ended(local);
     }
-    if (kind.isPresent() && !kind.get().kind().takes(local.mode)) {
+    if (kind.isPresent() && !kind.get().kind().takes(local.mode())) {
       return ended(local, new Standing.OtherKind(kind.get().kind()));
     }
     boolean hasPass = !done.found(3).isEmpty();
@@ -255,10 +269,11 @@ final class Attempts {
             + " times while it was taken; try again");
   }
 
-  private CompletableFuture<Standing> made(LocalClaim local, TxnReply done) {
+  private CompletableFuture<Standing> made(LocalClaim local, long lease, TxnReply done) {
     local.createRevision = done.revision();
+    local.learn(new Version(done.revision(), lease, local.mode(), false));
     Claim claim = local.claim;
-    Standing.Held tokens = local.stored().held(claim.lock(), local.createRevision);
+    Standing.Held tokens = local.stored(local.version()).held(claim.lock(), local.createRevision);
     if (tokens.token() <= claim.tokenFloor()) {
       return CompletableFuture.failedFuture(
           new StoreException(
@@ -271,7 +286,7 @@ final class Attempts {
                   + "; was the cluster restored from a backup? Try again"));
     }
     if (!claim.queues()) {
-      return standings.told(local, new Seen.Held(local.etcdLease));
+      return standings.told(local, new Seen.Held(lease, done.revision()));
     }
     return standings.told(local, look.of(local, local.createRevision, done, 1));
   }
@@ -284,9 +299,7 @@ final class Attempts {
     }
     local.createRevision = own.createRevision();
     local.base = stored.base();
-    local.mode = stored.mode();
-    local.granted = stored.granted();
-    local.etcdLease = own.lease();
+    local.learn(Version.of(own));
     return standings.again(local);
   }
 

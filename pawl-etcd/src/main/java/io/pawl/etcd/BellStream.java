@@ -36,7 +36,8 @@ final class BellStream implements WatchStream.Listener {
     this.wide = wide;
   }
 
-  String lockOf(Event event) {
+  /** The lock that an event concerns; null for a key that is nobody's. */
+  @Nullable String lockOf(Event event) {
     if (!wide) {
       return names.get(event.watch() / 2);
     }

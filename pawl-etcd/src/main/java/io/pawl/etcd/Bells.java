@@ -239,6 +239,9 @@ final class Bells {
     try {
       for (Event event : events) {
         String name = stream.lockOf(event);
+        if (name == null) {
+          continue;
+        }
         Lock lock = locks.get(name);
         if (stream.wide) {
           stream.tells(name, event.revision());

@@ -208,9 +208,10 @@ final class Claims {
             local.dueAt = local.minHoldOverAt();
           }
         }
-        if (local.stage == Stage.ALIVE) {
+        if (local.needsTheSharedLease(now)) {
           used.add(local.lease);
-        } else if (now - local.dueAt >= 0) {
+        }
+        if (local.stage != Stage.ALIVE && now - local.dueAt >= 0 && !local.removing) {
           if (local.stage == Stage.LINGERING) {
             ends(local, now);
           }
@@ -224,13 +225,26 @@ final class Claims {
     }
   }
 
-  /** The leases of claims that their owners have not given back. */
+  /** The claims that are held, as far as is known. */
+  List<LocalClaim> held() {
+    mutex.lock();
+    try {
+      return byId.values().stream()
+          .filter(local -> local.stage == Stage.ALIVE && local.held)
+          .toList();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** The leases that may not be revoked: whoever needs them is not done with them. */
   Set<SharedLease> inUse() {
+    long now = System.nanoTime();
     Set<SharedLease> used = new HashSet<>();
     mutex.lock();
     try {
       for (LocalClaim local : byId.values()) {
-        if (local.stage == Stage.ALIVE) {
+        if (local.needsTheSharedLease(now)) {
           used.add(local.lease);
         }
       }

@@ -29,20 +29,28 @@ import java.util.concurrent.TimeUnit;
  * waits watches the claim nearest before it, and asks every 2 s all the same.
  *
  * <p>docs/ETCD.md has the layout and what becomes of faults; the package's Javadoc has the
- * arguments for exclusion. Every stage completes within about twice the timeout of a request, for
- * each request that it needs: one, and up to four more where it needs a lease of etcd's first.
- * Thread-safe. Stages complete, and bells ring, on threads of the store's connections.
+ * arguments for exclusion. Every stage completes within three times the timeout of a request,
+ * however many it needs and whatever is before it; only {@link #list} takes as long as there are
+ * locks. Thread-safe. Stages complete, and bells ring, on threads of the store's own.
  */
 public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
 
   /** How many claims one renewal carries: as many as one transaction may read. */
   private static final int RENEW_BATCH = 100;
 
+  /** How many timeouts of a request a verb lasts at most. */
+  private static final int MOST_TIMEOUTS = 3;
+
   private static final long CLOSE_MILLIS = 2_000;
 
+  /** How often the kinds of held locks are looked after whose claims are seldom renewed: 1 min. */
+  private static final long KINDS_NANOS = 60_000_000_000L;
+
   private final Gateway gateway;
-  private final Turns turns = new Turns();
+  private final Deadlines deadlines;
+  private final Turns turns;
   private final Leases leases;
+  private final Kinds kinds;
   private final Claims claims;
   private final Standings standings;
   private final Attempts attempts;
@@ -50,10 +58,16 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   private final Inspection inspection;
   private final Upkeep upkeep;
 
-  private EtcdStore(EtcdUrl url, Gateway gateway) {
+  /** When the kinds of held locks were looked after, on the thread of upkeep. */
+  private long kindsAt = System.nanoTime();
+
+  private EtcdStore(EtcdUrl url, Gateway gateway, long kindSeconds) {
     this.gateway = gateway;
     Keys keys = new Keys(url.namespace());
-    Kinds kinds = new Kinds(gateway, keys);
+    this.deadlines =
+        new Deadlines(url.toString(), MOST_TIMEOUTS * url.target().timeout().toNanos());
+    this.turns = new Turns(deadlines);
+    this.kinds = new Kinds(gateway, keys, kindSeconds);
     Look look = new Look(gateway, keys);
     this.leases = new Leases(gateway, keys);
     this.claims = new Claims(leases, keys, url.toString());
@@ -77,9 +91,16 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   }
 
   static EtcdStore connect(EtcdUrl url) {
+    return connect(url, Kinds.SECONDS);
+  }
+
+  /**
+   * @param kindSeconds how long a lock's kind is stored at most after its last use
+   */
+  static EtcdStore connect(EtcdUrl url, long kindSeconds) {
     Gateway gateway = new Gateway(url.target());
     try {
-      return new EtcdStore(url, gateway);
+      return new EtcdStore(url, gateway, kindSeconds);
     } catch (RuntimeException e) {
       gateway.close();
       throw e;
@@ -100,9 +121,15 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     leases.keepAlive(work.used(), now);
     for (LocalClaim local : work.remove()) {
       standings.bells().forget(local);
-      CompletableFuture<Void> removed = turns.take(local.lock(), () -> withdrawals.of(local));
+      local.removing = true;
       // a failure leaves it on the list
-      removed.exceptionally(error -> null);
+      turns
+          .take(local.lock(), () -> withdrawals.of(local))
+          .whenComplete((nothing, error) -> local.removing = false);
+    }
+    if (now - kindsAt >= KINDS_NANOS) {
+      kindsAt = now;
+      claims.held().forEach(kinds::remember);
     }
     boolean nothingWatched = standings.bells().tick(now);
     long period = leases.periodNanos();
@@ -127,7 +154,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   /** One round trip for a hundred claims that are held, or fifty that wait. */
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> asked) {
-    return plain(standings.renew(asked));
+    return plain(deadlines.limited(standings.renew(asked)));
   }
 
   /** One round trip. */
@@ -169,13 +196,13 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   /** Two round trips. */
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
-    return plain(inspection.show(lock));
+    return plain(deadlines.limited(inspection.show(lock)));
   }
 
   /** Two round trips. */
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
-    return plain(inspection.evict(lock, token));
+    return plain(deadlines.limited(inspection.evict(lock, token)));
   }
 
   /**
@@ -184,7 +211,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
    */
   @Override
   public CompletionStage<Boolean> setKind(String lock, Kind kind) {
-    return plain(inspection.setKind(lock, kind));
+    return plain(deadlines.limited(inspection.setKind(lock, kind)));
   }
 
   @Override
@@ -211,6 +238,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
           .join();
     }
     gateway.close();
+    deadlines.close();
   }
 
   @Override

@@ -16,6 +16,7 @@ import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -80,6 +81,13 @@ record EtcdUrl(Target target, String namespace) {
           scheme,
           "the namespace after the / is not 1 to 128 letters, digits, '_', '.', '-', or several such"
               + " words with a / between");
+    }
+    if (Arrays.stream(namespace.split("/")).anyMatch(Keys.PARTS::contains)) {
+      throw wrong(
+          scheme,
+          "none of the words of the namespace may be "
+              + String.join(", ", Keys.PARTS.stream().sorted().toList())
+              + ": its keys would be another namespace's");
     }
     boolean tls = scheme.equals("etcds") || flag(scheme, parameters, "tls");
     Duration timeout = timeout(shown, parameters);

@@ -23,10 +23,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What people see of locks, and how they correct them. Thread-safe. */
 final class Inspection {
 
+  private static final Logger log = LoggerFactory.getLogger(Inspection.class);
   private static final int PAGE = 500;
 
   /** How many locks are read at once. */
@@ -48,13 +51,38 @@ final class Inspection {
   }
 
   /** One lock as it is stored. */
-  private record Stored(
-      @Nullable StoredKind kind, long kindRevision, List<KeyValue> claims, long revision) {
+  private record Stored(@Nullable KeyValue kindKey, List<KeyValue> claims, long revision) {
+
+    @Nullable StoredKind kind() {
+      return kindKey == null ? null : StoredKind.parse(kindKey);
+    }
+
+    long base() {
+      StoredKind kind = kind();
+      return kind == null ? 0 : kind.base();
+    }
 
     Kind kindOfClaims() {
+      StoredKind kind = kind();
       return kind != null
           ? kind.kind()
           : new Kind(claims.isEmpty() ? 0 : StoredClaim.parse(claims.get(0)).mode().capacity());
+    }
+
+    /** Whether Pawl has written all of it. */
+    boolean isReadable(String lock) {
+      try {
+        kind();
+        claims.forEach(
+            each -> {
+              StoredClaim.parse(each);
+              Keys.idOf(each.key());
+            });
+        return true;
+      } catch (StoreException e) {
+        log.warn("lock '{}' is left out of a list: {}", lock, e.getMessage());
+        return false;
+      }
     }
 
     List<KeyValue> holders() {
@@ -76,19 +104,15 @@ final class Inspection {
   }
 
   private static Stored stored(TxnReply reply) {
-    Optional<KeyValue> kind = reply.found(0).stream().findFirst();
-    return new Stored(
-        kind.map(StoredKind::parse).orElse(null),
-        kind.map(KeyValue::modRevision).orElse(0L),
-        reply.found(1),
-        reply.revision());
+    List<KeyValue> kind = reply.found(0);
+    return new Stored(kind.isEmpty() ? null : kind.get(0), reply.found(1), reply.revision());
   }
 
   CompletableFuture<Optional<LockView>> show(String lock) {
     return read(lock)
         .thenCompose(
             stored ->
-                stored.kind == null && stored.claims.isEmpty()
+                stored.kindKey == null && stored.claims.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.empty())
                     : ends(stored.claims).thenApply(ends -> Optional.of(view(lock, stored, ends))));
   }
@@ -124,14 +148,13 @@ final class Inspection {
             .filter(each -> !held.contains(each))
             .map(each -> claim(lock, each, false, ends))
             .toList();
-    StoredKind kind = stored.kind;
     long last =
         held.isEmpty()
-            ? StoredClaim.firstToken(kind == null ? 0 : kind.base(), stored.revision + 1) - 1
+            ? StoredClaim.firstToken(stored.base(), stored.revision + 1) - 1
             : holders.get(holders.size() - 1).lastToken();
     return new LockView(
         lock,
-        kind == null && held.isEmpty() ? null : stored.kindOfClaims(),
+        stored.kindKey == null && held.isEmpty() ? null : stored.kindOfClaims(),
         last,
         holders,
         waiters);
@@ -181,7 +204,10 @@ final class Inspection {
         .thenCompose(
             ends -> {
               for (int i = 0; i < some.size(); i++) {
-                views.add(view(some.get(i), read.get(i).join(), ends));
+                Stored stored = read.get(i).join();
+                if (stored.isReadable(some.get(i))) {
+                  views.add(view(some.get(i), stored, ends));
+                }
               }
               return views(locks, from + STEP, views);
             });
@@ -194,7 +220,12 @@ final class Inspection {
         .thenCompose(
             reply -> {
               List<KeyValue> page = reply.found(0);
-              page.forEach(each -> names.put(keys.lockOf(each.key()), true));
+              for (KeyValue each : page) {
+                String name = keys.lockOf(each.key());
+                if (name != null) {
+                  names.put(name, true);
+                }
+              }
               return page.size() < PAGE || names.size() > limit
                   ? CompletableFuture.completedFuture(names)
                   : pages(page.get(page.size() - 1).key() + '\0', limit, names);
@@ -227,21 +258,18 @@ final class Inspection {
 
   private CompletableFuture<Boolean> setKind(String lock, Kind kind, int tries) {
     return read(lock)
-        .thenCombine(kinds.lease().current(), (stored, lease) -> new Change(stored, lease))
         .thenCompose(
-            change -> {
-              Stored stored = change.stored;
+            stored -> {
               Kind was = stored.kindOfClaims();
               if (!stored.claims.isEmpty() && was.isSemaphore() != kind.isSemaphore()) {
                 return CompletableFuture.completedFuture(false);
               }
-              return gateway
-                  .txn(change(lock, kind, stored, change.lease))
+              StoredKind now = new StoredKind(kind, stored.base());
+              return kinds
+                  .on(now, lease -> gateway.txn(change(lock, now, stored, lease)))
                   .thenCompose(reply -> changed(lock, kind, reply.succeeded(), tries));
             });
   }
-
-  private record Change(Stored stored, long lease) {}
 
   private CompletableFuture<Boolean> changed(String lock, Kind kind, boolean done, int tries) {
     if (done) {
@@ -263,14 +291,14 @@ final class Inspection {
    * other came: then those are held that were. Such as would not be any more are marked; those that
    * want too much lose their place.
    */
-  private Txn change(String lock, Kind kind, Stored stored, long lease) {
+  private Txn change(String lock, StoredKind now, Stored stored, long lease) {
     String kindKey = keys.kind(lock);
-    StoredKind was = stored.kind;
-    StoredKind now = new StoredKind(kind, was == null ? 0 : was.base());
+    Kind kind = now.kind();
     List<Txn.Compare> conditions = new ArrayList<>();
     List<Txn.Op> ops = new ArrayList<>();
-    conditions.add(Txn.isUnchanged(kindKey, stored.kindRevision));
-    ops.add(Txn.put(kindKey, now.toString(), now.base() == 0 ? lease : 0));
+    KeyValue was = stored.kindKey;
+    conditions.add(Txn.isUnchanged(kindKey, was == null ? 0 : was.modRevision()));
+    ops.add(Txn.put(kindKey, now.toString(), lease));
     if (stored.kindOfClaims().isSemaphore() != kind.isSemaphore()) {
       conditions.add(Txn.isEmpty(keys.claims(lock)));
     } else if (kind.capacity() < stored.kindOfClaims().capacity()) {

@@ -1,10 +1,16 @@
 package io.pawl.etcd;
 
+import io.pawl.error.StoreException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Where things are stored; the package's Javadoc has the layout. Thread-safe. */
 final class Keys {
+
+  /** The words that follow a namespace, of which it may have none. */
+  static final Set<String> PARTS = Set.of("claim", "kind", "pass", "withdrawn", "fence");
 
   private final String namespace;
 
@@ -51,10 +57,11 @@ final class Keys {
     return namespace + "/pass/" + name;
   }
 
-  /** The lock of a key that begins with {@link #claims()}. */
-  String lockOf(String claimKey) {
+  /** The lock of a key that begins with {@link #claims()}; null if Pawl did not make the key. */
+  @Nullable String lockOf(String claimKey) {
     int start = claims().length();
-    return unescaped(claimKey.substring(start, claimKey.indexOf('/', start)));
+    int end = claimKey.indexOf('/', start);
+    return end < 0 ? null : unescaped(claimKey.substring(start, end));
   }
 
   /** The lock of a key that begins with {@link #kinds()}. */
@@ -63,7 +70,11 @@ final class Keys {
   }
 
   static ClaimId idOf(String claimKey) {
-    return ClaimId.parse(claimKey.substring(claimKey.lastIndexOf('/') + 1));
+    try {
+      return ClaimId.parse(claimKey.substring(claimKey.lastIndexOf('/') + 1));
+    } catch (IllegalArgumentException e) {
+      throw new StoreException("Pawl did not make the key '" + claimKey + "'; delete it", e);
+    }
   }
 
   static String escaped(String name) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongFunction;
 
 /**
  * What this client believes of the kinds of locks, and the lease that remembers them: a kind is
@@ -18,7 +19,12 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Kinds {
 
   private static final int MOST = 10_000;
-  private static final long SECONDS = 1_200;
+
+  /** How long a kind is stored at most after its last use; at least half of it. */
+  static final long SECONDS = 1_200;
+
+  /** How often a kind may turn out to be another than was believed. */
+  private static final int MOST_TRIES = 4;
 
   /**
    * @param lease on which it was put last, 0 if this client has not
@@ -39,10 +45,13 @@ final class Kinds {
         }
       };
 
-  Kinds(Gateway gateway, Keys keys) {
+  /**
+   * @param seconds for how long a kind is stored at most after its last use, at least half of it
+   */
+  Kinds(Gateway gateway, Keys keys, long seconds) {
     this.gateway = gateway;
     this.keys = keys;
-    this.lease = new PassingLease(gateway, SECONDS);
+    this.lease = new PassingLease(gateway, seconds);
   }
 
   PassingLease lease() {
@@ -71,34 +80,83 @@ final class Kinds {
     }
   }
 
-  /** Puts the kind of a lock that is still held, if this client has not done so of late. */
-  void remember(String lock, Mode mode) {
-    Known one = of(lock, mode);
-    if (one.kind.base() != 0) {
-      return;
+  /**
+   * Runs a request that puts {@code kind}, with the lease to put it on, 0 for none. If etcd no
+   * longer has the lease, once more with the next one.
+   */
+  <T> CompletableFuture<T> on(StoredKind kind, LongFunction<CompletableFuture<T>> request) {
+    return kind.base() == 0 ? lease.with(request) : request.apply(0);
+  }
+
+  /**
+   * Puts the kind of a claim's lock, if that was not done for it on the current lease. Nobody waits
+   * for it: a failure leaves it to the next time.
+   */
+  void remember(LocalClaim local) {
+    StoredKind kind = held(local).kind;
+    if (kind.base() == 0 && !(local.kindLease != 0 && local.kindLease == lease.id())) {
+      lease.with(id -> remember(local, id, 0, MOST_TRIES)).exceptionally(error -> false);
     }
-    CompletableFuture<Long> current = lease.current();
-    if (current.isDone() && !current.isCompletedExceptionally() && current.join() == one.lease) {
-      return;
+  }
+
+  /** What the lock of a claim is believed to be that is held, whatever its claim was made for. */
+  private Known held(LocalClaim local) {
+    mutex.lock();
+    try {
+      Known one = known.get(local.lock());
+      return one == null ? new Known(StoredKind.of(new Kind(local.mode().capacity())), 0) : one;
+    } finally {
+      mutex.unlock();
     }
-    String key = keys.kind(lock);
+  }
+
+  /**
+   * Compares the revision at which it was put, so that a late copy does not put it back on a lease
+   * that ends sooner.
+   *
+   * @param revision of the store when this was asked for; 0 if it is not known
+   */
+  private CompletableFuture<Boolean> remember(LocalClaim local, long id, long revision, int tries) {
+    Known one = held(local);
+    if (one.kind.base() != 0 || one.lease == id || tries == 0) {
+      local.kindLease = one.lease == id ? id : local.kindLease;
+      return CompletableFuture.completedFuture(true);
+    }
+    String key = keys.kind(local.lock());
     String text = one.kind.toString();
-    current.thenCompose(
-        id -> {
-          Txn.Op put = Txn.put(key, text, id);
-          Txn ifAbsent = Txn.of(List.of(Txn.isAbsent(key)), List.of(put), List.of());
-          return gateway
-              .txn(
-                  Txn.of(
-                      List.of(Txn.hasValue(key, text)),
-                      List.of(put),
-                      List.of(Txn.nested(ifAbsent))))
-              .thenAccept(
-                  reply -> {
-                    if (reply.succeeded()) {
-                      learn(lock, one.kind, id);
-                    }
-                  });
-        });
+    return gateway
+        .txn(
+            Txn.of(
+                List.of(Txn.hasValue(key, text), Txn.unchangedSince(key, revision)),
+                List.of(Txn.put(key, text, id)),
+                List.of(Txn.get(key))))
+        .thenCompose(
+            reply -> {
+              if (reply.succeeded()) {
+                learn(local.lock(), one.kind, id);
+              } else if (reply.found(0).isEmpty()) {
+                return restore(local, one.kind, id);
+              } else {
+                learn(local.lock(), StoredKind.parse(reply.found(0).get(0)), 0);
+              }
+              return remember(local, id, reply.revision(), tries - 1);
+            });
+  }
+
+  /** It was deleted, or ran out, under a claim that relies on it. */
+  private CompletableFuture<Boolean> restore(LocalClaim local, StoredKind kind, long id) {
+    String key = keys.kind(local.lock());
+    return gateway
+        .txn(
+            Txn.of(
+                List.of(Txn.isAbsent(key)), List.of(Txn.put(key, kind.toString(), id)), List.of()))
+        .thenApply(
+            reply -> {
+              if (reply.succeeded()) {
+                learn(local.lock(), kind, id);
+                local.kindLease = id;
+              }
+              return reply.succeeded();
+            });
   }
 }

@@ -1,11 +1,14 @@
 package io.pawl.etcd;
 
+import io.pawl.etcd.gateway.KeyValue;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What this client knows of one of its claims, from the first attempt until the store has seen it
@@ -50,16 +53,19 @@ final class LocalClaim {
 
   volatile long base;
 
-  /** The etcd lease that the key is attached to, 0 until it is known. */
-  volatile long etcdLease;
+  /** The etcd lease that keeps it for its shortest hold, whatever becomes of its client. */
+  volatile @Nullable OwnLease own;
 
-  /** Until when that lease keeps it without being kept alive; 0 for the shared one. */
-  volatile long ownLeaseUntil;
+  /** The lease on which its lock's kind was put for its sake, 0 if it was not. */
+  volatile long kindLease;
 
-  /** As it is stored. */
-  volatile Mode mode;
+  /** Its removal is under way. */
+  volatile boolean removing;
 
-  volatile boolean granted;
+  private volatile Version version;
+
+  /** The largest mod revision that a change of its key has compared, see {@link Rewrites}. */
+  private final AtomicLong compared = new AtomicLong();
 
   volatile boolean held;
 
@@ -74,7 +80,7 @@ final class LocalClaim {
     this.key = key;
     this.lease = lease;
     this.since = since;
-    this.mode = claim.mode();
+    this.version = new Version(0, 0, claim.mode(), false);
     this.heardAt = now;
   }
 
@@ -82,10 +88,58 @@ final class LocalClaim {
     return claim.lock();
   }
 
+  /**
+   * Its key as it was put.
+   *
+   * @param modRevision when; 0 if it was not, as far as is known
+   * @param lease to which it was attached
+   * @param granted whether it is held whatever stands before it
+   */
+  record Version(long modRevision, long lease, Mode mode, boolean granted) {
+
+    static Version of(KeyValue key) {
+      StoredClaim stored = StoredClaim.parse(key);
+      return new Version(key.modRevision(), key.lease(), stored.mode(), stored.granted());
+    }
+  }
+
+  /**
+   * A lease that nobody keeps alive.
+   *
+   * @param until when it ends at the earliest, in terms of {@link System#nanoTime}
+   */
+  record OwnLease(long id, long until) {}
+
+  /** Its key as this client knows it. */
+  Version version() {
+    return version;
+  }
+
+  synchronized void learn(Version seen) {
+    if (seen.modRevision > version.modRevision) {
+      version = seen;
+    }
+  }
+
+  /** A change that compares {@code modRevision} is about to be sent. */
+  void willCompare(long modRevision) {
+    compared.accumulateAndGet(modRevision, Math::max);
+  }
+
+  /** Whether no change that was sent can take effect on its key as it was put at a revision. */
+  boolean isSettled(long modRevision) {
+    return modRevision > compared.get();
+  }
+
+  /** As what it is stored. */
+  Mode mode() {
+    return version().mode;
+  }
+
   /** Its value, as far as it is not ended. */
-  StoredClaim stored() {
-    StoredClaim stored = StoredClaim.of(claim, base, since).as(mode);
-    return granted ? stored.asGranted() : stored;
+  StoredClaim stored(Version as) {
+    StoredClaim stored = StoredClaim.of(claim, base, since).as(as.mode);
+    return as.granted ? stored.asGranted() : stored;
   }
 
   boolean isKnown() {
@@ -103,6 +157,26 @@ final class LocalClaim {
   /** When its shortest hold is over, once it has begun. */
   long minHoldOverAt() {
     return grantedAt + claim.minHoldMillis() * 1_000_000;
+  }
+
+  /** Whether its shortest hold may be longer than what its client was promised of its lease. */
+  boolean outlastsItsLease() {
+    return heardOf
+        && !claim.minHold().isZero()
+        && minHoldOverAt() - (heardAt + claim.lease().toNanos()) > 0;
+  }
+
+  /**
+   * Whether the shared lease has to be left to it: for its client's sake, or its shortest hold's.
+   */
+  boolean needsTheSharedLease(long now) {
+    return stage == Stage.ALIVE || (keepsItsShortestHold(now) && !isOnItsOwn());
+  }
+
+  private boolean isOnItsOwn() {
+    OwnLease lease = own;
+    Version known = version();
+    return lease != null && known.lease == lease.id && isSettled(known.modRevision);
   }
 
   /** Whether it stands in the way though its client may have fallen silent. */

@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.KeyValue;
@@ -40,14 +41,19 @@ final class Look {
     /** Its key is not there any more. */
     record Absent() implements Seen {}
 
-    record Held(long etcdLease) implements Seen {}
+    /**
+     * @param etcdLease on which its key was
+     * @param modRevision at which the key was put so
+     */
+    record Held(long etcdLease, long modRevision) implements Seen {}
 
     /**
      * @param blocker the key whose end may change it; null for any of the lock
      * @param first whether that is the first of all, so that its end certainly changes it
      * @param revision of the store at which all of this was so
      */
-    record Waits(@Nullable String blocker, boolean first, long revision, long etcdLease)
+    record Waits(
+        @Nullable String blocker, boolean first, long revision, long etcdLease, long modRevision)
         implements Seen {}
   }
 
@@ -87,7 +93,7 @@ final class Look {
       List<Txn.Op> more =
           held
               ? List.of(Txn.getKeyOnly(local.key))
-              : reads(local.lock(), local.mode, local.key, local.createRevision);
+              : reads(local.lock(), local.mode(), local.key, local.createRevision);
       if (ops.size() + more.size() > Txn.MAX_OPS) {
         parts.add(read(List.copyOf(part), List.copyOf(ops), seen, failure));
         part.clear();
@@ -119,12 +125,11 @@ final class Look {
         .thenAccept(
             reply -> {
               for (Question each : part) {
-                LocalClaim local = each.local();
-                seen.put(
-                    local,
-                    each.held()
-                        ? held(local, reply, each.from())
-                        : of(local, local.createRevision, reply, each.from()));
+                try {
+                  seen.put(each.local(), seen(each, reply));
+                } catch (StoreException unreadable) {
+                  failure.set(unreadable); // of this one's neighbours: nobody else's matter
+                }
               }
             })
         .exceptionally(
@@ -134,11 +139,22 @@ final class Look {
             });
   }
 
+  private Seen seen(Question one, TxnReply reply) {
+    LocalClaim local = one.local();
+    return one.held()
+        ? held(local, reply, one.from())
+        : of(local, local.createRevision, reply, one.from());
+  }
+
   private static Seen held(LocalClaim local, TxnReply reply, int from) {
     List<KeyValue> found = reply.found(from);
     return found.isEmpty() || found.get(0).createRevision() != local.createRevision
         ? new Seen.Absent()
-        : new Seen.Held(found.get(0).lease());
+        : held(found.get(0));
+  }
+
+  private static Seen held(KeyValue own) {
+    return new Seen.Held(own.lease(), own.modRevision());
   }
 
   /**
@@ -147,10 +163,10 @@ final class Look {
    * @param from the position of the first result
    */
   Seen of(LocalClaim local, long createRevision, TxnReply reply, int from) {
-    if (local.mode instanceof Mode.Exclusive) {
+    if (local.mode() instanceof Mode.Exclusive) {
       return exclusive(local.key, createRevision, reply, from);
     }
-    if (local.mode instanceof Mode.Shared) {
+    if (local.mode() instanceof Mode.Shared) {
       return shared(local.key, createRevision, reply, from);
     }
     return permits(local, createRevision, reply, from);
@@ -167,15 +183,15 @@ final class Look {
     if (!isOwn(latest, key, createRevision)) {
       return new Seen.Absent();
     }
-    long lease = latest.get(0).lease();
+    KeyValue own = latest.get(0);
     return latest.size() == 1
-        ? new Seen.Held(lease)
-        : waits(latest.get(1), reply.found(from + 1), reply.revision(), lease);
+        ? held(own)
+        : waits(own, latest.get(1), reply.found(from + 1), reply.revision());
   }
 
-  private static Seen waits(KeyValue before, List<KeyValue> oldest, long revision, long lease) {
+  private static Seen waits(KeyValue own, KeyValue before, List<KeyValue> oldest, long revision) {
     boolean first = oldest.stream().anyMatch(one -> one.key().equals(before.key()));
-    return new Seen.Waits(before.key(), first, revision, lease);
+    return new Seen.Waits(before.key(), first, revision, own.lease(), own.modRevision());
   }
 
   /** A writer that became a reader has nobody before it, nor has whoever stands behind it. */
@@ -183,12 +199,12 @@ final class Look {
     if (!isOwn(reply.found(from), key, createRevision)) {
       return new Seen.Absent();
     }
-    long lease = reply.found(from).get(0).lease();
+    KeyValue own = reply.found(from).get(0);
     List<KeyValue> writer = reply.found(from + 1);
     return writer.isEmpty()
             || QueueRule.passes(Mode.SHARED, StoredClaim.parse(writer.get(0)).mode())
-        ? new Seen.Held(lease)
-        : waits(writer.get(0), reply.found(from + 2), reply.revision(), lease);
+        ? held(own)
+        : waits(own, writer.get(0), reply.found(from + 2), reply.revision());
   }
 
   private static Seen permits(LocalClaim local, long createRevision, TxnReply reply, int from) {
@@ -198,16 +214,15 @@ final class Look {
             .findFirst()
             .map(StoredKind::parse)
             .map(StoredKind::kind)
-            .orElse(new Kind(local.mode.capacity()));
+            .orElse(new Kind(local.mode().capacity()));
     QueueRule rule = new QueueRule(kind);
     for (KeyValue each : all) {
       StoredClaim stored = StoredClaim.parse(each);
       boolean fits = rule.holdsNext(stored.mode()) || stored.granted();
       if (each.key().equals(local.key) && each.createRevision() == createRevision) {
-        local.granted |= stored.granted();
         return fits
-            ? new Seen.Held(each.lease())
-            : new Seen.Waits(null, false, reply.revision(), each.lease());
+            ? held(each)
+            : new Seen.Waits(null, false, reply.revision(), each.lease(), each.modRevision());
       }
     }
     return new Seen.Absent();

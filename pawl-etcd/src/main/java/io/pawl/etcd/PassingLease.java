@@ -1,8 +1,12 @@
 package io.pawl.etcd;
 
+import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.RefusedException;
+import io.pawl.etcd.gateway.RefusedException.Reason;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +32,7 @@ final class PassingLease {
     long sentAt = System.nanoTime();
     mutex.lock();
     try {
-      if (id != 0 && sentAt - grantedAt < seconds * 500_000_000L) {
+      if (isCurrent(sentAt)) {
         return CompletableFuture.completedFuture(id);
       }
       CompletableFuture<Long> known = asking;
@@ -61,11 +65,46 @@ final class PassingLease {
     return answer;
   }
 
-  /** Takes notice that etcd no longer has the lease, say since somebody revoked it. */
-  void isGone() {
+  /** The id of the lease that is current without a round trip; 0 if there is none. */
+  long id() {
     mutex.lock();
     try {
-      id = 0;
+      return isCurrent(System.nanoTime()) ? id : 0;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Under the mutex. */
+  private boolean isCurrent(long now) {
+    return id != 0 && now - grantedAt < seconds * 500_000_000L;
+  }
+
+  /** Runs a request with it. If etcd no longer has the lease, once more with the next one. */
+  <T> CompletableFuture<T> with(LongFunction<CompletableFuture<T>> request) {
+    return current()
+        .thenCompose(
+            on ->
+                request
+                    .apply(on)
+                    .exceptionallyCompose(
+                        error -> {
+                          Throwable cause = Failures.cause(error);
+                          if (!RefusedException.is(cause, Reason.LEASE_GONE)) {
+                            return CompletableFuture.failedFuture(cause);
+                          }
+                          isGone(on);
+                          return current().thenCompose(request::apply);
+                        }));
+  }
+
+  /** Takes notice that etcd no longer has the lease {@code gone}, say since somebody revoked it. */
+  void isGone(long gone) {
+    mutex.lock();
+    try {
+      if (id == gone) {
+        id = 0;
+      }
     } finally {
       mutex.unlock();
     }

@@ -7,7 +7,6 @@ import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Json;
 import io.pawl.etcd.gateway.RefusedException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
-import io.pawl.etcd.gateway.Txn;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,13 +55,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not covered: checkpoints of leases longer than five minutes, an experiment of etcd's 3.4 and
  * 3.5 that is off by default, may let a new leader begin with some seconds less.
- *
- * <h2>Passes</h2>
- *
- * An attempt that was not answered may be on its way for as long as some machine stands still. So
- * every attempt compares that a key exists, its pass, which is put on this lease under a name that
- * is used once. To withdraw such an attempt its pass is deleted: the attempt can never take effect
- * from then on. Others that rely on the same pass are refused, and made again with the next one.
  */
 final class SharedLease {
 
@@ -78,12 +70,12 @@ final class SharedLease {
   private final Keys keys;
   private final long askedSeconds;
   private final long periodNanos;
+  private final Passes passes;
   private final ReentrantLock mutex = new ReentrantLock();
   private @Nullable Kept kept;
   private long usedAt;
   private long askedAt;
   private @Nullable CompletableFuture<Long> asking;
-  private @Nullable CompletableFuture<Pass> passing;
 
   /**
    * @param periodNanos how often it is kept alive while it is used
@@ -93,6 +85,7 @@ final class SharedLease {
     this.keys = keys;
     this.askedSeconds = seconds;
     this.periodNanos = periodNanos;
+    this.passes = new Passes(gateway, keys);
     this.usedAt = System.nanoTime();
   }
 
@@ -105,6 +98,16 @@ final class SharedLease {
     mutex.lock();
     try {
       return kept == null ? 0 : kept.id;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Whether it is {@code id}, and keeps a claim for {@code leaseMillis} from {@code from} on. */
+  boolean keeps(long id, long leaseMillis, long from) {
+    mutex.lock();
+    try {
+      return kept != null && kept.id == id && kept.covers(leaseMillis, from);
     } finally {
       mutex.unlock();
     }
@@ -163,63 +166,14 @@ final class SharedLease {
         null);
   }
 
-  /**
-   * What an attempt relies on.
-   *
-   * @param key exists as long as attempts may rely on it
-   * @param lease to which the pass is attached, and a claim made with it
-   */
-  record Pass(String key, long lease) {}
-
   /** As {@link #fresh}, with the pass for an attempt: one transaction more for the first. */
-  CompletableFuture<Pass> pass(long leaseMillis) {
-    return fresh(leaseMillis).thenCompose(this::passOn);
-  }
-
-  private CompletableFuture<Pass> passOn(long id) {
-    CompletableFuture<Pass> made = new CompletableFuture<>();
-    mutex.lock();
-    try {
-      CompletableFuture<Pass> known = passing;
-      if (known != null && (!known.isDone() || isOf(known, id))) {
-        return known;
-      }
-      passing = made;
-    } finally {
-      mutex.unlock();
-    }
-    String key = keys.pass(Long.toString(ThreadLocalRandom.current().nextLong(1L << 62), 36));
-    gateway
-        .txn(Txn.of(Txn.put(key, "", id)))
-        .whenComplete(
-            (done, error) -> {
-              if (error == null) {
-                made.complete(new Pass(key, id));
-              } else {
-                made.completeExceptionally(Failures.cause(error));
-              }
-            });
-    return made;
-  }
-
-  private static boolean isOf(CompletableFuture<Pass> done, long id) {
-    return !done.isCompletedExceptionally() && done.join().lease == id;
+  CompletableFuture<Passes.Pass> pass(long leaseMillis) {
+    return fresh(leaseMillis).thenCompose(passes::on);
   }
 
   /** Takes notice that the pass under {@code key} is no more. */
   void isVoid(String key) {
-    mutex.lock();
-    try {
-      CompletableFuture<Pass> known = passing;
-      if (known != null
-          && known.isDone()
-          && !known.isCompletedExceptionally()
-          && known.join().key.equals(key)) {
-        passing = null;
-      }
-    } finally {
-      mutex.unlock();
-    }
+    passes.isVoid(key);
   }
 
   /** Keeps it alive if the time for it has come. */
@@ -257,7 +211,7 @@ final class SharedLease {
       }
       gone = kept;
       kept = null;
-      passing = null;
+      passes.forget();
     } finally {
       mutex.unlock();
     }

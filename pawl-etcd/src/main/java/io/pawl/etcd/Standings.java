@@ -2,10 +2,9 @@ package io.pawl.etcd;
 
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.LocalClaim.Version;
 import io.pawl.etcd.Look.Seen;
 import io.pawl.etcd.gateway.Gateway;
-import io.pawl.etcd.gateway.Txn;
-import io.pawl.etcd.gateway.TxnReply;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
@@ -21,17 +20,17 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Says how claims stand, and does what a standing brings with it: tokens, a place among those that
- * are told, a lease of its own for a shortest hold. Thread-safe.
+ * are told, a lease that keeps it. Thread-safe.
  */
 final class Standings {
 
   private static final Standing.Waiting WAITING = new Standing.Waiting(Duration.ofSeconds(2));
 
   private final Gateway gateway;
-  private final Keys keys;
   private final Kinds kinds;
   private final Look look;
   private final Claims claims;
+  private final Rewrites rewrites;
   private final Bells bells;
 
   /** The largest that was seen: every later claim has a larger one. */
@@ -39,10 +38,10 @@ final class Standings {
 
   Standings(Gateway gateway, Keys keys, Kinds kinds, Look look, Claims claims) {
     this.gateway = gateway;
-    this.keys = keys;
     this.kinds = kinds;
     this.look = look;
     this.claims = claims;
+    this.rewrites = new Rewrites(gateway, keys, kinds, this::sawRevision);
     this.bells =
         new Bells(
             gateway,
@@ -58,6 +57,10 @@ final class Standings {
                 Standings.this.lookAgain(locals);
               }
             });
+  }
+
+  Rewrites rewrites() {
+    return rewrites;
   }
 
   Bells bells() {
@@ -85,69 +88,18 @@ final class Standings {
             seen -> {
               Seen one = seen.getOrDefault(local, new Seen.Absent());
               boolean reads =
-                  claim.mode() instanceof Mode.Shared && local.mode instanceof Mode.Exclusive;
-              return one instanceof Seen.Held held && reads
-                  ? downgrade(local, held.etcdLease(), 3)
-                      .thenCompose(still -> told(local, still ? held : new Seen.Absent()))
+                  claim.mode() instanceof Mode.Shared && local.mode() instanceof Mode.Exclusive;
+              return one instanceof Seen.Held && reads
+                  ? rewrites
+                      .downgrade(local)
+                      .thenCompose(still -> told(local, asSeen(local, still)))
                   : told(local, one);
             });
   }
 
-  /** The kind is put anew as well, which tells those who wait. */
-  private CompletableFuture<Boolean> downgrade(LocalClaim local, long etcdLease, int tries) {
-    Kinds.Known known = kinds.of(local.lock(), Mode.SHARED);
-    StoredClaim reader = local.stored().as(Mode.SHARED).asGranted();
-    String kindKey = keys.kind(local.lock());
-    CompletableFuture<Long> lease =
-        known.kind().base() == 0 ? kinds.lease().current() : CompletableFuture.completedFuture(0L);
-    return lease
-        .thenCompose(
-            kindLease ->
-                gateway.txn(
-                    Txn.of(
-                        List.of(
-                            Txn.isOf(local.key, local.createRevision),
-                            Txn.hasValue(kindKey, known.kind().toString())),
-                        List.of(
-                            Txn.put(local.key, reader.text(), etcdLease),
-                            Txn.put(kindKey, known.kind().toString(), kindLease)),
-                        List.of(Txn.getKeyOnly(local.key), Txn.get(kindKey)))))
-        .thenCompose(
-            reply -> {
-              sawRevision(reply.revision());
-              if (reply.succeeded()) {
-                local.mode = Mode.SHARED;
-                local.granted = true;
-                return CompletableFuture.completedFuture(true);
-              }
-              return retryDowngrade(local, etcdLease, reply, known, tries);
-            });
-  }
-
-  private CompletableFuture<Boolean> retryDowngrade(
-      LocalClaim local, long etcdLease, TxnReply reply, Kinds.Known known, int tries) {
-    if (reply.found(0).isEmpty()) {
-      return CompletableFuture.completedFuture(false);
-    }
-    if (tries == 1) {
-      return CompletableFuture.failedFuture(
-          new StoreException("lock '" + local.lock() + "': its kind keeps changing; try again"));
-    }
-    if (reply.found(1).isEmpty()) {
-      return kinds
-          .lease()
-          .current()
-          .thenCompose(
-              lease ->
-                  gateway.txn(
-                      Txn.of(
-                          List.of(Txn.isAbsent(keys.kind(local.lock()))),
-                          List.of(Txn.put(keys.kind(local.lock()), known.kind().toString(), lease)),
-                          List.of())))
-          .thenCompose(put -> downgrade(local, etcdLease, tries - 1));
-    }
-    kinds.learn(local.lock(), StoredKind.parse(reply.found(1).get(0)), 0);
-    return downgrade(local, etcdLease, tries - 1);
+  private static Seen asSeen(LocalClaim local, boolean isThere) {
+    Version known = local.version();
+    return isThere ? new Seen.Held(known.lease(), known.modRevision()) : new Seen.Absent();
   }
 
   /** Renews claims that the engine names, and says how they stand. */
@@ -193,7 +145,7 @@ final class Standings {
           if (one instanceof Seen.Held && !local.held) {
             bells.foundHeld(local);
           }
-          told.put(local, told(local, one));
+          told.put(local, toldOrFailed(local, one));
         });
     CompletableFuture<?> all =
         CompletableFuture.allOf(told.values().toArray(CompletableFuture[]::new))
@@ -210,16 +162,25 @@ final class Standings {
         });
   }
 
+  private CompletableFuture<Standing> toldOrFailed(LocalClaim local, Seen seen) {
+    try {
+      return told(local, seen);
+    } catch (StoreException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   /** Turns what was seen of a claim into its standing. One trip more where it has to be moved. */
   CompletableFuture<Standing> told(LocalClaim local, Seen seen) {
     if (!claims.isAlive(local)) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
     if (seen instanceof Seen.Waits waits) {
-      return kept(local, waits.etcdLease())
+      return rewrites
+          .keep(local, false, waits.etcdLease(), waits.modRevision())
           .thenApply(
               still -> {
-                if (!still) {
+                if (!still || !claims.isAlive(local)) {
                   return gone(local);
                 }
                 await(local, waits);
@@ -228,9 +189,12 @@ final class Standings {
     }
     bells.forget(local);
     if (seen instanceof Seen.Held held) {
-      return kept(local, held.etcdLease())
-          .thenCompose(
-              still -> still ? held(local) : CompletableFuture.completedFuture(gone(local)));
+      Standing.Held tokens = hold(local);
+      local.beginShortestHold();
+      kinds.remember(local);
+      return rewrites
+          .keep(local, true, held.etcdLease(), held.modRevision())
+          .thenApply(still -> still && claims.isAlive(local) ? tokens : gone(local));
     }
     return CompletableFuture.completedFuture(gone(local));
   }
@@ -250,76 +214,9 @@ final class Standings {
     }
   }
 
-  /**
-   * Moves a claim to the shared lease that this client keeps alive now, if it is on an earlier one.
-   *
-   * @return whether it is still there
-   */
-  private CompletableFuture<Boolean> kept(LocalClaim local, long etcdLease) {
-    local.etcdLease = etcdLease;
-    return local.ownLeaseUntil != 0 || etcdLease == local.lease.id()
-        ? CompletableFuture.completedFuture(true)
-        : local
-            .lease
-            .fresh(local.claim.leaseMillis())
-            .thenCompose(current -> put(local, current, 0));
-  }
-
-  private CompletableFuture<Standing> held(LocalClaim local) {
-    Standing.Held tokens = hold(local);
-    local.beginShortestHold();
-    Claim claim = local.claim;
-    kinds.remember(claim.lock(), local.mode);
-    long now = System.nanoTime();
-    boolean outlasts = local.minHoldOverAt() - (local.heardAt + claim.lease().toNanos()) > 0;
-    if (!claim.minHold().isZero() && outlasts) {
-      return local.ownLeaseUntil != 0
-          ? CompletableFuture.completedFuture(tokens)
-          : move(local, tokens, now);
-    }
-    return local.ownLeaseUntil != 0
-        ? moveBack(local, tokens)
-        : CompletableFuture.completedFuture(tokens);
-  }
-
-  private static Standing.Held hold(LocalClaim local) {
+  private Standing.Held hold(LocalClaim local) {
     local.held = true;
-    return local.stored().held(local.lock(), local.createRevision);
-  }
-
-  /** Puts it on a lease that keeps it for its shortest hold, whatever becomes of this client. */
-  private CompletableFuture<Standing> move(LocalClaim local, Standing.Held tokens, long now) {
-    long seconds = (local.minHoldOverAt() - now) / 1_000_000_000 + 2;
-    return SharedLease.grant(gateway, seconds)
-        .thenCompose(kept -> put(local, kept.id(), local.minHoldOverAt()))
-        .thenApply(still -> still ? tokens : Standing.GONE);
-  }
-
-  /** Its shortest hold will be over before a lease is: the shared one keeps it again. */
-  private CompletableFuture<Standing> moveBack(LocalClaim local, Standing.Held tokens) {
-    return local
-        .lease
-        .fresh(local.claim.leaseMillis())
-        .thenCompose(lease -> put(local, lease, 0))
-        .thenApply(still -> still ? tokens : Standing.GONE);
-  }
-
-  private CompletableFuture<Boolean> put(LocalClaim local, long lease, long ownUntil) {
-    return gateway
-        .txn(
-            Txn.of(
-                List.of(Txn.isOf(local.key, local.createRevision)),
-                List.of(Txn.put(local.key, local.stored().text(), lease)),
-                List.of()))
-        .thenApply(
-            reply -> {
-              sawRevision(reply.revision());
-              if (reply.succeeded()) {
-                local.etcdLease = lease;
-                local.ownLeaseUntil = ownUntil;
-              }
-              return reply.succeeded() && claims.isAlive(local);
-            });
+    return local.stored(local.version()).held(local.lock(), local.createRevision);
   }
 
   private void ring(LocalClaim local) {

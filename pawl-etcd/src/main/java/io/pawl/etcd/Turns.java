@@ -4,23 +4,33 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of one client for one lock, one after another: they travel on several connections,
- * and have to take effect in the order in which they were made. Thread-safe.
+ * and have to take effect in the order in which they were made. One whose time is over before its
+ * turn is never sent. Thread-safe.
  */
 final class Turns {
 
+  private final Deadlines deadlines;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<String, ArrayDeque<Supplier<CompletableFuture<?>>>> lines = new HashMap<>();
+
+  Turns(Deadlines deadlines) {
+    this.deadlines = deadlines;
+  }
 
   /** Runs {@code request} when those made before for {@code lock} are answered. */
   <T> CompletableFuture<T> take(String lock, Supplier<CompletableFuture<T>> request) {
     CompletableFuture<T> answer = new CompletableFuture<>();
-    Supplier<CompletableFuture<?>> turn = () -> answered(request, answer);
+    AtomicBoolean decided = new AtomicBoolean(); // begun or given up, whichever came first
+    Supplier<CompletableFuture<?>> turn =
+        () -> decided.compareAndSet(false, true) ? answered(request, answer) : answer;
+    deadlines.limit(answer, () -> !decided.compareAndSet(false, true));
     mutex.lock();
     try {
       ArrayDeque<Supplier<CompletableFuture<?>>> line = lines.get(lock);

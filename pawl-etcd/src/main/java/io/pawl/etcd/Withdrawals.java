@@ -1,14 +1,20 @@
 package io.pawl.etcd;
 
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.LocalClaim.OwnLease;
+import io.pawl.etcd.LocalClaim.Version;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.RefusedException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
 import io.pawl.etcd.gateway.Txn;
+import io.pawl.etcd.gateway.TxnReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends claims. One transaction deletes the key of a claim, and the passes of its attempts that were
@@ -18,6 +24,9 @@ import java.util.concurrent.TimeUnit;
  * <p>Called in the turn of the lock. Thread-safe.
  */
 final class Withdrawals {
+
+  /** How often a claim's key may turn out to be another than was believed. */
+  private static final int MOST_TRIES = 5;
 
   private static final long TOMB_SECONDS = TimeUnit.MINUTES.toSeconds(2);
 
@@ -47,75 +56,122 @@ final class Withdrawals {
       local.beginShortestHold();
       long left = local.minHoldOverAt() - System.nanoTime();
       if (left > 0) {
-        return linger(local, left);
+        return linger(local, MOST_TRIES);
       }
     }
-    CompletableFuture<Long> remembered =
-        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
-    Txn.Op end = Txn.delete(local.key);
-    return remembered
-        .thenCompose(tomb -> gateway.txn(removal(local, end, tomb)))
-        .exceptionallyCompose(
-            error ->
-                refusesTheTomb(Failures.cause(error))
-                    ? gateway.txn(removal(local, end, 0))
-                    : CompletableFuture.failedFuture(error))
+    return remove(local);
+  }
+
+  private CompletableFuture<Void> remove(LocalClaim local) {
+    return remembered(local, tomb -> gateway.txn(removal(local, tomb)))
         .thenAccept(
             reply -> {
-              standings.sawRevision(reply.revision());
-              local.passes.forEach(local.lease::isVoid);
+              deleted(local, reply);
               claims.gone(local);
             });
   }
 
-  private boolean refusesTheTomb(Throwable error) {
-    if (RefusedException.is(error, Reason.LEASE_GONE)) {
-      tombs.isGone();
-      return true;
-    }
-    return RefusedException.is(error, Reason.NO_SPACE);
+  private void deleted(LocalClaim local, TxnReply reply) {
+    standings.sawRevision(reply.revision());
+    local.passes.forEach(local.lease::isVoid);
+  }
+
+  /** Runs a request with the lease for what tells a late attempt, or with 0 for none. */
+  private CompletableFuture<TxnReply> remembered(
+      LocalClaim local, LongFunction<CompletableFuture<TxnReply>> request) {
+    return local.doubtful
+        ? tombs
+            .with(request)
+            .exceptionallyCompose(
+                error ->
+                    refusesTheTomb(Failures.cause(error))
+                        ? request.apply(0)
+                        : CompletableFuture.failedFuture(error))
+        : request.apply(0);
+  }
+
+  private static boolean refusesTheTomb(Throwable error) {
+    return RefusedException.is(error, Reason.LEASE_GONE)
+        || RefusedException.is(error, Reason.NO_SPACE);
   }
 
   /**
-   * Ends a claim with {@code end}, and every attempt of it that is still on its way.
+   * Deletes a claim. An attempt in doubt may have made it again, after it was evicted, say.
    *
    * @param tomb the lease for the key that tells a late attempt of a withdrawal; 0 for no such key
    */
-  private Txn removal(LocalClaim local, Txn.Op end, long tomb) {
+  private Txn removal(LocalClaim local, long tomb) {
     Txn.Compare is =
-        local.isKnown() ? Txn.isOf(local.key, local.createRevision) : Txn.exists(local.key);
-    List<Txn.Op> anyway = new ArrayList<>();
-    local.passes.forEach(pass -> anyway.add(Txn.delete(pass)));
-    if (tomb != 0) {
-      anyway.add(Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb));
-    }
+        local.isKnown() && local.passes.isEmpty()
+            ? Txn.isOf(local.key, local.createRevision)
+            : Txn.exists(local.key);
+    List<Txn.Op> anyway = ends(local, tomb);
     List<Txn.Op> both = new ArrayList<>(anyway);
-    both.add(end);
+    both.add(Txn.delete(local.key));
     return Txn.of(List.of(is), both, anyway);
   }
 
-  private CompletableFuture<Void> linger(LocalClaim local, long leftNanos) {
+  /** What ends every attempt that is still on its way. */
+  private List<Txn.Op> ends(LocalClaim local, long tomb) {
+    List<Txn.Op> ends = new ArrayList<>();
+    local.passes.forEach(pass -> ends.add(Txn.delete(pass)));
+    if (tomb != 0) {
+      ends.add(Txn.put(keys.withdrawn(local.lock(), local.claim.id()), "", tomb));
+    }
+    return ends;
+  }
+
+  /** Leaves a claim on a lease of its own until its shortest hold is over. */
+  private CompletableFuture<Void> linger(LocalClaim local, int tries) {
     long until = local.minHoldOverAt();
-    CompletableFuture<Long> lease =
-        local.ownLeaseUntil != 0
-            ? CompletableFuture.completedFuture(local.etcdLease)
-            : SharedLease.grant(gateway, leftNanos / 1_000_000_000 + 2)
-                .thenApply(SharedLease.Kept::id);
-    CompletableFuture<Long> tomb =
-        local.doubtful ? tombs.current() : CompletableFuture.completedFuture(0L);
-    return lease
-        .thenCombine(
-            tomb,
-            (on, remembered) ->
-                removal(local, Txn.put(local.key, local.stored().asEnded().text(), on), remembered))
-        .thenCompose(gateway::txn)
-        .thenAccept(
-            reply -> {
-              standings.sawRevision(reply.revision());
-              local.passes.forEach(local.lease::isVoid);
-              local.passes.clear();
-              local.doubtful = false;
-              claims.lingers(local, until);
-            });
+    Version from = local.version();
+    local.willCompare(from.modRevision());
+    return standings
+        .rewrites()
+        .ownLease(local)
+        .thenCompose(
+            lease ->
+                remembered(local, tomb -> gateway.txn(ending(local, from, lease, tomb)))
+                    .whenComplete((reply, error) -> local.own = hasLease(local, error))
+                    .thenCompose(reply -> lingers(local, from, lease, until, reply, tries)));
+  }
+
+  /** Its own lease, unless etcd no longer has it: the next try has another granted. */
+  private static @Nullable OwnLease hasLease(LocalClaim local, @Nullable Throwable error) {
+    return error != null && RefusedException.is(Failures.cause(error), Reason.LEASE_GONE)
+        ? null
+        : local.own;
+  }
+
+  private Txn ending(LocalClaim local, Version from, long lease, long tomb) {
+    List<Txn.Op> puts = ends(local, tomb);
+    List<Txn.Op> finds = ends(local, tomb);
+    puts.add(Txn.put(local.key, local.stored(from).asEnded().text(), lease));
+    finds.add(Txn.get(local.key));
+    return Txn.of(List.of(Txn.isUnchanged(local.key, from.modRevision())), puts, finds);
+  }
+
+  private CompletableFuture<Void> lingers(
+      LocalClaim local, Version from, long lease, long until, TxnReply reply, int tries) {
+    deleted(local, reply);
+    if (reply.succeeded()) {
+      local.passes.clear();
+      local.doubtful = false;
+      local.learn(new Version(reply.revision(), lease, from.mode(), from.granted()));
+      claims.lingers(local, until);
+      return CompletableFuture.completedFuture(null);
+    }
+    if (!Rewrites.finds(local, reply.found(reply.results().size() - 1))) {
+      return remove(local);
+    }
+    return tries > 0
+        ? linger(local, tries - 1)
+        : CompletableFuture.failedFuture(
+            new StoreUnavailableException(
+                "store '"
+                    + gateway.target()
+                    + "': a claim for '"
+                    + local.lock()
+                    + "' keeps changing"));
   }
 }

@@ -11,8 +11,8 @@
  *   <li>{@code kind/<lock>}: the kind, kept 10 to 20 minutes after the last use.
  *   <li>{@code withdrawn/<lock>/<client>.<number>}: what is left of a claim whose attempt may still
  *       be on its way, for 60 s at least.
- *   <li>{@code pass/<name>}: what a client's attempts rely on, see {@link
- *       io.pawl.etcd.SharedLease}. Attached to the same etcd lease as their claims.
+ *   <li>{@code pass/<name>}: what a client's attempts rely on, see {@link io.pawl.etcd.Passes}.
+ *       Attached to the same etcd lease as their claims.
  *   <li>{@code fence/<key>}: the largest token that {@link io.pawl.etcd.EtcdFence} has seen.
  * </ul>
  *
@@ -40,6 +40,48 @@
  * sent and may exist stays on the list of {@link io.pawl.etcd.Claims} until it was seen gone or its
  * withdrawal is done, which deletes the pass of every attempt that was not answered: from then on
  * none of them can take effect.
+ *
+ * <h2>Late requests</h2>
+ *
+ * A request that was not answered may arrive at any later time, and so may a copy that somebody on
+ * the way made of one that was. Each is harmless for what it compares:
+ *
+ * <table>
+ * <caption>Requests that change something</caption>
+ * <tr><th>request<th>compares<th>why a late copy is harmless
+ * <tr><td>attempt<td>the claim's key is absent, its withdrawal is, its pass exists; what is
+ *     believed of the kind
+ *     <td>The claim exists: refused. It was withdrawn: its pass is gone, and names of passes are
+ *     used once. It ended otherwise while its attempt was in doubt: the copy makes it again, in
+ *     nobody's way but for its place; its client was told <em>gone</em>, and withdraws it.
+ * <tr><td>put of a pass<td>nothing
+ *     <td>Attempts rely on a pass only once its put was answered. A late one is relied upon by
+ *     nobody and ends with the lease.
+ * <tr><td>move to another lease, lease of its own, downgrade<td>the mod revision of the key as it
+ *     was read; a downgrade the kind too
+ *     <td>A standing is told only of a key that was put later than what any change compares, see
+ *     {@link io.pawl.etcd.Rewrites}.
+ * <tr><td>withdrawal<td>the create revision, or that the key exists where no revision is known
+ *     <td>Claims are used once: nobody is told of this one any more. A pass that is deleted is
+ *     missed by others' attempts, which are made again. The key that tells of it ends by itself.
+ * <tr><td>withdrawal before the shortest hold is over<td>the mod revision
+ *     <td>As a move; nobody is told of the claim any more. After the deletion the key is absent.
+ * <tr><td>kind of a held lock<td>its value, and that it was not put since it was read
+ *     <td>After a newer put it is refused, and so never leaves the kind on a lease that ends
+ *     sooner. Where the kind is absent, it is put as it was.
+ * <tr><td>{@code setKind}<td>the mod revision of the kind; if permits are taken away that of every
+ *     claim
+ *     <td>Refused after any other change. Who asked was told that the outcome is unknown.
+ * <tr><td>eviction<td>the create revision
+ *     <td>It ends the one hold that was meant.
+ * <tr><td>fence<td>that no larger token was seen, and that none was put since the last answer
+ *     <td>Refused after any later write of the same {@link io.pawl.etcd.EtcdFence}.
+ * <tr><td>grant of a lease<td>its id is new
+ *     <td>Nobody attaches a key to it; it runs out.
+ * <tr><td>keep-alive<td>nothing<td>It lengthens what nobody needs. Counted is when it was sent.
+ * <tr><td>revocation of a lease<td>nothing
+ *     <td>Sent when no claim needs the lease, which is not used again.
+ * </table>
  *
  * <h2>Tokens (P2)</h2>
  *

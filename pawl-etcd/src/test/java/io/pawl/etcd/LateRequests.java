@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 
 /**
  * A member that passes requests on to the leader, and stands still with some of them: it passes
@@ -19,11 +20,15 @@ import java.util.concurrent.Executors;
  */
 final class LateRequests implements AutoCloseable {
 
+  private static final Predicate<String> NONE = body -> false;
+
   private final EtcdServer server;
   private final HttpServer http;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<String> late = new CopyOnWriteArrayList<>();
-  private volatile boolean keepsBack;
+  private volatile Predicate<String> keepsBack = NONE;
+  private volatile int status;
+  private volatile String message = "";
 
   LateRequests(EtcdServer server) throws IOException {
     this.server = server;
@@ -41,24 +46,48 @@ final class LateRequests implements AutoCloseable {
     try (exchange) {
       String path = exchange.getRequestURI().getPath();
       String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
-      if (keepsBack && path.equals("/v3/kv/txn")) {
+      if (path.equals("/v3/kv/txn") && keepsBack.test(body)) {
         late.add(body);
+        if (status != 0) {
+          answer(exchange, status, "{\"message\":\"" + message + "\"}");
+        }
         return;
       }
-      byte[] answer = server.post(path, body).getBytes(UTF_8);
-      exchange.sendResponseHeaders(200, answer.length);
-      exchange.getResponseBody().write(answer);
+      answer(exchange, 200, server.post(path, body));
     }
+  }
+
+  private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+    byte[] answer = text.getBytes(UTF_8);
+    exchange.sendResponseHeaders(status, answer.length);
+    exchange.getResponseBody().write(answer);
   }
 
   /** Transactions are taken in, and not answered. */
   void keepBack() {
-    keepsBack = true;
+    keepsBack = body -> true;
+  }
+
+  /** As {@link #keepBack()}, of transactions that change a claim which is there. */
+  void keepBackChanges() {
+    keepsBack = body -> body.contains("request_put") && !body.contains("VERSION");
+  }
+
+  /** As {@link #keepBack()}, with an answer that says less than it seems. */
+  void keepBackAndAnswer(int code, String text) {
+    message = text;
+    status = code;
+    keepBack();
+  }
+
+  /** Whether something was kept back. */
+  boolean isLate() {
+    return !late.isEmpty();
   }
 
   /** Transactions are passed on again, but for those that were kept back. */
   void goOn() {
-    keepsBack = false;
+    keepsBack = NONE;
   }
 
   /** Passes on what was kept back; returns etcd's answers. */

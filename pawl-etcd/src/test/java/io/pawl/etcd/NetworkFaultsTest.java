@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.gateway.Failures;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
@@ -163,13 +164,41 @@ class NetworkFaultsTest {
   }
 
   @Test
+  void manyAttemptsOnOneLockEndInTimeThoughEtcdStandsStill() throws Exception {
+    warmUp();
+    server.pause();
+    List<Claim> claims = new ArrayList<>();
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      Claim claim = seam.claim("still");
+      claims.add(claim);
+      answers.add(
+          store
+              .attempt(claim, standing -> {})
+              .toCompletableFuture()
+              .handle(
+                  (standing, error) ->
+                      assertThat(Failures.cause(error))
+                          .isInstanceOf(StoreUnavailableException.class)));
+    }
+    CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    server.resume();
+
+    untilItAnswers(() -> seam.withdraw(claims.get(0).asUnsettled()));
+    claims.stream().map(claim -> store.withdraw(claim.asUnsettled())).forEach(Seam::answer);
+    other.take(other.claim("still"));
+  }
+
+  @Test
   void aListOfThousandsOfLocksDelaysNoKeepAlive() throws Exception {
     int many = 3_000;
     List<CompletableFuture<Standing>> taken = new ArrayList<>();
     for (int i = 0; i < many; i++) {
       taken.add(near.attempt(other.claim("many" + i), standing -> {}).toCompletableFuture());
+      if (i % 300 == 299) {
+        taken.forEach(Seam::answer);
+      }
     }
-    taken.forEach(Seam::answer);
     proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(20));
     Claim brief = seam.claim("brief", Mode.EXCLUSIVE, Duration.ofMillis(500));
     Standing.Held held = seam.take(brief);

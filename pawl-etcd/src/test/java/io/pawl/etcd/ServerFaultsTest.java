@@ -39,7 +39,7 @@ class ServerFaultsTest {
     return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  private static String put(EtcdServer server, String key, String value) {
+  static String put(EtcdServer server, String key, String value) {
     return server.post(
         "/v3/kv/put", "{\"key\":\"" + base64(key) + "\",\"value\":\"" + base64(value) + "\"}");
   }

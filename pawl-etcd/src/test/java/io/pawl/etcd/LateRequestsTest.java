@@ -1,0 +1,232 @@
+package io.pawl.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.EtcdServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Requests that arrive when their client has long gone on. */
+class LateRequestsTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final EtcdServer server = EtcdServer.start(Urls.QUICK);
+  private final LateRequests member = member();
+  private final EtcdStore store = EtcdStore.connect(member.url());
+  private final Seam here = new Seam(store);
+  private final EtcdStore near = EtcdStore.connect(Urls.of(server));
+  private final Seam other = new Seam(near);
+
+  private LateRequests member() {
+    try {
+      return new LateRequests(server);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @AfterEach
+  void close() {
+    store.close();
+    near.close();
+    member.close();
+    server.close();
+  }
+
+  /** Its leader has another term then. */
+  private void restart() {
+    server.kill();
+    server.restart();
+  }
+
+  private Map<ClaimId, Standing> renewed(Claim claim) {
+    return Seam.answer(store.renew(List.of(claim)));
+  }
+
+  private void untilARequestIsLate(Claim claim) {
+    await()
+        .atMost(PATIENCE)
+        .ignoreException(StoreUnavailableException.class)
+        .until(
+            () -> {
+              assertThat(renewed(claim)).doesNotContainValue(Standing.GONE);
+              return member.isLate();
+            });
+    member.goOn();
+  }
+
+  private void untilHeld(Claim claim) {
+    await()
+        .atMost(PATIENCE)
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> renewed(claim).get(claim.id()) instanceof Standing.Held);
+  }
+
+  private static void untilItAnswers(Runnable verb) {
+    await()
+        .atMost(PATIENCE)
+        .ignoreException(StoreUnavailableException.class)
+        .until(
+            () -> {
+              verb.run();
+              return true;
+            });
+  }
+
+  private void assertThatWhatIsLateChangesNothing() {
+    assertThat(member.passOn()).isNotEmpty().noneMatch(answer -> answer.contains("response_put"));
+  }
+
+  @Test
+  void p1_oneHolder_aMoveThatArrivesAfterALaterOneChangesNothing() {
+    Claim held = here.claim("moved");
+    here.take(held);
+    restart();
+    member.keepBackChanges();
+    untilARequestIsLate(held);
+    restart();
+    untilHeld(held);
+
+    assertThatWhatIsLateChangesNothing();
+
+    untilHeld(held);
+    Claim next = other.claim("moved");
+    untilItAnswers(() -> assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class));
+  }
+
+  @Test
+  void p1_oneHolder_aMoveOfAClaimThatWaitsDoesNotComeLateEither() {
+    Claim first = other.claim("line");
+    other.take(first);
+    Claim waits = here.claim("line");
+    here.attempt(waits);
+    restart();
+    member.keepBackChanges();
+    untilARequestIsLate(waits);
+    restart();
+    await()
+        .atMost(PATIENCE)
+        .ignoreException(StoreUnavailableException.class)
+        .until(() -> renewed(waits).get(waits.id()) instanceof Standing.Waiting);
+
+    assertThatWhatIsLateChangesNothing();
+  }
+
+  @Test
+  void p1_oneHolder_aLeaseForAShortestHoldThatIsOverIsNotPutOnLate() {
+    Duration lease = Duration.ofSeconds(20);
+    here.take(here.claim("warm", Mode.EXCLUSIVE, lease));
+    Claim claim = here.claim("shortest", Mode.EXCLUSIVE, lease).withMinHold(lease.plusSeconds(1));
+    member.keepBackChanges();
+    assertThatThrownBy(() -> here.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    member.goOn();
+    long from = System.nanoTime();
+    await().atMost(PATIENCE).until(() -> System.nanoTime() - from > 1_500_000_000L);
+    here.take(claim); // promises more than its shortest hold
+
+    assertThatWhatIsLateChangesNothing();
+  }
+
+  @Test
+  void p1_oneHolder_aDowngradeThatWasNotAnsweredIsNotDoneOnceTheClaimWasToldHeld() {
+    Claim claim = here.claim("downgraded");
+    here.take(claim);
+    member.keepBackChanges();
+    assertThatThrownBy(() -> here.attempt(claim.as(Mode.SHARED)))
+        .isInstanceOf(StoreUnavailableException.class);
+    member.goOn();
+    untilHeld(claim);
+
+    assertThatWhatIsLateChangesNothing();
+
+    assertThat(other.attempt(other.claim("downgraded", Mode.SHARED, Seam.LEASE)))
+        .isInstanceOf(Standing.Waiting.class);
+    assertThat(here.attempt(claim.as(Mode.SHARED))).isInstanceOf(Standing.Held.class);
+    assertThat(other.attempt(other.claim("downgraded", Mode.SHARED, Seam.LEASE)))
+        .isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void p6_someoneGetsIn_thoughALateAttemptMakesAnEvictedClaimAgain() {
+    here.take(here.claim("warm"));
+    Claim claim = here.claim("again");
+    member.keepBack();
+    assertThatThrownBy(() -> here.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
+    member.goOn();
+    untilItAnswers(() -> here.take(claim));
+    long token = here.take(claim).token();
+    assertThat(Seam.answer(near.evict("again", token))).isTrue();
+    member.passOn();
+
+    await().atMost(PATIENCE).until(() -> renewed(claim).get(claim.id()) instanceof Standing.Gone);
+
+    Claim next = other.claim("again");
+    await().atMost(PATIENCE).until(() -> other.attempt(next) instanceof Standing.Held);
+  }
+
+  @Test
+  void aShortestHoldWhoseWithdrawalFailedOutlastsTheClosing() {
+    Claim claim = here.claim("closing").withMinHold(Duration.ofSeconds(20));
+    here.take(claim);
+    member.keepBack();
+    assertThatThrownBy(() -> here.withdraw(claim)).isInstanceOf(StoreUnavailableException.class);
+
+    store.close();
+
+    assertThat(other.attempt(other.claim("closing"))).isInstanceOf(Standing.Waiting.class);
+  }
+
+  /**
+   * As a member says that is being stopped, and one whose quota is passed by the request itself.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "408, context canceled",
+    "499, context canceled",
+    "429, etcdserver: mvcc: database space exceeded"
+  })
+  void anAnswerThatIsNoCertainRefusalLeavesTheOutcomeOpen(int status, String message) {
+    here.take(here.claim("warm"));
+    Claim claim = here.claim("late");
+    member.keepBackAndAnswer(status, message);
+    assertThatThrownBy(() -> here.attempt(claim))
+        .satisfies(
+            error ->
+                assertThat(error instanceof StoreUnavailableException).isEqualTo(status != 429));
+    member.goOn();
+    untilItAnswers(() -> here.withdraw(claim.asUnsettled()));
+    ServerFaultsTest.deleteAll(server, "pawl/withdrawn/");
+
+    assertThatWhatIsLateChangesNothing();
+
+    other.take(other.claim("late"));
+  }
+
+  @Test
+  void p3_fencedSafety_aWriteThatWasNotAnsweredIsNotDoneAfterALaterOne() {
+    try (EtcdFence fence = EtcdFence.connect(member.url())) {
+      fence.write("report", "first", 7);
+      member.keepBack();
+      assertThatThrownBy(() -> fence.write("report", "second", 7))
+          .isInstanceOf(StoreUnavailableException.class);
+      member.goOn();
+      untilItAnswers(() -> fence.write("report", "third", 7));
+
+      assertThatWhatIsLateChangesNothing();
+    }
+  }
+}
