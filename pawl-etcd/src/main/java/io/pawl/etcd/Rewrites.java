@@ -113,7 +113,8 @@ final class Rewrites {
     if (own != null && own.until() - until >= 0) {
       return CompletableFuture.completedFuture(own.id());
     }
-    long seconds = Math.max(0, until - System.nanoTime()) / SECOND_NANOS + 2;
+    long left = Math.max(0, until - System.nanoTime());
+    long seconds = (left + left / 50) / SECOND_NANOS + 2; // etcd's clock may run faster
     return SharedLease.grant(gateway, seconds)
         .thenApply(
             kept -> {
