@@ -138,7 +138,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
 
   /**
    * One round trip. Two more for the first claim of its length and of 30 idle seconds, one for the
-   * first of 10 minutes, one where the leader has changed since; for a claim with a shortest hold
+   * first of 5 minutes, one where the leader has changed since; for a claim with a shortest hold
    * two more.
    */
   @Override
