@@ -16,12 +16,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,8 +34,8 @@ final class Inspection {
   private static final Logger log = LoggerFactory.getLogger(Inspection.class);
   private static final int PAGE = 500;
 
-  /** How many locks are read at once. */
-  private static final int STEP = 128;
+  /** How many locks one transaction reads. */
+  private static final int STEP = Txn.MAX_OPS / 2;
 
   private static final int MOST_TRIES = 10;
 
@@ -98,14 +100,24 @@ final class Inspection {
   }
 
   private CompletableFuture<Stored> read(String lock) {
-    return gateway
-        .look(Txn.of(Txn.get(keys.kind(lock)), Txn.oldest(keys.claims(lock), 0, false)))
-        .thenApply(Inspection::stored);
+    return read(List.of(lock)).thenApply(all -> all.get(0));
   }
 
-  private static Stored stored(TxnReply reply) {
-    List<KeyValue> kind = reply.found(0);
-    return new Stored(kind.isEmpty() ? null : kind.get(0), reply.found(1), reply.revision());
+  private CompletableFuture<List<Stored>> read(List<String> locks) {
+    List<Txn.Op> reads = new ArrayList<>();
+    for (String lock : locks) {
+      reads.add(Txn.get(keys.kind(lock)));
+      reads.add(Txn.oldest(keys.claims(lock), 0, false));
+    }
+    return gateway
+        .look(Txn.of(reads.toArray(Txn.Op[]::new)))
+        .thenApply(
+            reply -> IntStream.range(0, locks.size()).mapToObj(i -> stored(reply, 2 * i)).toList());
+  }
+
+  private static Stored stored(TxnReply reply, int from) {
+    List<KeyValue> kind = reply.found(from);
+    return new Stored(kind.isEmpty() ? null : kind.get(0), reply.found(from + 1), reply.revision());
   }
 
   CompletableFuture<Optional<LockView>> show(String lock) {
@@ -114,25 +126,36 @@ final class Inspection {
             stored ->
                 stored.kindKey == null && stored.claims.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.empty())
-                    : ends(stored.claims).thenApply(ends -> Optional.of(view(lock, stored, ends))));
+                    : ends(List.of(stored), new HashMap<>())
+                        .thenApply(ends -> Optional.of(view(lock, stored, ends))));
   }
 
-  /** When the leases of claims run out, by this client's clock. */
-  private CompletableFuture<Map<Long, Instant>> ends(List<KeyValue> claims) {
-    Map<Long, CompletableFuture<Map<String, Object>>> asked = new LinkedHashMap<>();
-    for (KeyValue each : claims) {
-      if (each.lease() != 0 && asked.size() < PAGE) {
-        asked.computeIfAbsent(
-            each.lease(),
-            id -> gateway.lookCall("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}"));
-      }
+  /** When the leases of claims run out, by this client's clock: asked one after another. */
+  private CompletableFuture<Map<Long, Instant>> ends(List<Stored> locks, Map<Long, Instant> known) {
+    Iterator<Long> unknown =
+        locks.stream()
+            .flatMap(lock -> lock.claims.stream())
+            .map(KeyValue::lease)
+            .filter(lease -> lease != 0 && !known.containsKey(lease))
+            .distinct()
+            .limit(PAGE)
+            .toList()
+            .iterator();
+    return ends(unknown, known);
+  }
+
+  private CompletableFuture<Map<Long, Instant>> ends(
+      Iterator<Long> unknown, Map<Long, Instant> known) {
+    if (!unknown.hasNext()) {
+      return CompletableFuture.completedFuture(known);
     }
-    return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
-        .thenApply(
-            nothing -> {
-              Map<Long, Instant> ends = new HashMap<>();
-              asked.forEach((id, reply) -> ends.put(id, endOf(Json.number(reply.join(), "TTL"))));
-              return ends;
+    long id = unknown.next();
+    return gateway
+        .lookCall("/v3/lease/timetolive", "{\"ID\":\"" + id + "\"}")
+        .thenCompose(
+            reply -> {
+              known.put(id, endOf(Json.number(reply, "TTL")));
+              return ends(unknown, known);
             });
   }
 
@@ -181,7 +204,12 @@ final class Inspection {
     }
     return pages(keys.claims(), limit, new LinkedHashMap<>())
         .thenCompose(
-            byLock -> views(byLock.keySet().stream().limit(limit).toList(), 0, new ArrayList<>()))
+            byLock ->
+                views(
+                    byLock.keySet().stream().limit(limit).toList(),
+                    0,
+                    new HashMap<>(),
+                    new ArrayList<>()))
         .thenApply(
             views ->
                 views.stream()
@@ -190,27 +218,25 @@ final class Inspection {
                     .collect(Collectors.toList()));
   }
 
-  /** Some at a time: a request that waits for thousands of others to be sent is given up. */
   private CompletableFuture<List<LockView>> views(
-      List<String> locks, int from, List<LockView> views) {
+      List<String> locks, int from, Map<Long, Instant> known, List<LockView> views) {
     if (from >= locks.size()) {
       return CompletableFuture.completedFuture(views);
     }
     List<String> some = locks.subList(from, Math.min(locks.size(), from + STEP));
-    List<CompletableFuture<Stored>> read = some.stream().map(this::read).toList();
-    return CompletableFuture.allOf(read.toArray(CompletableFuture[]::new))
+    return read(some)
         .thenCompose(
-            nothing -> ends(read.stream().flatMap(each -> each.join().claims.stream()).toList()))
-        .thenCompose(
-            ends -> {
-              for (int i = 0; i < some.size(); i++) {
-                Stored stored = read.get(i).join();
-                if (stored.isReadable(some.get(i))) {
-                  views.add(view(some.get(i), stored, ends));
-                }
-              }
-              return views(locks, from + STEP, views);
-            });
+            read ->
+                ends(read, known)
+                    .thenCompose(
+                        ends -> {
+                          for (int i = 0; i < some.size(); i++) {
+                            if (read.get(i).isReadable(some.get(i))) {
+                              views.add(view(some.get(i), read.get(i), ends));
+                            }
+                          }
+                          return views(locks, from + STEP, known, views);
+                        }));
   }
 
   private CompletableFuture<Map<String, Boolean>> pages(

@@ -200,7 +200,7 @@ class NetworkFaultsTest {
       }
     }
     proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(20));
-    Claim brief = seam.claim("brief", Mode.EXCLUSIVE, Duration.ofMillis(500));
+    Claim brief = seam.claim("brief", Mode.EXCLUSIVE, Duration.ofSeconds(2));
     Standing.Held held = seam.take(brief);
     CompletableFuture<List<LockView>> list = store.list(10_000).toCompletableFuture();
 
