@@ -39,7 +39,7 @@ final class LateRequests implements AutoCloseable {
   }
 
   String url() {
-    return "etcd://127.0.0.1:" + http.getAddress().getPort() + "?timeout=400ms";
+    return "etcd://127.0.0.1:" + http.getAddress().getPort() + "?timeout=1s";
   }
 
   private void handle(HttpExchange exchange) throws IOException {

@@ -33,7 +33,7 @@ class NetworkFaultsTest {
 
   private final EtcdServer server = EtcdServer.start(Urls.QUICK);
   private final FaultProxy proxy = FaultProxy.before(server);
-  private final String url = "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms";
+  private final String url = "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=1s";
   private final EtcdStore store = EtcdStore.connect(url);
   private final Seam seam = new Seam(store);
   private final EtcdStore near = EtcdStore.connect(Urls.of(server));

@@ -133,7 +133,7 @@ class ServerFaultsTest {
     try (EtcdServer server = small();
         FaultProxy proxy = FaultProxy.before(server);
         EtcdStore store =
-            EtcdStore.connect("etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=400ms");
+            EtcdStore.connect("etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=1s");
         EtcdStore near = EtcdStore.connect(Urls.of(server))) {
       Seam seam = new Seam(store);
       Seam other = new Seam(near);
