@@ -34,7 +34,7 @@ public final class Certificates {
 
   /** Makes a new key and certificate in {@code folder}. */
   static Certificates in(Path folder) {
-    Path pair = folder.resolve("pair.p12");
+    Path pair = keyStore(folder);
     try {
       keytool(pair);
       KeyStore keys = KeyStore.getInstance("PKCS12");
@@ -66,6 +66,18 @@ public final class Certificates {
   /** Returns the server's certificate, which is its own authority. */
   public Path certificatePem() {
     return folder.resolve("certificate.pem");
+  }
+
+  /**
+   * Returns a PKCS12 store with the key and the certificate, whose password is {@link
+   * #STORE_PASSWORD}.
+   */
+  public Path keyStore() {
+    return keyStore(folder);
+  }
+
+  private static Path keyStore(Path folder) {
+    return folder.resolve("pair.p12");
   }
 
   /** Returns a PKCS12 store with the certificate, whose password is {@link #STORE_PASSWORD}. */

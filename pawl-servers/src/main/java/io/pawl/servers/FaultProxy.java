@@ -44,7 +44,7 @@ public final class FaultProxy implements AutoCloseable {
   private FaultProxy(InetSocketAddress target, boolean speaksResp) {
     this.target = target;
     this.speaksResp = speaksResp;
-    this.conversation = speaksResp ? RespConversation::new : Chunks::new;
+    this.conversation = speaksResp ? RespConversation::new : Conversation.Chunks::new;
     accept();
   }
 

@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ZooKeeper server: alone, or a member of a {@link ZooKeeperEnsemble}. It runs from the jars of
@@ -39,6 +40,8 @@ public final class ZooKeeperServer extends ServerProcess {
           "org.slf4j.simple.SimpleLogger",
           "io.netty.buffer.ByteBuf",
           "io.netty.channel.Channel",
+          "io.netty.channel.epoll.Epoll",
+          "io.netty.channel.unix.Unix",
           "io.netty.handler.ssl.SslContext",
           "io.netty.handler.codec.ByteToMessageDecoder",
           "io.netty.resolver.AddressResolver",
@@ -62,12 +65,21 @@ public final class ZooKeeperServer extends ServerProcess {
   private final List<String> ensemble;
   private final List<String> options;
   private final int id;
+  private final @Nullable Port secure;
+  private final @Nullable Certificates certificates;
 
-  private ZooKeeperServer(int id, List<String> ensemble, List<String> options) {
+  private ZooKeeperServer(int id, List<String> ensemble, List<String> options, boolean tls) {
     super("zookeeper");
     this.id = id;
     this.ensemble = ensemble;
     this.options = options;
+    try {
+      this.secure = tls ? Port.reserve() : null;
+      this.certificates = tls ? Certificates.in(folder()) : null;
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
   }
 
   /**
@@ -81,7 +93,19 @@ public final class ZooKeeperServer extends ServerProcess {
 
   /** As {@link #start(String...)}, with data that {@code prepare} has put into its folder. */
   public static ZooKeeperServer start(Consumer<Path> prepare, String... options) {
-    ZooKeeperServer server = new ZooKeeperServer(0, List.of(), List.of(options));
+    return started(prepare, false, options);
+  }
+
+  /**
+   * As {@link #start(String...)}, for clients with TLS on a {@linkplain #securePort port of its
+   * own}; {@link #certificates} has what they trust.
+   */
+  public static ZooKeeperServer startWithTls(String... options) {
+    return started(data -> {}, true, options);
+  }
+
+  private static ZooKeeperServer started(Consumer<Path> prepare, boolean tls, String... options) {
+    ZooKeeperServer server = new ZooKeeperServer(0, List.of(), List.of(options), tls);
     try {
       server.configure(prepare);
       server.launch();
@@ -94,7 +118,7 @@ public final class ZooKeeperServer extends ServerProcess {
 
   /** A member that has yet to be launched. */
   static ZooKeeperServer member(int id, List<String> ensemble, List<String> options) {
-    return new ZooKeeperServer(id, ensemble, options);
+    return new ZooKeeperServer(id, ensemble, options, false);
   }
 
   void configure(Consumer<Path> prepare) {
@@ -110,6 +134,14 @@ public final class ZooKeeperServer extends ServerProcess {
       lines.add("tickTime=2000");
     }
     lines.addAll(options);
+    if (secure != null && certificates != null) {
+      lines.add("secureClientPort=" + secure.number());
+      lines.add("secureClientPortAddress=" + host());
+      lines.add("serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory");
+      lines.add("ssl.keyStore.location=" + certificates.keyStore());
+      lines.add("ssl.keyStore.password=" + Certificates.STORE_PASSWORD);
+      lines.add("ssl.clientAuth=none");
+    }
     if (!ensemble.isEmpty()) {
       lines.addAll(ensemble);
     }
@@ -132,6 +164,35 @@ public final class ZooKeeperServer extends ServerProcess {
   /** Returns {@code host:port}. */
   public String address() {
     return host() + ":" + port();
+  }
+
+  /**
+   * Returns the port for clients with TLS.
+   *
+   * @throws IllegalStateException if it was started without TLS
+   */
+  public int securePort() {
+    if (secure == null) {
+      throw new IllegalStateException(this + " has no TLS");
+    }
+    return secure.number();
+  }
+
+  /** Returns {@code host:port} for clients with TLS. */
+  public String secureAddress() {
+    return host() + ":" + securePort();
+  }
+
+  /**
+   * Returns its certificate.
+   *
+   * @throws IllegalStateException if it was started without TLS
+   */
+  public Certificates certificates() {
+    if (certificates == null) {
+      throw new IllegalStateException(this + " has no TLS");
+    }
+    return certificates;
   }
 
   /** Returns the folder of its transaction log and snapshots. */
@@ -206,6 +267,14 @@ public final class ZooKeeperServer extends ServerProcess {
           e);
     } catch (URISyntaxException e) {
       throw new ServerException("cannot find the jar of " + type, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    super.close();
+    if (secure != null) {
+      secure.close();
     }
   }
 
