@@ -44,8 +44,19 @@ final class Seam {
         lock, id, Mode.EXCLUSIVE, lease, Duration.ZERO, true, tokens, 0, false, NOBODY);
   }
 
+  Claim permits(String lock, int wanted, int capacity) {
+    ClaimId id = new ClaimId(client, number++);
+    Mode mode = new Mode.Permits(wanted, capacity);
+    return new Claim(lock, id, mode, LEASE, Duration.ZERO, true, 1, 0, false, NOBODY);
+  }
+
   Claim lasting(String lock, Duration minHold) {
     return claim(lock).withMinHold(minHold);
+  }
+
+  /** Connects as soon as the machine lets a server answer within the time-out of {@code url}. */
+  static ZooKeeperStore connect(String url) {
+    return untilItAnswers(() -> ZooKeeperStore.connect(url));
   }
 
   /** Repeats a verb until the service answers it. */
