@@ -38,6 +38,20 @@ record Failures(String address) {
         || code == Code.REQUESTTIMEOUT;
   }
 
+  /** What was not sent now may have been before. */
+  StoreUnavailableException unknown(StoreException refusal) {
+    return new StoreUnavailableException(String.valueOf(refusal.getMessage()), refusal);
+  }
+
+  StoreException usedUp(String lock, String path) {
+    return new StoreException(
+        "lock '"
+            + lock
+            + "': the numbers of its nodes are used up; leave it alone until nobody holds it"
+            + " or waits, and delete node "
+            + path);
+  }
+
   StoreException of(@Nullable Throwable error) {
     Throwable cause = cause(error);
     if (cause instanceof StoreException known) {

@@ -21,15 +21,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What people see of locks, and how they correct them. */
 record Inspection(QueuedClaims claims) {
+
+  private static final Logger log = LoggerFactory.getLogger(Inspection.class);
 
   private static final int MOST_TRIES = 10;
 
@@ -74,7 +77,7 @@ record Inspection(QueuedClaims claims) {
     }
     int to = Math.min(names.size(), from + CHUNK);
     List<CompletableFuture<@Nullable FoundLock>> found =
-        names.subList(from, to).stream().map(name -> find(base, name)).toList();
+        names.subList(from, to).stream().map(name -> findReadable(base, name)).toList();
     return CompletableFuture.allOf(found.toArray(CompletableFuture[]::new))
         .thenCompose(
             nothing -> {
@@ -93,6 +96,22 @@ record Inspection(QueuedClaims claims) {
     return base.sync()
         .thenCombine(find(base, lock), (synced, found) -> found)
         .thenApply(found -> Optional.ofNullable(found).map(Inspection::view));
+  }
+
+  /** Null also where somebody else wrote what is there, or keeps it from us. */
+  private CompletableFuture<@Nullable FoundLock> findReadable(Requests base, String name) {
+    return find(base, name)
+        .exceptionally(
+            error -> {
+              boolean foreign =
+                  Failures.cause(error) instanceof StoreException
+                      && !(Failures.cause(error) instanceof StoreUnavailableException);
+              if (foreign || Failures.code(error) == Code.NOAUTH) {
+                log.debug("lock '{}' is left out of the list", name, error);
+                return null;
+              }
+              throw Failures.unchecked(error);
+            });
   }
 
   /** Null where there is no such lock. */
@@ -115,12 +134,7 @@ record Inspection(QueuedClaims claims) {
   private CompletableFuture<@Nullable FoundLock> found(
       Requests base, String name, String path, Node node, List<String> names) {
     Set<String> all = new HashSet<>(names);
-    List<Place> places =
-        names.stream()
-            .map(Nodes::parse)
-            .filter(Objects::nonNull)
-            .sorted(Place.FIRST_TO_LAST)
-            .collect(Collectors.toList());
+    List<Place> places = Nodes.places(names);
     List<CompletableFuture<@Nullable Node>> nodes =
         places.stream().map(place -> base.read(path + "/" + place.name(), null)).toList();
     return CompletableFuture.allOf(nodes.toArray(CompletableFuture[]::new))
@@ -133,7 +147,7 @@ record Inspection(QueuedClaims claims) {
                 Node claim = nodes.get(i).join();
                 if (claim != null) {
                   String own = path + "/" + place.name();
-                  Stored stored = Stored.parse(own, claim.data());
+                  Stored stored = Stored.shown(place, claim.data());
                   boolean alive = !place.kept() || all.contains(place.sign());
                   if (alive || lingers(stored, claim)) {
                     found.add(new Found(place, stored, claim, alive));
@@ -230,7 +244,11 @@ record Inspection(QueuedClaims claims) {
     if (tries > MOST_TRIES) {
       return CompletableFuture.failedFuture(
           new StoreUnavailableException(
-              claims.settings().shown() + ": lock '" + name + "' changes too fast; try again"));
+              claims.settings().shown()
+                  + ": lock '"
+                  + name
+                  + "' changes too fast; try again, and delete what Pawl did not write below "
+                  + claims.nodes().lock(name)));
     }
     Requests base = claims.base().ask();
     return base.sync()

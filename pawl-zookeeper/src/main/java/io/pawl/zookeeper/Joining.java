@@ -1,10 +1,10 @@
 package io.pawl.zookeeper;
 
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
@@ -27,11 +27,8 @@ final class Joining {
 
   private static final int MOST_TRIES = 5;
 
-  /** Numbers of nodes are 31 bits. */
-  private static final int LAST_NUMBER = Integer.MAX_VALUE - (1 << 20);
-
   /** What stands in the queue, and the node of the lock. */
-  private record Listed(@Nullable List<String> names, @Nullable Node lock) {}
+  private record Listed(@Nullable List<String> names, @Nullable Node lock, int kindSigns) {}
 
   private final QueuedClaims all;
   private final QueuedClaim own;
@@ -118,14 +115,15 @@ final class Joining {
     own.mutex.lock();
     try {
       over = own.ended;
-      own.state = over ? State.ENDED : own.state;
-      sent = sent || !over;
+      if (!over) {
+        sent = true;
+        node.isAt(null); // what was made before was not found
+      }
     } finally {
       own.mutex.unlock();
     }
     if (over) {
-      all.forget(own);
-      current().complete(Standing.GONE);
+      withdrawn();
       return;
     }
     CompletableFuture<?> lockMade = all.locks().make(session.ask(), claim.lock(), claim.mode());
@@ -147,20 +145,30 @@ final class Joining {
     }
   }
 
+  /** It was withdrawn, and has no node. */
+  private void withdrawn() {
+    own.mutex.lock();
+    try {
+      own.state = State.ENDED;
+    } finally {
+      own.mutex.unlock();
+    }
+    all.forget(own);
+    current().complete(Standing.GONE);
+  }
+
   /** Lists the queue and reads the kind, behind whatever was asked before. */
   private CompletableFuture<Listed> list(@Nullable String kept) {
     CompletableFuture<Void> learned =
         kept == null
             ? CompletableFuture.completedFuture(null)
             : session.ask().exists(kept).thenAccept(stat -> learn(kept, stat));
+    int kindSigns = lookout.kind().signs();
     CompletableFuture<@Nullable List<String>> names = session.ask().children(own.lockPath());
-    CompletableFuture<@Nullable Node> lock =
-        session
-            .ask()
-            .read(
-                own.lockPath(),
-                claim.mode() instanceof Mode.Permits ? lookout.kindWatcher() : null);
-    return learned.thenCombine(names.thenCombine(lock, Listed::new), (nothing, listed) -> listed);
+    CompletableFuture<@Nullable Node> lock = lookout.kind().node();
+    return learned.thenCombine(
+        names.thenCombine(lock, (all, read) -> new Listed(all, read, kindSigns)),
+        (nothing, listed) -> listed);
   }
 
   private void learn(String path, @Nullable Stat stat) {
@@ -202,23 +210,23 @@ final class Joining {
     return failed.handle((value, error) -> Failures.code(error)).join();
   }
 
-  /** Nothing more is sent under this session. */
+  /** Nothing more is sent, now or under this session. */
   private void refused(StoreException error) {
-    CompletableFuture<Standing> told;
-    boolean over;
+    boolean unsent;
     own.mutex.lock();
     try {
-      told = answer;
-      over = !sent && node.path() == null;
-      own.state = over ? State.ENDED : State.UNKNOWN;
+      unsent = !sent && node.path() == null;
     } finally {
       own.mutex.unlock();
     }
-    forgetIf(over);
-    told.completeExceptionally(error);
+    boolean doubtful = !unsent && error instanceof StoreUnavailableException;
+    // of what was sent before nobody knows what became of it
+    fail(doubtful ? all.failures().unknown(error) : error, !unsent);
   }
 
   /**
+   * It does not join any more; one that is to go meanwhile goes on with that.
+   *
    * @param doubtful whether its node may be there
    */
   private void fail(@Nullable Throwable error, boolean doubtful) {
@@ -227,8 +235,10 @@ final class Joining {
     own.mutex.lock();
     try {
       told = answer;
-      over = node.path() == null && !doubtful;
-      own.state = over ? State.ENDED : State.UNKNOWN;
+      over = own.state == State.JOINING && node.path() == null && !doubtful;
+      if (own.state == State.JOINING) {
+        own.state = over ? State.ENDED : State.UNKNOWN;
+      }
     } finally {
       own.mutex.unlock();
     }
@@ -266,10 +276,7 @@ final class Joining {
     String path;
     own.mutex.lock();
     try {
-      path = node.among(listed.names());
-      if (path == null) {
-        node.isAt(null);
-      }
+      path = node.find(listed.names());
     } finally {
       own.mutex.unlock();
     }
@@ -308,13 +315,23 @@ final class Joining {
       return;
     }
     all.locks().isThere(claim.lock());
-    if (!kind.takes(claim.mode())) {
+    if (own.isSessionOver()) {
+      fail(sessionIsOver(), true);
+    } else if (!kind.takes(claim.mode())) {
       leaveWith(told, new Standing.OtherKind(kind));
-    } else if (!stand(kind, listed.names() == null ? List.of() : listed.names())) {
-      leaveWith(told, Standing.GONE);
+    } else if (!stand(kind, listed)) {
+      if (own.isSessionOver()) {
+        fail(sessionIsOver(), true);
+      } else {
+        leaveWith(told, Standing.GONE);
+      }
     } else {
       lookout.evaluate().whenComplete((nothing, error) -> answerFirst(told, error));
     }
+  }
+
+  private KeeperException sessionIsOver() {
+    return KeeperException.create(Code.SESSIONEXPIRED, own.lockPath());
   }
 
   private void leaveWith(CompletableFuture<Standing> told, Standing standing) {
@@ -331,34 +348,22 @@ final class Joining {
   }
 
   /** False if it has no place there, or is to go. */
-  private boolean stand(Kind kind, List<String> names) {
+  private boolean stand(Kind kind, Listed listed) {
     List<Place> older = new ArrayList<>();
     own.mutex.lock();
     try {
-      Place place = null;
-      List<Place> places = new ArrayList<>();
-      for (String name : names) {
-        Place each = Nodes.parse(name);
-        if (each == null) {
-          continue;
-        }
-        if ((own.lockPath() + "/" + name).equals(node.path())) {
-          place = each;
-        } else {
-          places.add(each);
-        }
-      }
-      if (place == null || own.ended) {
+      List<Place> places = Nodes.places(listed.names());
+      Place place = node.among(places);
+      if (place == null || own.state != State.JOINING || own.ended || own.sessionOver) {
         return false; // evicted meanwhile, or withdrawn
       }
-      if (place.number() > LAST_NUMBER) {
-        own.failure = usedUp();
+      if (place.number() > Nodes.LAST_NUMBER) {
+        own.failure = all.failures().usedUp(claim.lock(), own.lockPath());
         return true;
       }
       int number = place.number();
       places.removeIf(each -> each.number() >= number);
-      places.sort(Place.FIRST_TO_LAST);
-      lookout.begin(kind, places);
+      lookout.begin(kind, places, listed.kindSigns());
       own.state = State.WAITING;
       places.stream().filter(each -> each.kept() && node.isOfClaim(each)).forEach(older::add);
     } finally {
@@ -366,15 +371,6 @@ final class Joining {
     }
     older.forEach(lookout.remains()::removeOlder);
     return true;
-  }
-
-  private StoreException usedUp() {
-    return new StoreException(
-        "lock '"
-            + claim.lock()
-            + "': the numbers of its nodes are used up; leave it alone until nobody holds it"
-            + " or waits, and delete node "
-            + own.lockPath());
   }
 
   private void answerFirst(CompletableFuture<Standing> told, @Nullable Throwable error) {

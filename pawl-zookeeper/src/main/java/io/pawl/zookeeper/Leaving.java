@@ -19,7 +19,6 @@ final class Leaving {
 
   private static final Logger log = LoggerFactory.getLogger(Leaving.class);
 
-  private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long LINGER_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final QueuedClaims all;
@@ -30,7 +29,6 @@ final class Leaving {
   /** These are guarded by the claim's mutex. */
   private @Nullable CompletableFuture<Void> going;
 
-  private long endedNanos;
   private boolean heldAtEnd;
   private Duration holdAtEnd = Duration.ZERO;
 
@@ -68,7 +66,6 @@ final class Leaving {
           heldAtEnd = own.state == State.HELD;
           holdAtEnd = minHold;
         }
-        endedNanos = System.nanoTime();
         lookout.stop();
         own.state = State.ENDING;
         going = begun;
@@ -76,21 +73,25 @@ final class Leaving {
     } finally {
       own.mutex.unlock();
     }
+    own.leaveSession();
     if (joining != null) {
       return joining.handle((standing, error) -> null).thenCompose(nothing -> end(minHold));
     }
+    begun.whenComplete(
+        (nothing, error) -> {
+          if (error != null) {
+            all.endAgainLater(own);
+          }
+        });
     Futures.follow(begun, known ? leave() : search());
     return begun;
   }
 
   /** Whether it has to be tried once more to end it. */
-  boolean isStuck(long now) {
+  boolean isStuck() {
     own.mutex.lock();
     try {
-      return own.state == State.ENDING
-          && going != null
-          && going.isCompletedExceptionally()
-          && now - endedNanos > AGAIN_NANOS;
+      return own.state == State.ENDING && going != null && going.isCompletedExceptionally();
     } finally {
       own.mutex.unlock();
     }
@@ -104,7 +105,7 @@ final class Leaving {
             names -> {
               own.mutex.lock();
               try {
-                node.isAt(node.among(names));
+                node.isAt(node.find(names));
               } finally {
                 own.mutex.unlock();
               }
@@ -125,7 +126,8 @@ final class Leaving {
       marked = markedNanos != null;
       if (node.isKept() && heldAtEnd && !holdAtEnd.isZero()) {
         long since = markedNanos == null ? 0 : System.nanoTime() - markedNanos;
-        leftNanos = holdAtEnd.toNanos() - since;
+        long nanos = holdAtEnd.toNanos();
+        leftNanos = nanos + nanos / 100 - since; // the service's clock may be that much slower
       }
     } finally {
       own.mutex.unlock();
@@ -145,6 +147,9 @@ final class Leaving {
   private void linger(String path, long nanos) {
     own.mutex.lock();
     try {
+      if (own.state != State.ENDING) {
+        return; // its session ended meanwhile: whoever waits finds out when the time is over
+      }
       own.state = State.LINGERING;
     } finally {
       own.mutex.unlock();
@@ -181,11 +186,12 @@ final class Leaving {
     boolean unheard;
     own.mutex.lock();
     try {
+      own.sessionOver = true;
       if (own.state == State.LINGERING || own.state == State.ENDED) {
         return;
       }
       if (own.state == State.JOINING) {
-        return; // its requests fail, one after another
+        return; // its requests fail, one after another, or find that it is over
       }
       path = node.path();
       boolean lasts = own.state == State.ENDING && heldAtEnd;

@@ -4,9 +4,8 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.zookeeper.Nodes.Place;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
  * What stands before a claim in the queue, nearest first, as far as it is known: it was listed once
@@ -75,31 +74,32 @@ final class Line {
     return used <= room;
   }
 
-  /** The next one to look at; null if that cannot change anything. */
-  @Nullable Before next() {
+  /** The next ones to look at, {@code most} of them; none if that cannot change anything. */
+  List<Before> next(int most) {
+    List<Before> unknown = new ArrayList<>();
     if (isFree()) {
-      return null;
+      return unknown;
     }
     long watched = 0;
     for (Before each : before) {
       if (!each.there) {
-        return each;
+        unknown.add(each);
       }
       watched += each.units;
-      if (watched > room) {
-        return null;
+      if (watched > room || unknown.size() >= most) {
+        break;
       }
     }
-    return null;
+    return unknown;
   }
 
   /**
-   * It was there, in {@code now}, when it was looked at, and is watched since: unless a sign of it
-   * came meanwhile, which used the watch up.
+   * It was there, with {@code units}, when it was looked at, and is watched since: unless a sign of
+   * it came meanwhile, which used the watch up.
    */
-  void isThere(Before each, Mode now, int signs) {
+  void isThere(Before each, long units, int signs) {
     each.there = each.signs == signs;
-    each.units = Nodes.units(now);
+    each.units = units;
     if (!blocks(each)) {
       before.remove(each);
     }
@@ -121,12 +121,16 @@ final class Line {
     before.forEach(each -> each.there = false);
   }
 
-  /** None but those listed are there. */
-  void retain(Collection<String> names) {
+  /** None but those listed are there; one without its sign has to be looked at again. */
+  void retain(Set<String> names) {
     before.removeIf(each -> !names.contains(each.place.name()));
+    before.stream()
+        .filter(each -> each.place.kept() && !names.contains(each.place.sign()))
+        .forEach(each -> each.there = false);
   }
 
-  List<Before> watched() {
-    return before.stream().filter(each -> each.there).toList();
+  /** How many were there when they were looked at, and are watched. */
+  int watched() {
+    return (int) before.stream().filter(each -> each.there).count();
   }
 }

@@ -4,18 +4,19 @@ import io.pawl.error.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Line.Before;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
-import io.pawl.zookeeper.Requests.Node;
-import java.time.Duration;
+import io.pawl.zookeeper.Remains.Finding;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,20 +32,32 @@ final class Lookout {
   /** After so many claims before ours that have gone, the queue is listed once more. */
   private static final int MOST_GONE = 8;
 
+  /** How many nodes are looked at in one trip. */
+  private static final int MOST_AT_ONCE = 100;
+
+  /** A look that takes more steps goes on, and the client hears meanwhile that it waits. */
+  private static final int MOST_STEPS = 8;
+
+  /**
+   * A look that is under way.
+   *
+   * @param answerable complete as soon as the client may be told how the claim stands
+   */
+  private record Look(CompletableFuture<Void> answerable, CompletableFuture<Void> done) {}
+
   private final QueuedClaim own;
   private final Claim claim;
   private final Session session;
   private final String lockPath;
   private final Remains remains;
 
-  /** The same object every time, so that it can be taken back. */
-  private final Runnable kindWatcher = this::kindChanged;
+  private final KindWatch kind;
 
-  /** These three are guarded by the claim's mutex. */
+  /** These are guarded by the claim's mutex. */
   private final Map<Before, Runnable> watchers = new HashMap<>();
 
   private @Nullable Line line;
-  private @Nullable CompletableFuture<Void> evaluating;
+  private @Nullable Look current;
 
   Lookout(QueuedClaim own, Clock clock) {
     this.remains = new Remains(own, clock);
@@ -52,26 +65,32 @@ final class Lookout {
     this.claim = own.claim();
     this.session = own.session();
     this.lockPath = own.lockPath();
+    this.kind = new KindWatch(own, this::evaluateAnew);
   }
 
   Remains remains() {
     return remains;
   }
 
-  Runnable kindWatcher() {
-    return kindWatcher;
+  KindWatch kind() {
+    return kind;
   }
 
-  /** From now on {@code places} stand before it. Under the mutex. */
-  void begin(Kind kind, List<Place> places) {
-    line = new Line(own.mode, kind, places, lockPath);
+  /**
+   * From now on {@code places} stand before it. Under the mutex.
+   *
+   * @param read the kind of the lock, as it was after there had been {@code signs}
+   */
+  void begin(Kind read, List<Place> places, int signs) {
+    line = new Line(own.mode, read, places, lockPath);
+    kind.isRead(signs);
   }
 
   /** Nothing is watched any more. Under the mutex. */
   void stop() {
     watchers.forEach(this::unwatch);
     watchers.clear();
-    session.ask().unwatch(lockPath, kindWatcher);
+    kind.stop();
     remains.stop();
     line = null;
   }
@@ -85,82 +104,125 @@ final class Lookout {
     }
   }
 
-  /** The look that is under way, if any. */
-  @Nullable CompletableFuture<Void> underWay() {
+  /** Completes when a look that is under way allows an answer. */
+  CompletableFuture<Void> underWay() {
     own.mutex.lock();
     try {
-      return evaluating;
+      return current == null ? CompletableFuture.completedFuture(null) : current.answerable();
     } finally {
       own.mutex.unlock();
     }
   }
 
-  /** A waiting claim looks once more, should a sign have been lost. */
-  CompletableFuture<Void> lookAgain() {
+  /**
+   * A waiting claim looks once more, should a sign have been lost: at the number of permits, and at
+   * each node that it watches, or at the names of all where these are many.
+   *
+   * @param listing lists the queue
+   */
+  CompletableFuture<Void> lookAgain(Supplier<CompletableFuture<Set<String>>> listing) {
+    boolean many;
     own.mutex.lock();
     try {
       if (own.state != State.WAITING || line == null) {
         return CompletableFuture.completedFuture(null);
       }
-      line.isDoubtful();
+      kind.isToBeRead();
+      many = line.watched() > MOST_GONE;
+      if (!many) {
+        line.isDoubtful();
+      }
     } finally {
       own.mutex.unlock();
     }
-    return evaluate();
+    return many
+        ? listing.get().thenAccept(this::isListed).thenCompose(nothing -> evaluate())
+        : evaluate();
   }
 
-  /** Looks at what stands before it until it is held, or enough of that is watched. */
-  CompletableFuture<Void> evaluate() {
-    CompletableFuture<Void> begun;
+  private void isListed(Set<String> names) {
     own.mutex.lock();
     try {
-      if (evaluating != null) {
-        return evaluating;
+      if (line != null) {
+        line.retain(names);
       }
-      begun = new CompletableFuture<>();
-      evaluating = begun;
     } finally {
       own.mutex.unlock();
     }
-    step(0);
+  }
+
+  /**
+   * Looks at what stands before it until it is held, or enough of that is watched. Completes when
+   * that is so, or when it takes long.
+   */
+  CompletableFuture<Void> evaluate() {
+    return look().answerable();
+  }
+
+  /** The look that is under way, or a new one. */
+  private Look look() {
+    Look begun;
+    own.mutex.lock();
+    try {
+      if (current != null) {
+        return current;
+      }
+      begun = new Look(new CompletableFuture<>(), new CompletableFuture<>());
+      current = begun;
+    } finally {
+      own.mutex.unlock();
+    }
+    step(begun, 0, 0);
     return begun;
   }
 
-  // -------------------------------------------------------------- one look after another
+  // -------------------------------------------------------------- one step after another
 
-  private void step(int gone) {
-    Before next = null;
+  /**
+   * @param gone how many were found gone since the queue was listed
+   */
+  private void step(Look look, int steps, int gone) {
+    if (steps >= MOST_STEPS) {
+      look.answerable().complete(null);
+    }
+    List<Before> next = List.of();
+    boolean kindFirst = false;
     Standing.Held granted = null;
     Bell rung = null;
-    CompletableFuture<Void> done = null;
     own.mutex.lock();
     try {
-      if (own.state == State.WAITING && line != null && own.failure == null) {
-        next = line.next();
-        if (next == null && line.isFree()) {
+      if (isLooking() && line != null) {
+        kindFirst = kind.isDoubtful();
+        next = kindFirst ? next : line.next(MOST_AT_ONCE);
+        if (!kindFirst && line.isFree()) {
           granted = grant();
           rung = own.answered ? own.bell : null;
         }
       }
-      if (next == null) {
-        done = evaluating;
-        evaluating = null;
+      if (!kindFirst && next.isEmpty()) {
+        current = null;
       }
     } finally {
       own.mutex.unlock();
     }
-    if (next == null) {
+    if (kindFirst) {
+      readKind(look, steps, gone);
+    } else if (gone >= MOST_GONE && !next.isEmpty()) {
+      relist(look, steps);
+    } else if (!next.isEmpty()) {
+      lookAt(look, next, steps, gone);
+    } else {
       if (granted != null && rung != null) {
         rung.ring(granted);
       }
-      if (done != null) {
-        done.complete(null);
-      }
-    } else if (gone >= MOST_GONE) {
-      relist();
-    } else {
-      look(next, gone);
+      look.answerable().complete(null);
+      look.done().complete(null);
     }
+  }
+
+  /** Whether it waits to be granted. Under the mutex. */
+  private boolean isLooking() {
+    return own.state == State.WAITING && own.failure == null && !own.ended && !own.sessionOver;
   }
 
   private Standing.@Nullable Held grant() {
@@ -176,46 +238,45 @@ final class Lookout {
     }
   }
 
-  private void stumbled(Throwable error) {
-    CompletableFuture<Void> done;
+  private void stumbled(Look look, Throwable error) {
     own.mutex.lock();
     try {
-      done = evaluating;
-      evaluating = null;
+      current = null;
       if (line != null) {
         line.isDoubtful();
       }
     } finally {
       own.mutex.unlock();
     }
-    if (done != null) {
-      done.completeExceptionally(error);
-    }
+    look.answerable().completeExceptionally(error);
+    look.done().completeExceptionally(error);
   }
 
-  private void relist() {
-    session
-        .ask()
-        .children(lockPath)
-        .whenComplete(
-            (names, error) -> {
-              if (error != null) {
-                stumbled(error);
-                return;
-              }
-              own.mutex.lock();
-              try {
-                if (line != null) {
-                  line.retain(names == null ? List.of() : new HashSet<>(names));
-                }
-              } finally {
-                own.mutex.unlock();
-              }
-              step(0);
-            });
+  /** Goes on when {@code trip} has come to its end. */
+  private void goOnAfter(CompletableFuture<?> trip, Look look, int steps, IntSupplier gone) {
+    trip.whenComplete(
+        (nothing, error) -> {
+          if (error == null) {
+            step(look, steps + 1, gone.getAsInt());
+          } else {
+            stumbled(look, error);
+          }
+        });
   }
 
-  private void look(Before before, int gone) {
+  private void relist(Look look, int steps) {
+    goOnAfter(session.ask().names(lockPath).thenAccept(this::isListed), look, steps, () -> 0);
+  }
+
+  /** In one trip, since no request waits for another one; kept nodes take more. */
+  private void lookAt(Look look, List<Before> next, int steps, int gone) {
+    AtomicInteger counted = new AtomicInteger(gone);
+    CompletableFuture<?>[] looks =
+        next.stream().map(each -> lookAt(each, counted)).toArray(CompletableFuture[]::new);
+    goOnAfter(CompletableFuture.allOf(looks), look, steps, counted::get);
+  }
+
+  private CompletableFuture<Void> lookAt(Before before, AtomicInteger gone) {
     Runnable watcher;
     int signs;
     own.mutex.lock();
@@ -225,68 +286,74 @@ final class Lookout {
     } finally {
       own.mutex.unlock();
     }
-    session
+    return session
         .ask()
         .read(before.path, watcher)
-        .whenComplete(
-            (node, error) -> {
-              try {
-                if (error != null) {
-                  stumbled(error);
-                } else if (node == null) {
-                  isGone(before, gone);
-                } else if (before.place.kept()) {
-                  lookAtSign(before, node, watcher, signs, gone);
-                } else {
-                  isThere(before, Stored.parse(before.path, node.data()).mode(), signs, gone);
-                }
-              } catch (StoreException e) {
-                stumbled(e);
+        .thenCompose(
+            node -> {
+              if (node == null) {
+                isFound(before, Finding.GONE, 0, signs, gone);
+                return CompletableFuture.<Void>completedFuture(null);
               }
-            });
+              long units = Stored.units(before.place, node.data());
+              CompletableFuture<Finding> finding =
+                  before.place.kept()
+                      ? remains.look(before.place, node, watcher)
+                      : CompletableFuture.completedFuture(Finding.STANDS);
+              return finding.thenAccept(found -> isFound(before, found, units, signs, gone));
+            })
+        .whenComplete((nothing, error) -> unwatchIfOver(before, watcher));
   }
 
-  private void isThere(Before before, Mode now, int signs, int gone) {
+  private void isFound(Before before, Finding finding, long units, int signs, AtomicInteger gone) {
     own.mutex.lock();
     try {
-      if (line != null) {
-        line.isThere(before, now, signs);
+      if (finding == Finding.GONE) {
+        gone.incrementAndGet();
+        unwatch(before, watchers.remove(before));
       }
-    } finally {
-      own.mutex.unlock();
-    }
-    step(gone);
-  }
-
-  private void isGone(Before before, int gone) {
-    own.mutex.lock();
-    try {
-      unwatch(before, watchers.remove(before));
-      if (line != null) {
+      if (line == null || finding == Finding.UNKNOWN) {
+        return;
+      }
+      if (finding == Finding.GONE) {
         line.isGone(before);
+      } else {
+        line.isThere(before, units, signs);
       }
     } finally {
       own.mutex.unlock();
     }
-    step(gone + 1);
   }
 
-  private void lookAtSign(Before before, Node node, Runnable watcher, int signs, int gone) {
-    Mode now = Stored.parse(before.path, node.data()).mode();
-    remains
-        .look(before.place, node, watcher)
-        .whenComplete(
-            (finding, error) -> {
-              if (error != null) {
-                stumbled(error);
-                return;
-              }
-              switch (finding) {
-                case STANDS -> isThere(before, now, signs, gone);
-                case GONE -> isGone(before, gone);
-                case UNKNOWN -> step(gone);
-              }
-            });
+  /** The claim may have ended while it asked to be told. */
+  private void unwatchIfOver(Before before, Runnable watcher) {
+    own.mutex.lock();
+    try {
+      if (line == null) {
+        unwatch(before, watcher);
+        watchers.remove(before);
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+  }
+
+  private void readKind(Look look, int steps, int gone) {
+    goOnAfter(kind.read().thenAccept(this::kindIs), look, steps, () -> gone);
+  }
+
+  private void kindIs(Kind read) {
+    own.mutex.lock();
+    try {
+      if (line == null) {
+        kind.stop();
+      } else {
+        line.setKind(read);
+      }
+    } finally {
+      own.mutex.unlock();
+    }
+    kind.leaveIfTooFew(read);
   }
 
   // -------------------------------------------------------------- signs
@@ -304,9 +371,10 @@ final class Lookout {
     evaluateAnew();
   }
 
-  /** An evaluation that is under way may have looked already. */
+  /** A look that is under way may have looked already. */
   private void evaluateAnew() {
-    evaluate()
+    look()
+        .done()
         .whenComplete(
             (nothing, error) -> {
               if (error != null) {
@@ -320,57 +388,11 @@ final class Lookout {
   private boolean isToLookAgain() {
     own.mutex.lock();
     try {
-      return own.state == State.WAITING
-          && own.failure == null
+      return isLooking()
           && line != null
-          && (line.isFree() || line.next() != null);
+          && (kind.isDoubtful() || line.isFree() || !line.next(1).isEmpty());
     } finally {
       own.mutex.unlock();
     }
-  }
-
-  private void kindChanged() {
-    if (!own.stands()) {
-      return;
-    }
-    session
-        .ask()
-        .read(lockPath, kindWatcher)
-        .whenComplete(
-            (node, error) -> {
-              if (node != null) {
-                try {
-                  kindIs(Stored.parseKind(lockPath, node.data()));
-                } catch (StoreException e) {
-                  log.warn("lock '{}' is unreadable", claim.lock(), e);
-                }
-              }
-            });
-  }
-
-  private void kindIs(Kind kind) {
-    boolean tooMany;
-    own.mutex.lock();
-    try {
-      if (own.state != State.WAITING || line == null) {
-        return;
-      }
-      tooMany = Nodes.units(own.mode) > kind.capacity();
-      line.setKind(kind);
-    } finally {
-      own.mutex.unlock();
-    }
-    if (!tooMany) {
-      evaluateAnew();
-      return;
-    }
-    own.leaving()
-        .end(Duration.ZERO)
-        .whenComplete(
-            (nothing, error) -> {
-              if (error != null) {
-                log.debug("claim {} could not leave yet", own.id(), error);
-              }
-            });
   }
 }

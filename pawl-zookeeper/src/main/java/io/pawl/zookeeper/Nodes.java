@@ -6,7 +6,9 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.rule.GrantRule;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,9 @@ final class Nodes {
 
   private static final Pattern PLACE =
       Pattern.compile("(w|r|p(\\d{1,10}))(k?)-([A-Za-z0-9_-]+\\.\\d+)-([0-9a-f]{1,16})-(\\d{10})");
+
+  /** Numbers of nodes are 31 bits. */
+  static final int LAST_NUMBER = Integer.MAX_VALUE - (1 << 20);
 
   private final String locks;
 
@@ -106,10 +111,32 @@ final class Nodes {
   record Place(String name, long units, boolean kept, ClaimId id, long session, int number) {
     static final Comparator<Place> FIRST_TO_LAST = Comparator.comparingInt(Place::number);
 
+    /** What it asked for. */
+    Mode mode() {
+      return switch (name.charAt(0)) {
+        case 'w' -> Mode.EXCLUSIVE;
+        case 'r' -> Mode.SHARED;
+        default -> new Mode.Permits((int) units, (int) units); // of how many it does not say
+      };
+    }
+
     /** The name of the sign of a kept one. */
     String sign() {
       return Nodes.sign(id, session);
     }
+  }
+
+  /** The claims among the children of a lock, the first in the queue first. */
+  static List<Place> places(@Nullable List<String> names) {
+    List<Place> places = new ArrayList<>();
+    for (String name : names == null ? List.<String>of() : names) {
+      Place place = parse(name);
+      if (place != null) {
+        places.add(place);
+      }
+    }
+    places.sort(Place.FIRST_TO_LAST);
+    return places;
   }
 
   /** Null for nodes that are no claim's. */
@@ -124,6 +151,9 @@ final class Nodes {
           mode.equals("w")
               ? GrantRule.ALL_OF_A_LOCK
               : mode.equals("r") ? 1 : Integer.parseInt(place.group(2));
+      if (units < 1) {
+        return null;
+      }
       boolean kept = !place.group(3).isEmpty();
       ClaimId id = ClaimId.parse(place.group(4));
       long session = Long.parseUnsignedLong(place.group(5), 16);

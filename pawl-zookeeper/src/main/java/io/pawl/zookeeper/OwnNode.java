@@ -68,14 +68,34 @@ final class OwnNode {
     placedNanos = System.nanoTime();
   }
 
+  /** Whether {@code other} is its path, or that of the sign beside it. */
+  boolean has(String other) {
+    return path != null && (other.equals(path) || other.equals(signPath()));
+  }
+
   /** The transaction that made it. */
   long zxid() {
     return zxid;
   }
 
-  /** The service's own time, or somewhat earlier. */
+  /** The service's own time, as far as this machine's clock runs like the service's. */
   long serviceMillis() {
-    return placedMillis + (System.nanoTime() - placedNanos) / 1_000_000;
+    return placedMillis + sincePlaced() / 1_000_000;
+  }
+
+  /** The service's own time, or somewhat earlier: clock rates differ by a hundredth at most. */
+  long earliestServiceMillis() {
+    return placedMillis + (sincePlaced() - sincePlaced() / 100 - 1) / 1_000_000;
+  }
+
+  private long sincePlaced() {
+    return System.nanoTime() - placedNanos;
+  }
+
+  /** The service wrote it just now, at a time of its own. */
+  void isWritten(Stat stat) {
+    placedMillis = stat.getMtime();
+    placedNanos = System.nanoTime();
   }
 
   /** What has to be there for the claim to stand; empty if nobody knows. */
@@ -89,14 +109,21 @@ final class OwnNode {
         : List.of(Op.check(own, -1));
   }
 
-  /** Its path, if it is among the nodes of the lock; else null. */
-  @Nullable String among(@Nullable List<String> names) {
-    if (names != null) {
-      for (String name : names) {
-        Place place = Nodes.parse(name);
-        if (place != null && isOfClaim(place) && place.session() == session.id()) {
-          return lockPath + "/" + name;
-        }
+  /** Where it is among the nodes of the lock, wherever it was thought to be; null if it is not. */
+  @Nullable String find(@Nullable List<String> names) {
+    for (Place place : Nodes.places(names)) {
+      if (isOfClaim(place) && place.session() == session.id()) {
+        return lockPath + "/" + place.name();
+      }
+    }
+    return null;
+  }
+
+  /** Its place among those of the lock; null if it is not where it was made. */
+  @Nullable Place among(List<Place> places) {
+    for (Place place : places) {
+      if ((lockPath + "/" + place.name()).equals(path)) {
+        return place;
       }
     }
     return null;
@@ -144,6 +171,11 @@ final class OwnNode {
             .exists(signPath())
             .thenCombine(place, (sign, stat) -> sign == null ? null : stat)
         : place;
+  }
+
+  /** Writes what it says already, for the time at which the service does so. */
+  CompletableFuture<Stat> write(String own, Mode mode) {
+    return session.ask().write(own, Stored.of(claim, mode, false).bytes());
   }
 
   /** Notes that the client has heard of the grant, which the shortest hold counts from. */

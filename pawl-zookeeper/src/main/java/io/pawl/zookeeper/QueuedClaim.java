@@ -71,6 +71,11 @@ final class QueuedClaim {
   /** Its end was asked for. */
   boolean ended;
 
+  /** Its session has ended, so that it neither waits nor holds any more, whatever is answered. */
+  boolean sessionOver;
+
+  private boolean usesSession = true;
+
   private @Nullable CompletableFuture<Boolean> marking;
   private long markedNanos;
 
@@ -127,9 +132,24 @@ final class QueuedClaim {
     heardNanos = System.nanoTime();
   }
 
-  /** Whether its client has not spoken of it for its lease. */
-  boolean isSilent(long now) {
-    return now - heardNanos > claim.lease().toNanos();
+  /** When its client will not have spoken of it for its lease. */
+  long silentFrom() {
+    return heardNanos + claim.lease().toNanos();
+  }
+
+  /** Nothing of it needs its session any more: once, however often this is called. */
+  void leaveSession() {
+    boolean leaves;
+    mutex.lock();
+    try {
+      leaves = usesSession;
+      usesSession = false;
+    } finally {
+      mutex.unlock();
+    }
+    if (leaves) {
+      session.leave();
+    }
   }
 
   /** Whether its node may stand under its session for somebody's sake. */
@@ -137,6 +157,15 @@ final class QueuedClaim {
     mutex.lock();
     try {
       return !ended && state != State.ENDED && state != State.LINGERING;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  boolean isSessionOver() {
+    mutex.lock();
+    try {
+      return sessionOver;
     } finally {
       mutex.unlock();
     }
@@ -152,12 +181,15 @@ final class QueuedClaim {
     }
   }
 
-  /** How it stands, once what is under way has come to its end. */
+  /** How it stands, once a look that is under way has come to its end, or takes long. */
   CompletableFuture<Standing> standing() {
-    CompletableFuture<Void> pending = lookout.underWay();
-    if (pending != null) {
-      return pending.handle((nothing, error) -> error).thenCompose(error -> standing());
-    }
+    return lookout
+        .underWay()
+        .handle((nothing, error) -> nothing)
+        .thenCompose(nothing -> standingNow());
+  }
+
+  private CompletableFuture<Standing> standingNow() {
     StoreException why;
     Standing.Held tokens = null;
     State now;
@@ -231,7 +263,7 @@ final class QueuedClaim {
     return marked.thenApply(
         done -> {
           if (!done) {
-            vanished();
+            isOver();
           }
           return done;
         });
@@ -291,7 +323,7 @@ final class QueuedClaim {
 
   private Standing downgraded(Standing.Held tokens, @Nullable Throwable error) {
     if (Failures.code(error) == Code.NONODE) {
-      vanished();
+      isOver();
       return Standing.GONE;
     }
     if (error != null) {
@@ -306,8 +338,21 @@ final class QueuedClaim {
     return tokens;
   }
 
-  /** Its node is not there: evicted, or its session has ended. */
-  void vanished() {
+  /** There is no node at {@code path}: evicted, or its session has ended. */
+  void vanished(String path) {
+    boolean own;
+    mutex.lock();
+    try {
+      own = node.has(path);
+    } finally {
+      mutex.unlock();
+    }
+    if (own) {
+      isOver();
+    }
+  }
+
+  private void isOver() {
     mutex.lock();
     try {
       if (state == State.LINGERING) {
@@ -320,6 +365,16 @@ final class QueuedClaim {
       mutex.unlock();
     }
     all.forget(this);
+  }
+
+  /** The service wrote its node just now, and said when. */
+  void isWritten(Stat stat) {
+    mutex.lock();
+    try {
+      node.isWritten(stat);
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** Where its node was made, as soon as that is known. */

@@ -15,11 +15,15 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.slf4j.Logger;
@@ -37,6 +41,10 @@ final class QueuedClaims {
   static final int RENEW_BATCH = 200;
 
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** When an end that failed is tried once more. */
+  private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
   private static final long SHORTEST_MEMORY_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int MOST_WITHDRAWN = 100_000;
   private static final int MOST_ROUNDS = 4;
@@ -48,6 +56,7 @@ final class QueuedClaims {
   private final Sessions sessions;
   private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
+  private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
 
@@ -62,7 +71,7 @@ final class QueuedClaims {
     this.failures = failures;
     this.nodes = new Nodes(settings.base());
     this.locks = new LockNodes(nodes);
-    this.sessions = new Sessions(settings, clock, this::sessionEnded, this::standsUnder);
+    this.sessions = new Sessions(settings, clock, this::sessionEnded);
     clock.every(SWEEP_NANOS, this::sweep);
   }
 
@@ -115,8 +124,10 @@ final class QueuedClaims {
       QueuedClaim joining = new QueuedClaim(this, claim, bell, session);
       known = claims.putIfAbsent(claim.id(), joining);
       if (known == null) {
+        agenda.set(joining, joining.silentFrom());
         return joining.joining().begin();
       }
+      joining.leaveSession();
     }
     return attemptAgain(known, claim, bell);
   }
@@ -224,15 +235,23 @@ final class QueuedClaims {
     Session session = batch.get(0).session();
     CompletableFuture<List<OpResult>> agreed = session.ask().multi(ops);
     if (rounds == 0) {
+      Map<String, CompletableFuture<Set<String>>> listings = new HashMap<>();
       for (QueuedClaim each : batch) {
-        looks.add(each.lookout().lookAgain().exceptionally(error -> null));
+        looks.add(
+            each.lookout()
+                .lookAgain(() -> listings.computeIfAbsent(each.lockPath(), session.ask()::names))
+                .exceptionally(error -> null));
       }
     }
     return agreed
         .thenCompose(
             results -> {
-              if (Requests.firstError(results) == null) {
+              Code error = Requests.firstError(results);
+              if (error == null) {
                 return CompletableFuture.<Void>completedFuture(null);
+              }
+              if (error != Code.NONODE) {
+                throw new CompletionException(KeeperException.create(error));
               }
               if (rounds >= MOST_ROUNDS) {
                 throw new StoreUnavailableException(
@@ -250,14 +269,15 @@ final class QueuedClaims {
     List<CompletableFuture<?>> answers = new ArrayList<>();
     for (int i = 0; i < ops.size(); i++) {
       QueuedClaim each = checked.get(i);
+      String path = ops.get(i).getPath();
       answers.add(
           session
               .ask()
-              .exists(ops.get(i).getPath())
+              .exists(path)
               .thenAccept(
                   stat -> {
                     if (stat == null) {
-                      each.vanished();
+                      each.vanished(path);
                     }
                   }));
     }
@@ -293,10 +313,13 @@ final class QueuedClaims {
 
   void forget(QueuedClaim claim) {
     claims.remove(claim.id(), claim);
+    agenda.remove(claim);
+    claim.leaveSession();
   }
 
-  private boolean standsUnder(Session session) {
-    return claims.values().stream().anyMatch(claim -> claim.session() == session && claim.stands());
+  /** How many claims are known. */
+  int size() {
+    return claims.size();
   }
 
   private void sessionEnded(Session session) {
@@ -310,18 +333,44 @@ final class QueuedClaims {
   /** Ends those that nobody speaks of, and tries once more to end those that are to go. */
   private void sweep() {
     long now = System.nanoTime();
-    for (QueuedClaim claim : claims.values()) {
-      if (claim.leaving().isStuck(now) || (claim.isSilent(now) && claim.stands())) {
-        claim
-            .leaving()
-            .end(claim.claim().minHold())
-            .whenComplete(
-                (nothing, error) -> {
-                  if (error != null) {
-                    log.debug("claim {} is not seen gone yet", claim.id(), error);
-                  }
-                });
+    for (QueuedClaim claim : agenda.due(now)) {
+      if (claim.leaving().isStuck()) {
+        claim.session().admit(() -> end(claim), refused -> endAgainLater(claim));
+      } else if (claim.stands()) {
+        if (now - claim.silentFrom() > 0) {
+          end(claim);
+        } else {
+          set(claim, claim.silentFrom() + 1);
+        }
       }
+    }
+  }
+
+  private static void end(QueuedClaim claim) {
+    claim
+        .leaving()
+        .end(claim.claim().minHold())
+        .whenComplete(
+            (nothing, error) -> {
+              if (error != null) {
+                log.debug("claim {} is not seen gone yet", claim.id(), error);
+              }
+            });
+  }
+
+  /** The end of a claim failed: unless its session has ended meanwhile, it is repeated soon. */
+  void endAgainLater(QueuedClaim claim) {
+    if (claim.session().isEnded()) {
+      claim.leaving().sessionEnded();
+    } else {
+      set(claim, System.nanoTime() + AGAIN_NANOS);
+    }
+  }
+
+  private void set(QueuedClaim claim, long atNanos) {
+    agenda.set(claim, atNanos);
+    if (claims.get(claim.id()) != claim) {
+      agenda.remove(claim);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import io.pawl.spi.Mode;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Requests.Node;
@@ -48,20 +49,51 @@ final class Remains {
    */
   CompletableFuture<Finding> look(Place place, Node node, Runnable watcher) {
     String path = own.lockPath() + "/" + place.name();
-    Stored stored = Stored.parse(path, node.data());
     return own.ask()
         .read(sign(place), watcher)
         .thenCompose(
-            sign -> {
-              if (sign != null) {
-                return CompletableFuture.completedFuture(Finding.STANDS);
-              }
-              long leftMillis = stored.granted() ? leftMillis(node, stored.holdMillis()) : 0;
-              if (leftMillis <= 0) {
-                return remove(path, node);
-              }
-              lookAfter((leftMillis + 1) * 1_000_000, path, watcher);
-              return CompletableFuture.completedFuture(Finding.STANDS);
+            sign ->
+                sign != null
+                    ? CompletableFuture.completedFuture(Finding.STANDS)
+                    : lookAtTime(path, node, watcher));
+  }
+
+  /**
+   * What stands for its shortest hold alone. Where it is over by this machine's clock, though not
+   * if that runs too fast, the service is asked for its time.
+   */
+  private CompletableFuture<Finding> lookAtTime(String path, Node node, Runnable watcher) {
+    Stored stored = Stored.parse(path, node.data());
+    if (!stored.granted()) {
+      return remove(path, node);
+    }
+    long overMillis = node.stat().getMtime() + stored.holdMillis();
+    boolean over;
+    long leftMillis;
+    String ownPath;
+    Mode mode;
+    own.mutex.lock();
+    try {
+      over = overMillis <= own.node().earliestServiceMillis();
+      leftMillis = overMillis - own.node().serviceMillis();
+      ownPath = own.node().path();
+      mode = own.mode;
+    } finally {
+      own.mutex.unlock();
+    }
+    if (over || ownPath == null) {
+      return over ? remove(path, node) : CompletableFuture.completedFuture(Finding.UNKNOWN);
+    }
+    if (leftMillis > 0) {
+      lookAfter((leftMillis + 1) * 1_000_000, path, watcher);
+      return CompletableFuture.completedFuture(Finding.STANDS);
+    }
+    return own.node()
+        .write(ownPath, mode)
+        .thenCompose(
+            stat -> {
+              own.isWritten(stat);
+              return lookAtTime(path, node, watcher);
             });
   }
 
@@ -84,16 +116,6 @@ final class Remains {
   void stop() {
     timers.values().forEach(timer -> timer.cancel(false));
     timers.clear();
-  }
-
-  /** By the service's own time, which is at least as late as this. */
-  private long leftMillis(Node node, long holdMillis) {
-    own.mutex.lock();
-    try {
-      return node.stat().getMtime() + holdMillis - own.node().serviceMillis();
-    } finally {
-      own.mutex.unlock();
-    }
   }
 
   private CompletableFuture<Finding> remove(String path, Node node) {

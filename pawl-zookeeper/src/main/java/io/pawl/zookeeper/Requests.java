@@ -1,9 +1,16 @@
 package io.pawl.zookeeper;
 
 import io.pawl.error.StoreUnavailableException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -145,6 +152,11 @@ final class Requests {
                 null));
   }
 
+  /** The names of the children; none where there is no such node. */
+  CompletableFuture<Set<String>> names(String path) {
+    return children(path).thenApply(names -> names == null ? Set.of() : new HashSet<>(names));
+  }
+
   /** Whether there was such a node. */
   CompletableFuture<Boolean> delete(String path, int version) {
     return ask(
@@ -200,10 +212,19 @@ final class Requests {
   /**
    * Completes when a majority has agreed to a transaction that changes nothing. What this session
    * reads from then on is no older than that, and an earlier request of its own whose answer was
-   * lost has been carried out by then, or never will be.
+   * lost has been carried out by then, or never will be. That the base node is missing is put to
+   * the majority like any transaction; what else is refused may have been so by one server alone.
    */
   CompletableFuture<Void> barrier() {
-    return multi(List.of(Op.check(settings.base(), -1))).thenApply(results -> null);
+    return multi(List.of(Op.check(settings.base(), -1)))
+        .thenApply(
+            results -> {
+              Code error = firstError(results);
+              if (error != null && error != Code.NONODE) {
+                throw new CompletionException(KeeperException.create(error, settings.base()));
+              }
+              return null;
+            });
   }
 
   /** Completes when this server has caught up with the leader. */
@@ -220,5 +241,50 @@ final class Requests {
                   }
                 },
                 null));
+  }
+
+  /**
+   * Who is to be told, once, when a node of a session changes. Thread-safe; its mutex is taken
+   * last.
+   */
+  private static final class Watches {
+
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final Map<String, Set<Runnable>> watchers = new HashMap<>();
+
+    void add(String path, Runnable onChange) {
+      mutex.lock();
+      try {
+        watchers.computeIfAbsent(path, name -> new LinkedHashSet<>()).add(onChange);
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** Nobody is to be told any more. The server's own note of it goes with the node. */
+    void remove(String path, Runnable onChange) {
+      mutex.lock();
+      try {
+        Set<Runnable> told = watchers.get(path);
+        if (told != null && told.remove(onChange) && told.isEmpty()) {
+          watchers.remove(path);
+        }
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    void tell(@Nullable String path) {
+      Set<Runnable> told;
+      mutex.lock();
+      try {
+        told = watchers.remove(path);
+      } finally {
+        mutex.unlock();
+      }
+      if (told != null) {
+        told.forEach(Runnable::run);
+      }
+    }
   }
 }

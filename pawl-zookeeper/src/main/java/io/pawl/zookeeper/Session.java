@@ -6,8 +6,6 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -31,9 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Session {
 
-  /** What waits for the session to be open, and what becomes of it if it does not open. */
-  private record Waiting(Runnable send, Consumer<StoreException> refuse) {}
-
   private enum State {
     OPENING,
     OPEN,
@@ -44,7 +39,6 @@ final class Session {
   private static final Logger log = LoggerFactory.getLogger(Session.class);
 
   private final Settings settings;
-  private final Clock clock;
   private final int timeoutMillis;
   private final long tickNanos;
   private final Consumer<Session> ended;
@@ -52,13 +46,20 @@ final class Session {
   private final Link link;
   private final Requests requests;
 
+  private final Admission admission;
+
   private final ReentrantLock mutex = new ReentrantLock();
-  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-  private final Warmth warmth;
   private State state = State.OPENING;
-  private boolean draining;
-  private boolean warming;
   private boolean moving;
+
+  /** Claims that are made or stand under it. */
+  private int users;
+
+  private long lastUse = System.nanoTime();
+
+  /** It is to be closed, and nobody may use it any more. */
+  private boolean retired;
+
   private @Nullable StoreException refusal;
   private final Future<?> pulse;
   private final @Nullable Negotiation negotiation;
@@ -76,12 +77,11 @@ final class Session {
       @Nullable Negotiation negotiation,
       Consumer<Session> ended) {
     this.settings = settings;
-    this.clock = clock;
     this.timeoutMillis = timeoutMillis;
     this.tickNanos = tickNanos;
     this.negotiation = negotiation;
     this.ended = ended;
-    this.warmth = new Warmth(tickNanos, System.nanoTime());
+    this.admission = new Admission(settings, clock, tickNanos, this::touch);
     mutex.lock(); // events wait until the fields are set
     try {
       Watcher watcher = this::event;
@@ -124,6 +124,59 @@ final class Session {
     }
   }
 
+  // -------------------------------------------------------------- who uses it
+
+  /**
+   * A claim is made under it, until the claim {@linkplain #leave leaves}: meanwhile nobody closes
+   * it. False if it is closed, or about to be.
+   */
+  boolean enter() {
+    mutex.lock();
+    try {
+      if (retired || state == State.ENDED) {
+        return false;
+      }
+      users++;
+      return true;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Once for each {@link #enter} that was granted. */
+  void leave() {
+    mutex.lock();
+    try {
+      users--;
+      lastUse = System.nanoTime();
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Whether nobody uses it, so that it may be closed; from then on nobody can. */
+  boolean retire() {
+    mutex.lock();
+    try {
+      retired = retired || users == 0;
+      return retired;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** How long nobody has used it; negative if somebody does. */
+  long idleNanos(long now) {
+    mutex.lock();
+    try {
+      return users > 0 ? -1 : Math.max(0, now - lastUse);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  // -------------------------------------------------------------- its life
+
   private void event(WatchedEvent event) {
     awaitConstruction();
     if (event.getType() != EventType.None) {
@@ -147,38 +200,46 @@ final class Session {
 
   private void connected() {
     StoreException refused = negotiation == null ? null : negotiation.refuses(grantedMillis());
-    if (refused != null) {
-      end(refused);
-      close();
-      return;
-    }
+    boolean first;
     mutex.lock();
     try {
       if (state == State.ENDED) {
         return;
       }
-      state = State.OPEN;
-      moving = false;
-      warmth.connected(System.nanoTime());
+      first = state == State.OPENING;
+      if (refused == null) {
+        state = State.OPEN;
+        moving = false;
+      }
     } finally {
       mutex.unlock();
     }
-    drain();
+    if (refused == null) {
+      admission.open();
+    } else if (first) {
+      end(refused);
+      close();
+    } else { // another server has other bounds, and what stands under it is still trusted
+      log.warn("{}: {}", settings, refused.getMessage());
+      end(refused);
+      leaveToRunOut();
+    }
   }
 
   private void suspended() {
     mutex.lock();
     try {
-      if (state == State.OPEN) {
-        state = State.SUSPENDED;
+      if (state != State.OPEN) {
+        return;
       }
+      state = State.SUSPENDED;
     } finally {
       mutex.unlock();
     }
+    admission.suspend();
   }
 
   private void end(@Nullable StoreException why) {
-    List<Waiting> refused;
     mutex.lock();
     try {
       if (state == State.ENDED) {
@@ -186,23 +247,15 @@ final class Session {
       }
       state = State.ENDED;
       refusal = why;
-      refused = new ArrayList<>(waiting);
-      waiting.clear();
     } finally {
       mutex.unlock();
     }
     pulse.cancel(false);
-    StoreException failure = ending();
-    refused.forEach(each -> each.refuse().accept(failure));
+    admission.end(
+        why == null
+            ? StoreUnavailableException.unsent(settings.shown() + ": the session has ended", null)
+            : why);
     ended.accept(this);
-  }
-
-  /** Why nothing can be sent any more. */
-  private StoreException ending() {
-    StoreException why = refusal;
-    return why == null
-        ? StoreUnavailableException.unsent(settings.shown() + ": the session has ended", null)
-        : why;
   }
 
   /** Null unless the session was refused for good. */
@@ -217,81 +270,11 @@ final class Session {
 
   /**
    * Runs {@code send} as soon as a request that is sent then keeps the session for long enough: at
-   * once as a rule, and in the order of the calls.
+   * once as a rule, and in the order of the calls. What has not been sent within the store's
+   * time-out is refused.
    */
   void admit(Runnable send, Consumer<StoreException> refuse) {
-    StoreException failure = null;
-    mutex.lock();
-    try {
-      if (state == State.ENDED) {
-        failure = ending();
-      } else if (waiting.size() >= Requests.MOST) {
-        failure =
-            StoreUnavailableException.unsent(
-                settings.shown() + ": " + Requests.MOST + " requests wait for a connection", null);
-      } else {
-        waiting.add(new Waiting(send, refuse));
-      }
-    } finally {
-      mutex.unlock();
-    }
-    if (failure != null) {
-      refuse.accept(failure);
-    } else {
-      drain();
-    }
-  }
-
-  /**
-   * Sends what waits, one after another; a second caller leaves its own to the first, so that the
-   * order stands. No mutex is held meanwhile, since stages may complete at once.
-   */
-  private void drain() {
-    Waiting next = next();
-    while (next != null) {
-      try {
-        next.send().run();
-      } catch (RuntimeException e) {
-        next.refuse().accept(new StoreException(settings.shown() + ": cannot send: " + e, e));
-      } finally {
-        mutex.lock();
-        draining = false;
-        mutex.unlock();
-      }
-      next = next();
-    }
-  }
-
-  /** What is to be sent now, which the caller does; null if there is nothing, or it has to wait. */
-  private @Nullable Waiting next() {
-    mutex.lock();
-    try {
-      if (draining || state != State.OPEN || waiting.isEmpty()) {
-        return null;
-      }
-      if (warmth.isEnough(System.nanoTime())) {
-        draining = true;
-        return waiting.remove();
-      }
-      if (warming) {
-        return null;
-      }
-      warming = true;
-    } finally {
-      mutex.unlock();
-    }
-    touch().whenComplete((nothing, error) -> clock.after(warmth.relayNanos(), this::warmed));
-    return null;
-  }
-
-  private void warmed() {
-    mutex.lock();
-    try {
-      warming = false;
-    } finally {
-      mutex.unlock();
-    }
-    drain();
+    admission.admit(send, refuse);
   }
 
   /** Keeps the session warm, and leaves a server that has fallen silent. */
@@ -299,9 +282,9 @@ final class Session {
     boolean open;
     boolean silent;
     boolean deaf;
+    long silentNanos = admission.silentNanos();
     mutex.lock();
     try {
-      long silentNanos = warmth.silentNanos(System.nanoTime());
       open = state == State.OPEN;
       deaf = state == State.SUSPENDED && silentNanos > grantedMillis() * 1_000_000L / 3 * 4;
       silent = open && !moving && silentNanos > patienceNanos();
@@ -309,19 +292,25 @@ final class Session {
     } finally {
       mutex.unlock();
     }
+    admission.refuseLate();
     if (deaf) {
       runOut();
     }
     if (silent) {
       log.info("{}: the server is silent; going to another one", settings);
-      try {
-        link.moveOn();
-      } catch (IOException | RuntimeException e) {
-        log.debug("the connection was broken already", e);
-      }
+      DaemonThreads.named("pawl-zookeeper-move", this::moveOn).start();
     }
     if (open) {
       touch();
+    }
+  }
+
+  /** With TLS it waits for the connection's last words. */
+  private void moveOn() {
+    try {
+      link.moveOn();
+    } catch (IOException | RuntimeException e) {
+      log.debug("the connection was broken already", e);
     }
   }
 
@@ -332,6 +321,10 @@ final class Session {
   private void runOut() {
     log.info("{}: nothing was heard for longer than the session lasts; it ends", settings);
     end(null);
+    leaveToRunOut();
+  }
+
+  private void leaveToRunOut() {
     DaemonThreads.named("pawl-zookeeper-close", () -> Farewell.to(List.of(), List.of(this)))
         .start();
   }
@@ -350,21 +343,12 @@ final class Session {
         false,
         (code, path, context, stat) -> {
           if (code != Code.CONNECTIONLOSS.intValue() && code != Code.SESSIONEXPIRED.intValue()) {
-            touched(sentAt);
+            admission.touched(sentAt);
           }
           answered.complete(null);
         },
         null);
     return answered;
-  }
-
-  private void touched(long sentAt) {
-    mutex.lock();
-    try {
-      warmth.touched(sentAt, System.nanoTime());
-    } finally {
-      mutex.unlock();
-    }
   }
 
   /** Ends the session, and with it whatever stands under it. Blocks for the service's answer. */

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,24 +31,20 @@ final class Sessions {
   private final Settings settings;
   private final Clock clock;
   private final Consumer<Session> ended;
-  private final Predicate<Session> inUse;
 
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<Long, Session> byLease = new HashMap<>();
-  private final Map<Session, Long> lastUse = new HashMap<>();
   private @Nullable Session base;
   private long tickNanos = DEFAULT_TICK_NANOS;
   private boolean closed;
 
   /**
    * @param ended told of each session that has ended
-   * @param inUse whether something stands under a session
    */
-  Sessions(Settings settings, Clock clock, Consumer<Session> ended, Predicate<Session> inUse) {
+  Sessions(Settings settings, Clock clock, Consumer<Session> ended) {
     this.settings = settings;
     this.clock = clock;
     this.ended = ended;
-    this.inUse = inUse;
     if (settings.tick() != null) {
       tickNanos = settings.tick().toNanos();
     }
@@ -83,7 +79,8 @@ final class Sessions {
   }
 
   /**
-   * The session for claims of a lease.
+   * The session for a claim of a lease, which has to {@linkplain Session#leave leave} it: until
+   * then it is not closed as idle.
    *
    * @throws StoreException if the lease does not fit into the ensemble's bounds, or too many
    *     lengths are in use
@@ -94,18 +91,16 @@ final class Sessions {
     try {
       checkOpen();
       Session known = byLease.get(leaseMillis);
-      if (known != null && !known.isEnded()) {
-        lastUse.put(known, System.nanoTime());
+      if (known != null && known.enter()) {
         return known;
       }
-      lastUse.keySet().removeIf(Session::isEnded);
       byLease.values().removeIf(Session::isEnded);
       if (byLease.size() >= MOST) {
         idle = idle();
       }
       Session opened = opened(leaseMillis);
+      opened.enter();
       byLease.put(leaseMillis, opened);
-      lastUse.put(opened, System.nanoTime());
       return opened;
     } finally {
       mutex.unlock();
@@ -121,18 +116,19 @@ final class Sessions {
     }
   }
 
+  /** The one that was idle for the longest time, which nobody is given any more. */
   private Session idle() {
     long now = System.nanoTime();
     Session longest = null;
-    long idleFor = -1;
+    long longestNanos = -1;
     for (Session each : byLease.values()) {
-      long unused = now - lastUse.getOrDefault(each, now);
-      if (!inUse.test(each) && unused > idleFor) {
+      long idleNanos = each.idleNanos(now);
+      if (idleNanos > longestNanos) {
         longest = each;
-        idleFor = unused;
+        longestNanos = idleNanos;
       }
     }
-    if (longest == null) {
+    if (longest == null || !longest.retire()) {
       throw new StoreConfigurationException(
           settings.shown()
               + ": claims of "
@@ -142,7 +138,6 @@ final class Sessions {
     }
     Session found = longest;
     byLease.values().removeIf(each -> each == found);
-    lastUse.remove(found);
     return found;
   }
 
@@ -210,12 +205,11 @@ final class Sessions {
         open.add(base);
       }
       byLease.clear();
-      lastUse.clear();
     } finally {
       mutex.unlock();
     }
-    List<Session> used = open.stream().filter(inUse).toList();
-    open.removeAll(used);
-    Farewell.to(open, used);
+    Map<Boolean, List<Session>> unused =
+        open.stream().collect(Collectors.partitioningBy(Session::retire));
+    Farewell.to(unused.getOrDefault(true, List.of()), unused.getOrDefault(false, List.of()));
   }
 }

@@ -7,6 +7,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.zookeeper.Nodes.Place;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -19,6 +20,9 @@ import java.util.Map;
  */
 record Stored(
     Mode mode, long leaseMillis, long holdMillis, int tokens, boolean granted, Holder holder) {
+
+  private static final Holder NOBODY = new Holder("", 0, "", "", "");
+  private static final long LONGEST_MILLIS = Claim.MAX_LEASE.toMillis();
 
   static Stored of(Claim claim, Mode mode, boolean granted) {
     return new Stored(
@@ -61,21 +65,55 @@ record Stored(
       }
     }
     try {
-      return new Stored(
-          Mode.parse(lines.getOrDefault("mode", "")),
-          Long.parseLong(lines.getOrDefault("leaseMillis", "")),
-          Long.parseLong(lines.getOrDefault("minHoldMillis", "0")),
-          Integer.parseInt(lines.getOrDefault("tokens", "1")),
-          Boolean.parseBoolean(lines.getOrDefault("granted", "false")),
-          new Holder(
-              lines.getOrDefault("host", ""),
-              Long.parseLong(lines.getOrDefault("pid", "0")),
-              lines.getOrDefault("thread", ""),
-              lines.getOrDefault("application", ""),
-              lines.getOrDefault("note", "")));
+      return checked(lines);
     } catch (IllegalArgumentException e) {
       throw new StoreException(
           "node " + path + " is no claim of Pawl's: " + e.getMessage() + "; delete it", e);
+    }
+  }
+
+  private static Stored checked(Map<String, String> lines) {
+    Stored stored =
+        new Stored(
+            Mode.parse(lines.getOrDefault("mode", "")),
+            Long.parseLong(lines.getOrDefault("leaseMillis", "")),
+            Long.parseLong(lines.getOrDefault("minHoldMillis", "0")),
+            Integer.parseInt(lines.getOrDefault("tokens", "1")),
+            Boolean.parseBoolean(lines.getOrDefault("granted", "false")),
+            new Holder(
+                lines.getOrDefault("host", ""),
+                Long.parseLong(lines.getOrDefault("pid", "0")),
+                lines.getOrDefault("thread", ""),
+                lines.getOrDefault("application", ""),
+                lines.getOrDefault("note", "")));
+    if (stored.tokens < 1
+        || stored.leaseMillis < 0
+        || stored.leaseMillis > LONGEST_MILLIS
+        || stored.holdMillis < 0
+        || stored.holdMillis > LONGEST_MILLIS) {
+      throw new IllegalArgumentException("its lease, shortest hold or tokens cannot be");
+    }
+    return stored;
+  }
+
+  /**
+   * How much of a lock the claim at {@code place} wants: a writer may have become a reader. What
+   * nobody can read stands as its name says.
+   */
+  static long units(Place place, byte[] data) {
+    try {
+      return Nodes.units(parse(place.name(), data).mode());
+    } catch (StoreException unreadable) {
+      return place.units();
+    }
+  }
+
+  /** As {@link #parse}; what nobody can read is as its name says, and nobody's. */
+  static Stored shown(Place place, byte[] data) {
+    try {
+      return parse(place.name(), data);
+    } catch (StoreException unreadable) {
+      return new Stored(place.mode(), 0, 0, 1, false, NOBODY);
     }
   }
 

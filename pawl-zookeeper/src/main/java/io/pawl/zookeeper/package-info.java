@@ -45,9 +45,18 @@
  *       Bounds of the ensemble that do not allow this are an error before a node is made.
  *   <li>A bell that says <em>held</em> is covered by the waiter's last answered question, as in any
  *       store; for that, waiting claims are renewed as held ones are.
+ *   <li>A session counts the claims that are made or stand under it: it is handed out and counted,
+ *       or found unused and retired, in one step. So it is never closed under a claim that somebody
+ *       trusts. Where it has to end all the same, it is left to run out. What is answered to a
+ *       claim after its session has ended makes it neither wait nor hold.
  *   <li>A session lives as long as its process, so claims of which the engine does not speak for
  *       their lease are ended by the store object itself.
  * </ul>
+ *
+ * <p><b>Permits.</b> The number of permits is data of the lock's node, which a waiter watches. The
+ * sign of a change comes before anything that was written later, so a waiter that has been told of
+ * it grants itself nothing until it has read the new number; one whose read failed reads it at its
+ * next renewal, as a sign may be lost.
  *
  * <p><b>Tokens (P2)</b> are the transaction numbers of the claims' own nodes ({@code ZxidTokens}).
  *
@@ -70,9 +79,11 @@
  * ephemeral one beside it says that its client lives. When the client has heard of the grant it
  * writes that into the node, whose time of change the shortest hold counts from. A node whose
  * client is gone stands until that time is over by the service's clock, or not at all if the client
- * had not heard. The client itself removes it when its time is over; whoever waits behind it, or
- * comes later, does so as well. That is why closing a client need not wait, and ends no shortest
- * hold.
+ * had not heard. A waiter knows the service's time from the answer to its own write, and counts on
+ * by its own clock, less a hundredth; what is over by that clock and not yet by the margin is
+ * decided by another write. The client itself removes it when its time is over; whoever waits
+ * behind it, or comes later, does so as well. That is why closing a client need not wait, and ends
+ * no shortest hold.
  */
 @NullMarked
 package io.pawl.zookeeper;

@@ -24,8 +24,8 @@ class EnsembleFaultsTest {
 
   private final ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start(ContractServers.OPTIONS);
   private final String url = "zk://" + ensemble.addresses() + "?tick=100ms&timeout=3s";
-  private final ZooKeeperStore store = ZooKeeperStore.connect(url);
-  private final ZooKeeperStore another = ZooKeeperStore.connect(url);
+  private final ZooKeeperStore store = Seam.connect(url);
+  private final ZooKeeperStore another = Seam.connect(url);
   private final Seam here = new Seam(store);
   private final Seam there = new Seam(another);
   private final Claim claim = here.claim("held");

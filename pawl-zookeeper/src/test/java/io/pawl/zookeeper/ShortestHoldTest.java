@@ -38,10 +38,10 @@ class ShortestHoldTest {
   private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
   private final FaultProxy proxy = FaultProxy.before(server);
   private final FaultProxy slow = FaultProxy.before(server);
-  private final ZooKeeperStore store = ZooKeeperStore.connect(url(proxy) + "&timeout=700ms");
-  private final ZooKeeperStore another = ZooKeeperStore.connect(url(slow) + "&timeout=20s");
+  private final ZooKeeperStore store = Seam.connect(url(proxy) + "&timeout=700ms");
+  private final ZooKeeperStore another = Seam.connect(url(slow) + "&timeout=20s");
   private final ZooKeeperStore near =
-      ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS);
+      Seam.connect("zk://" + server.address() + ContractServers.PARAMETERS);
   private final Seam here = new Seam(store);
   private final Seam there = new Seam(another);
   private List<CompletableFuture<Standing>> unanswered = List.of();

@@ -1,0 +1,204 @@
+package io.pawl.zookeeper;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that wait until one that is sent then keeps their session for long enough: while the
+ * session is open, and as {@link Warmth} says. One that has waited for the store's time-out is
+ * refused, since whoever made it has been told so.
+ *
+ * <p>Thread-safe. The mutex is never held while a request is made or refused.
+ */
+final class Admission {
+
+  /** What is sent, and what becomes of it if it is not, which it is not after {@code until}. */
+  private record Waiting(Runnable send, Consumer<StoreException> refuse, long until) {}
+
+  private final Settings settings;
+  private final Clock clock;
+  private final Warmth warmth;
+  private final Supplier<CompletableFuture<Void>> touch;
+
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private boolean open;
+  private boolean draining;
+  private boolean warming;
+  private @Nullable StoreException ending;
+
+  /**
+   * @param touch asks the server for a small answer, which is then {@link #touched noted}
+   */
+  Admission(
+      Settings settings, Clock clock, long tickNanos, Supplier<CompletableFuture<Void>> touch) {
+    this.settings = settings;
+    this.clock = clock;
+    this.touch = touch;
+    this.warmth = new Warmth(tickNanos, System.nanoTime());
+  }
+
+  /** A server has let the session in. */
+  void open() {
+    mutex.lock();
+    try {
+      open = true;
+      warmth.connected(System.nanoTime());
+    } finally {
+      mutex.unlock();
+    }
+    drain();
+  }
+
+  void suspend() {
+    mutex.lock();
+    try {
+      open = false;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Refuses whatever waits, and whatever comes later. */
+  void end(StoreException why) {
+    List<Waiting> refused;
+    mutex.lock();
+    try {
+      open = false;
+      ending = why;
+      refused = new ArrayList<>(waiting);
+      waiting.clear();
+    } finally {
+      mutex.unlock();
+    }
+    refused.forEach(each -> each.refuse().accept(why));
+  }
+
+  /** Refuses what has waited for too long. */
+  void refuseLate() {
+    List<Waiting> late = new ArrayList<>();
+    long now = System.nanoTime();
+    mutex.lock();
+    try {
+      while (!waiting.isEmpty() && now - waiting.getFirst().until() >= 0) {
+        late.add(waiting.removeFirst());
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (!late.isEmpty()) {
+      StoreException why =
+          StoreUnavailableException.unsent(
+              settings.shown()
+                  + ": no server took requests within "
+                  + settings.timeout().toMillis()
+                  + " ms",
+              null);
+      late.forEach(each -> each.refuse().accept(why));
+    }
+  }
+
+  /** Runs {@code send} at once as a rule, and in the order of the calls. */
+  void admit(Runnable send, Consumer<StoreException> refuse) {
+    StoreException failure;
+    mutex.lock();
+    try {
+      failure = ending;
+      if (failure == null && waiting.size() >= Requests.MOST) {
+        failure =
+            StoreUnavailableException.unsent(
+                settings.shown() + ": " + Requests.MOST + " requests wait for a connection", null);
+      }
+      if (failure == null) {
+        waiting.add(new Waiting(send, refuse, System.nanoTime() + settings.timeout().toNanos()));
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (failure != null) {
+      refuse.accept(failure);
+    } else {
+      drain();
+    }
+  }
+
+  /**
+   * Sends what waits, one after another; a second caller leaves its own to the first, so that the
+   * order stands. No mutex is held meanwhile, since stages may complete at once.
+   */
+  private void drain() {
+    Waiting next = next();
+    while (next != null) {
+      try {
+        next.send().run();
+      } catch (RuntimeException e) {
+        next.refuse().accept(new StoreException(settings.shown() + ": cannot send: " + e, e));
+      } finally {
+        mutex.lock();
+        draining = false;
+        mutex.unlock();
+      }
+      next = next();
+    }
+  }
+
+  /** What is to be sent now, which the caller does; null if there is nothing, or it has to wait. */
+  private @Nullable Waiting next() {
+    mutex.lock();
+    try {
+      if (draining || !open || waiting.isEmpty()) {
+        return null;
+      }
+      if (warmth.isEnough(System.nanoTime())) {
+        draining = true;
+        return waiting.remove();
+      }
+      if (warming) {
+        return null;
+      }
+      warming = true;
+    } finally {
+      mutex.unlock();
+    }
+    touch.get().whenComplete((nothing, error) -> clock.after(warmth.relayNanos(), this::warmed));
+    return null;
+  }
+
+  private void warmed() {
+    mutex.lock();
+    try {
+      warming = false;
+    } finally {
+      mutex.unlock();
+    }
+    drain();
+  }
+
+  /** The server has answered something that was sent then. */
+  void touched(long sentAt) {
+    mutex.lock();
+    try {
+      warmth.touched(sentAt, System.nanoTime());
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** How long the server has said nothing. */
+  long silentNanos() {
+    mutex.lock();
+    try {
+      return warmth.silentNanos(System.nanoTime());
+    } finally {
+      mutex.unlock();
+    }
+  }
+}

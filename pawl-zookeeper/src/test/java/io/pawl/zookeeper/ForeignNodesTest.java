@@ -1,0 +1,130 @@
+package io.pawl.zookeeper;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Nodes that Pawl did not write, among its own. */
+class ForeignNodesTest {
+
+  private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+  private final ZooKeeperStore store =
+      ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS);
+  private final Seam seam = new Seam(store);
+  private final Claim claim = seam.claim("mine");
+  private ZooKeeper raw;
+
+  @BeforeEach
+  void connect() throws Exception {
+    raw = new ZooKeeper(server.address(), 10_000, event -> {});
+    raw.addAuthInfo("digest", "some:body".getBytes(UTF_8));
+    seam.take(claim);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    raw.close();
+    store.close();
+    server.close();
+  }
+
+  private void write(String path, String data, List<ACL> acl) throws Exception {
+    raw.create(path, data.getBytes(UTF_8), acl, CreateMode.PERSISTENT);
+  }
+
+  private static List<ClaimId> ids(LockView view) {
+    return Stream.concat(view.holders().stream(), view.waiters().stream())
+        .map(ClaimView::id)
+        .toList();
+  }
+
+  private void assertMineIsShown() {
+    List<LockView> listed = Seam.answer(store.list(10));
+    assertThat(listed).extracting(LockView::name).containsExactly("mine");
+    assertThat(listed.get(0).holders()).extracting(ClaimView::id).contains(claim.id());
+    LockView shown = Seam.answer(store.show("mine")).orElseThrow();
+    assertThat(ids(shown)).isEqualTo(ids(listed.get(0)));
+  }
+
+  @Test
+  void locksAreListedBesideNodesThatAreNone() throws Exception {
+    write("/pawl/locks/foreign", "hello", Ids.OPEN_ACL_UNSAFE);
+    write("/pawl/locks/%zz", "", Ids.OPEN_ACL_UNSAFE);
+    write("/pawl/locks/closed", "kind=lock\n", Ids.CREATOR_ALL_ACL);
+
+    assertMineIsShown();
+    assertThatThrownBy(() -> Seam.answer(store.show("foreign")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("/pawl/locks/foreign");
+  }
+
+  @Test
+  void aLockIsShownAndServedBesideNodesThatAreNoClaims() throws Exception {
+    write("/pawl/locks/mine/notes", "hello", Ids.OPEN_ACL_UNSAFE);
+    write("/pawl/locks/mine/p0-a.1-1-0000000001", "", Ids.OPEN_ACL_UNSAFE);
+    Claim next = seam.claim("mine");
+
+    assertThat(seam.attempt(next)).isInstanceOf(Standing.Waiting.class);
+
+    assertMineIsShown();
+    seam.withdraw(claim);
+    assertThat(seam.renew(next)).isInstanceOf(Standing.Held.class);
+  }
+
+  /** It keeps others out, as its name says, until somebody deletes it. */
+  @Test
+  void aClaimThatNobodyCanReadIsShownByItsName() throws Exception {
+    String unreadable = "/pawl/locks/mine/w-somebody.1-1-0000000007";
+    write(unreadable, "mode=none", Ids.OPEN_ACL_UNSAFE);
+
+    LockView view = Seam.answer(store.show("mine")).orElseThrow();
+    assertThat(view.holders()).extracting(ClaimView::id).containsExactly(claim.id());
+    assertThat(view.waiters()).hasSize(1);
+    assertMineIsShown();
+  }
+
+  @Test
+  void aBarrierThatOneServerRefusedIsNone() throws Exception {
+    write("/closed", "", Ids.CREATOR_ALL_ACL);
+    Settings settings =
+        Settings.parse(
+            StoreUrl.parse("zk://" + server.address() + "/closed" + ContractServers.PARAMETERS));
+    Failures failures = new Failures(settings.shown());
+    try (Clock clock = new Clock()) {
+      QueuedClaims claims = new QueuedClaims(settings, clock, failures);
+
+      assertThatThrownBy(
+              () ->
+                  Seam.answer(
+                      claims
+                          .base()
+                          .ask()
+                          .barrier()
+                          .exceptionally(
+                              error -> {
+                                throw failures.of(error);
+                              })))
+          .isInstanceOf(StoreDeniedException.class);
+      claims.close();
+    }
+  }
+}
