@@ -68,6 +68,7 @@ class NetworkFaultsTest {
         return claim;
       }
       untilItAnswers(() -> seam.withdraw(claim.asUnsettled()));
+      openTheSession();
     }
     throw new AssertionError("no attempt arrived");
   }
