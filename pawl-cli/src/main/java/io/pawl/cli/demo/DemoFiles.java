@@ -36,6 +36,21 @@ final class DemoFiles {
     return inFile(fenced, DemoFiles::read);
   }
 
+  /**
+   * Reads for a holder that is going to write: from now on smaller tokens are refused, so that what
+   * it read is what it writes over.
+   */
+  Content readFenced(long token) {
+    return inFile(
+        fenced,
+        channel -> {
+          Content present = read(channel);
+          return present.token() < token
+              ? write(channel, new Content(token, present.value()))
+              : present;
+        });
+  }
+
   void writeUnfenced(Content content) {
     inFile(unfenced, channel -> write(channel, content));
   }

@@ -73,7 +73,7 @@ public final class DemoWorker implements Command {
     long gotAt = System.nanoTime();
     long token = lease.token();
     long unfenced = files.readUnfenced().value();
-    long fenced = files.readFenced().value();
+    long fenced = files.readFenced(token).value();
     history.add(Kind.GRANT, token, askedAt, gotAt);
     long validAt = lastValid(lease, askedAt);
     history.add(Kind.VALID, token, validAt, 0);

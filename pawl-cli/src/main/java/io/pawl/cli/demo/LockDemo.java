@@ -78,7 +78,7 @@ final class LockDemo {
   private int judge(DemoHistory history, DemoFiles files, int killed, int stopped, int late) {
     DemoCheck check = new DemoCheck(history.read());
     List<Event> grants = check.of(Kind.GRANT);
-    List<String> failures = check.failures(files.readFenced());
+    List<String> failures = check.failures(files.readFenced(), killed);
     int refused = check.of(Kind.REFUSED).size();
     if (killed < 1 || late < 1) {
       failures.add(

@@ -19,7 +19,7 @@ class DemoCheckTest {
   }
 
   private static List<String> failures(long count, Event... events) {
-    return new DemoCheck(List.of(events)).failures(new Content(0, count));
+    return new DemoCheck(List.of(events)).failures(new Content(0, count), 0);
   }
 
   @Test
@@ -56,5 +56,14 @@ class DemoCheckTest {
         .containsExactly("the fence let token 1 write after 2");
     assertThat(failures(1, event(Kind.ACCEPTED, 1, 1, 1), event(Kind.ACCEPTED, 2, 2, 2)))
         .containsExactly("the fenced file counts 1 after 2 writes");
+  }
+
+  @Test
+  void aHolderMayBeKilledBetweenItsWriteAndItsNote() {
+    DemoCheck noted = new DemoCheck(List.of(event(Kind.ACCEPTED, 1, 1, 1)));
+
+    assertThat(noted.failures(new Content(2, 2), 1)).isEmpty();
+    assertThat(noted.failures(new Content(2, 2), 0)).hasSize(1);
+    assertThat(noted.failures(new Content(2, 0), 1)).hasSize(1);
   }
 }
