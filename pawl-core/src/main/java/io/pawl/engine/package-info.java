@@ -16,14 +16,17 @@
  *   LiveClaim.ask ─► LockStore.attempt           one round trip
  *        │
  *   LiveClaim.answered(standing)
- *        ├─ held ────► LocalQueue.granted ─► Hold ─► Loan ─► Waiter.wake ─► Lease
+ *        ├─ held ────► LocalQueue.granted ─► Hold ─► Loan ─► Waiter.wake, which unparks ─► Lease
  *        ├─ waiting ─► LocalQueue.isWaiting, and Renewer keeps the place alive
- *        │              └─ LiveClaim.ring, or the next question, brings "held"
+ *        │              └─ LiveClaim.ring brings "held": it is the Bell of attempt, and the store
+ *        │                 calls it; where that is lost, the next question does
  *        ├─ gone ────► LocalQueue.refused, and whoever still waits asks anew
+ *        ├─ of another kind ─► LocalQueue.failed
  *        └─ failed ──► asked again, for the client's patience; then LocalQueue.failed
  *
  *   Renewer                                      one timer for all claims; renews in batches
- *        └─ LiveClaim.renewed: the store knows it no longer; loseIfDue: its deadline passed
+ *        └─ LiveClaim.renewed: the store knows it no longer; loseIfDue: its deadline passed, as
+ *             the timer finds, or Lease.isValid ─► Loan.isTrusted
  *             └─ LocalQueue.lost ─► Loan.lose ─► Event: hooks at once, users' callbacks later
  *
  *   Lease.close() ─► Loan.giveBack ─► LocalQueue.release

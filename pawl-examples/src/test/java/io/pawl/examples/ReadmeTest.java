@@ -31,7 +31,7 @@ class ReadmeTest {
       import io.pawl.*;
       import io.pawl.counter.*;
       import io.pawl.options.*;
-      import java.time.Duration;
+      import java.time.*;
       class Fragment {
         void run(Pawl pawl) throws Exception {
           %s

@@ -32,7 +32,7 @@ import io.pawl.sql.lock.LockViews;
 import io.pawl.sql.lock.Request;
 import io.pawl.sql.lock.Shortcut;
 import io.pawl.sql.lock.Upkeep;
-import io.pawl.sql.lock.Waiters;
+import io.pawl.sql.lock.WaitingClaims;
 import io.pawl.sql.transaction.Borrowed;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -69,7 +69,7 @@ public final class SqlStore
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final Database database;
-  private final Waiters waiters;
+  private final WaitingClaims waiters;
   private final Combiner combiner;
   private final CounterCombiner counters;
 
@@ -84,7 +84,7 @@ public final class SqlStore
   private SqlStore(Database database) {
     String name = "pawl-sql-" + stores.incrementAndGet();
     this.database = database;
-    this.waiters = new Waiters(database, name + "-bell");
+    this.waiters = new WaitingClaims(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
     this.counters = new CounterCombiner(database, name + "-counters");
     this.upkeep = new Upkeep(database, combiner.tally());

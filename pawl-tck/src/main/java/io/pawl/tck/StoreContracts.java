@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Nested;
 /**
  * All contracts of a store: one subclass for each service says how to reach it. For a store that
  * other processes reach by URL, extend {@link ServerContracts} instead, or {@link
- * LockServerContracts} if it has no counters. For a store without inspection, extend the contracts
- * that apply to it one by one.
+ * LockServerContracts} if it has no counters. Inspection is required: by it semaphores change their
+ * capacity.
  *
  * <pre>{@code
  * class MemoryContractsTest extends StoreContracts {

@@ -41,7 +41,7 @@ public final class Combiner implements AutoCloseable {
   public static final int MAX_BATCH = Dialect.MAX_ROWS;
 
   private final Database database;
-  private final Waiters waiters;
+  private final WaitingClaims waiters;
   private final ConcurrentLinkedQueue<Request<?>> queue = new ConcurrentLinkedQueue<>();
   private final Shortcuts shortcuts = new Shortcuts();
   private final BlockedRows<Request<?>> blockedRows;
@@ -53,7 +53,7 @@ public final class Combiner implements AutoCloseable {
   /**
    * @param waiters told of claims granted from the queue, after their transaction has committed
    */
-  public Combiner(Database database, Waiters waiters, String threadName) {
+  public Combiner(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
     this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally);
@@ -65,7 +65,7 @@ public final class Combiner implements AutoCloseable {
             this::pauseWhereOnlyBlockedRowsWait,
             database.connections().areOurs(),
             threadName);
-    waiters.servedBy(this::serve);
+    waiters.freeLocksServedBy(this::serve);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
@@ -215,7 +215,7 @@ public final class Combiner implements AutoCloseable {
   private boolean probablyJoins(Request<?> request) {
     return request.joinsWhereBusy()
         && database.dialect().hasShortcuts()
-        && waiters.poll()
+        && waiters.polls()
         && request.names().stream().allMatch(shortcuts::leftBusy);
   }
 

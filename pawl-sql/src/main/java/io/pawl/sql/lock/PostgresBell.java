@@ -46,13 +46,13 @@ final class PostgresBell implements Doorbell {
   private static final Logger log = LoggerFactory.getLogger(PostgresBell.class);
 
   private final Database database;
-  private final Waiters waiters;
+  private final WaitingClaims waiters;
   private final ThreadPoolExecutor listenThread;
   private final AtomicBoolean listening = new AtomicBoolean();
   private final Set<String> wanted = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  PostgresBell(Database database, Waiters waiters, String threadName) {
+  PostgresBell(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
     this.listenThread = OwnThread.named(threadName);

@@ -38,7 +38,7 @@ final class RowPoll implements Doorbell {
   private static final Logger log = LoggerFactory.getLogger(RowPoll.class);
 
   private final Database database;
-  private final Waiters waiters;
+  private final WaitingClaims waiters;
   private final long shortestNanos;
   private final long placeNanos;
   private final ThreadPoolExecutor pollThread;
@@ -52,7 +52,7 @@ final class RowPoll implements Doorbell {
   private final Map<String, Long> lastTokens = new HashMap<>();
   private final Map<String, Long> changesSeen = new HashMap<>();
 
-  RowPoll(Database database, Waiters waiters, String threadName) {
+  RowPoll(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
     this.shortestNanos = database.connections().areOurs() ? 1_000_000 : 5_000_000;
@@ -193,7 +193,7 @@ final class RowPoll implements Doorbell {
       List<String> ofInterest = new ArrayList<>();
       for (Row row : read(locks)) {
         if (row.isFree()) {
-          waiters.serve(row.name());
+          waiters.serveFree(row.name());
           continue;
         }
         Long before = lastTokens.put(row.name(), row.lastToken());
