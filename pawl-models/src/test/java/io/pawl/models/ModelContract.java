@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,6 +41,7 @@ abstract class ModelContract {
   }
 
   @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES) // for all configurations, on a busy machine
   void promisesHoldInEveryStateAndNothingThatMattersIsMissing() throws Exception {
     Set<String> seen = new TreeSet<>();
     for (Model model : models) {

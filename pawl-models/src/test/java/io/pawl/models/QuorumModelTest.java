@@ -6,7 +6,8 @@ import java.util.Set;
 
 /**
  * The majority of independent stores: three nodes, two claims, a lease of two ticks. One node is
- * ahead of the others; or one restarts empty; or answers are under way.
+ * ahead of the others; or one restarts empty; or answers are under way. Five nodes with a lease of
+ * one tick.
  */
 class QuorumModelTest extends ModelContract {
 
@@ -14,10 +15,12 @@ class QuorumModelTest extends ModelContract {
   private static final Model EVEN = AHEAD.with("Ahead", "0").with("MaxToken", "2");
   private static final Model RESTART = EVEN.with("MaxRestarts", "1").labelled("one restart");
   private static final Model SLOW = EVEN.with("SlowAnswers", "TRUE").labelled("slow answers");
+  private static final Model FIVE =
+      EVEN.with("Nodes", "{n1, n2, n3, n4, n5}").with("Lease", "1").labelled("five nodes");
 
   QuorumModelTest() {
     super(
-        List.of(AHEAD.labelled("one node ahead"), RESTART, SLOW),
+        List.of(AHEAD.labelled("one node ahead"), RESTART, SLOW, FIVE),
         Set.of(
             "a raise",
             "a renewal",
