@@ -74,7 +74,7 @@ public final class Servers {
     return withUser(server.jdbcUrl());
   }
 
-  static String postgresUrl() {
+  public static String postgresUrl() {
     return withUser(Postgres.SERVER.jdbcUrl());
   }
 

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QuorumClaim {
 
-  private static final long FIRST_YIELD_NANOS = 2_000_000;
+  private static final long FIRST_YIELD_NANOS = 10_000_000;
   private static final long LONGEST_YIELD_NANOS = 500_000_000;
   private static final int RETRIES = 4;
 
@@ -367,12 +367,15 @@ final class QuorumClaim {
             under(
                 later -> {
                   pausing = false;
-                  if (!ended && granted == null && !ballot.isHeldByAMajority()) {
+                  if (ended || granted != null) {
+                    return true;
+                  }
+                  if (ballot.held() == held) {
                     for (NodeClaim each : giveBackHeld(later)) {
                       join(each.node, later);
                     }
-                    react(later);
                   }
+                  react(later);
                   return true;
                 }));
   }

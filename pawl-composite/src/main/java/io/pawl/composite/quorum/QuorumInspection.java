@@ -138,13 +138,17 @@ final class QuorumInspection {
           }
         });
     holders.sort((one, other) -> Long.compare(one.token(), other.token()));
-    long lastToken = 0;
     Kind kind = null;
     for (LockView view : views) {
-      lastToken = Math.max(lastToken, view.lastToken());
       kind = view.kind() == null ? kind : view.kind();
     }
-    return new LockView(views.get(0).name(), kind, lastToken, holders, waiters);
+    return new LockView(views.get(0).name(), kind, lastToken(views), holders, waiters);
+  }
+
+  /** The largest that a majority has reached. */
+  private long lastToken(List<LockView> views) {
+    long[] tokens = views.stream().mapToLong(LockView::lastToken).sorted().toArray();
+    return tokens[Math.max(0, tokens.length - majority)];
   }
 
   /** In the order of the queues: whoever more nodes have behind another comes after it. */

@@ -302,20 +302,6 @@ public abstract class ReadWriteCases extends LockCases {
   }
 
   @Test
-  void aSemaphoreIsNoReadWriteLock() throws Exception {
-    String lock = bench.lock("kind");
-    there.semaphore(lock, 3).acquire(1).close();
-    assertThatThrownBy(() -> rwHere(lock).readLock().acquire())
-        .isInstanceOf(LockKindException.class)
-        .hasMessageContaining(lock)
-        .hasMessageContaining("semaphore of 3");
-    assertThatThrownBy(() -> rwHere(lock).writeLock().tryAcquire())
-        .isInstanceOf(LockKindException.class);
-    assertThatThrownBy(() -> rwHere(lock).readLock().tryAcquireAsync(Duration.ofSeconds(5)).join())
-        .hasCauseInstanceOf(LockKindException.class);
-  }
-
-  @Test
   void aThreadThatWritesMayReadAndStopWritingFirst() throws Exception {
     String lock = bench.lock("javaDowngrade");
     ReadWriteLock view = rwHere(lock).asJavaReadWriteLock();
