@@ -57,7 +57,8 @@ class StoreCompletenessTest {
 
   @Test
   void aStoreWithAUrlAndCountersOwesTheirCrashContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), true, true))
+    assertThat(
+            StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), true, true))
         .contains(CounterCrashContract.class);
     assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true, true))
         .doesNotContain(CounterCrashContract.class);
@@ -65,7 +66,8 @@ class StoreCompletenessTest {
 
   @Test
   void aStoreThatEndsWithItsProcessOwesNoCrashContract() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), false, true))
+    assertThat(
+            StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), false, true))
         .doesNotContain(CrashContract.class, CounterCrashContract.class);
   }
 
@@ -77,7 +79,8 @@ class StoreCompletenessTest {
 
   @Test
   void aContractThatHasASubclassIsNotMissing() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class), true, true))
+    assertThat(
+            StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class), true, true))
         .containsExactly(LockContract.class);
   }
 }

@@ -5,12 +5,10 @@ import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
-import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,12 +47,12 @@ final class QuorumClaim {
   private final List<Node> nodes;
   private final ReentrantLock mutex = new ReentrantLock();
   private final NodeClaim[] at;
+  private final Rounds rounds;
   private final Ballot ballot;
   private final List<Question> questions = new ArrayList<>(2);
   private final AtomicIntegerArray confirmed;
   private Bell bell;
   private Mode mode;
-  private int rounds;
   private int yields;
   private int disagreements;
   private boolean pausing;
@@ -73,6 +71,7 @@ final class QuorumClaim {
     this.at = new NodeClaim[nodes.size()];
     this.confirmed = new AtomicIntegerArray(nodes.size());
     this.ballot = new Ballot(at);
+    this.rounds = new Rounds(claim, at, locks, nodes, this);
     this.floor = Math.max(claim.tokenFloor(), locks.tokens().floor());
     this.engineCoveredFrom = locks.now();
   }
@@ -82,14 +81,16 @@ final class QuorumClaim {
     return under(
         effects -> {
           bell = latest;
-          mode = asked.mode();
+          if (granted != null && asked.mode() instanceof Mode.Shared) {
+            mode = asked.mode(); // a downgrade; there is no way back
+          }
           Question question = question();
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
             if (known == null || known.isNothing()) {
               join(i, effects);
             } else {
-              attempt(known, floorFor(known), effects);
+              rounds.attempt(known, mode, floorFor(known), effects);
             }
           }
           return question.answer();
@@ -109,7 +110,7 @@ final class QuorumClaim {
             } else if (known.isNothing()) {
               join(i, effects);
             } else if (!known.isUnderWay()) {
-              attempt(known, floorFor(known), effects);
+              rounds.attempt(known, mode, floorFor(known), effects);
             }
           }
           return question;
@@ -138,61 +139,17 @@ final class QuorumClaim {
         });
   }
 
+  private void join(int node, List<Runnable> effects) {
+    Standing.Held held = granted;
+    long above = held == null ? Math.max(floor, claim.tokenFloor()) : held.lastToken();
+    rounds.join(node, mode, above, claim.queues() || held != null, effects);
+  }
+
   private long floorFor(NodeClaim known) {
     Standing.Held held = granted;
     return held != null && !Ballot.counts(known, held)
         ? held.lastToken()
         : known.claim.tokenFloor();
-  }
-
-  /** A new round at a node, behind whatever else waits there. */
-  private void join(int node, List<Runnable> effects) {
-    NodeClaim before = at[node];
-    if (before != null && !before.isNothing() && !before.givenUp) {
-      withdraw(before, Duration.ZERO, claim.unsettled(), effects);
-    }
-    ClaimId id = QuorumLocks.nodeId(claim.id(), rounds++);
-    Standing.Held held = granted;
-    long above = held == null ? Math.max(floor, claim.tokenFloor()) : held.lastToken();
-    Claim fresh =
-        new Claim(
-            claim.lock(),
-            id,
-            mode,
-            claim.lease(),
-            claim.minHold(),
-            claim.queues() || held != null,
-            claim.tokens(),
-            above,
-            false,
-            claim.holder());
-    NodeClaim joining = new NodeClaim(node, fresh);
-    at[node] = joining;
-    attempt(joining, above, effects);
-  }
-
-  private void attempt(NodeClaim known, long above, List<Runnable> effects) {
-    long sentAt = locks.now();
-    known.sent(true, sentAt);
-    Claim first = known.claim;
-    Claim asked =
-        new Claim(
-            first.lock(),
-            first.id(),
-            mode,
-            first.lease(),
-            first.minHold(),
-            first.queues(),
-            first.tokens(),
-            above,
-            false,
-            first.holder());
-    effects.add(
-        () ->
-            nodes
-                .get(known.node)
-                .attempt(asked, standing -> rang(known, standing))
-                .whenComplete((standing, error) -> answered(known, standing, error, sentAt, true)));
   }
 
   /** A node has answered, or failed. */
@@ -221,7 +178,8 @@ final class QuorumClaim {
         });
   }
 
-  private void rang(NodeClaim known, Standing standing) {
+  /** A node's bell has rung. */
+  void rang(NodeClaim known, Standing standing) {
     if (standing instanceof Standing.Held held) {
       under(
           effects -> {
@@ -245,7 +203,7 @@ final class QuorumClaim {
             && !each.isAttemptUnderWay()
             && !Ballot.counts(each, held)
             && each.mayRaise()) {
-          attempt(each, held.lastToken(), effects);
+          rounds.attempt(each, mode, held.lastToken(), effects);
         }
       }
     }
@@ -285,7 +243,7 @@ final class QuorumClaim {
               && !(alike && Ballot.votes(each, from))
               && !each.isAttemptUnderWay();
       if (lacks && each.mayRaise()) {
-        attempt(each, alike ? each.claim.tokenFloor() : floor, effects);
+        rounds.attempt(each, mode, alike ? each.claim.tokenFloor() : floor, effects);
       }
     }
     return false;
@@ -339,7 +297,7 @@ final class QuorumClaim {
     if (ballot.held() == 0 || yields >= RETRIES) {
       return false;
     }
-    giveBackHeld(effects);
+    rounds.giveBackHeld(effects);
     pausing = true;
     locks.after(
         pauseNanos(1),
@@ -371,7 +329,7 @@ final class QuorumClaim {
                     return true;
                   }
                   if (ballot.held() == held) {
-                    for (NodeClaim each : giveBackHeld(later)) {
+                    for (NodeClaim each : rounds.giveBackHeld(later)) {
                       join(each.node, later);
                     }
                   }
@@ -385,40 +343,6 @@ final class QuorumClaim {
     long pause = Math.min(first << Math.min(yields, 8), LONGEST_YIELD_NANOS) * held;
     yields++;
     return (long) (pause * (0.5 + locks.random().nextDouble()));
-  }
-
-  private List<NodeClaim> giveBackHeld(List<Runnable> effects) {
-    List<NodeClaim> given = new ArrayList<>();
-    for (NodeClaim each : at) {
-      if (each.status == Status.HELD) {
-        given.add(each);
-        locks.yielded();
-        withdraw(each, Duration.ZERO, claim.unsettled(), effects);
-      }
-    }
-    return given;
-  }
-
-  private CompletableFuture<Void> withdraw(
-      NodeClaim each, Duration minHold, boolean unsettled, List<Runnable> effects) {
-    Claim first = each.claim.withMinHold(minHold);
-    Claim gone = unsettled || each.isUnsettled() ? first.asUnsettled() : first;
-    each.giveUp();
-    CompletableFuture<Void> told = new CompletableFuture<>();
-    effects.add(
-        () ->
-            nodes
-                .get(each.node)
-                .withdraw(gone)
-                .whenComplete(
-                    (nothing, error) -> {
-                      if (error == null) {
-                        told.complete(null);
-                      } else {
-                        told.completeExceptionally(Node.failure(nodes.get(each.node), error));
-                      }
-                    }));
-    return told;
   }
 
   /**
@@ -449,7 +373,7 @@ final class QuorumClaim {
       CompletableFuture<Void> told =
           nothing || confirmed.get(each.node) == 1
               ? CompletableFuture.completedFuture(null)
-              : withdraw(each, gone.minHold(), gone.unsettled(), effects);
+              : rounds.withdraw(each, gone.minHold(), gone.unsettled(), effects);
       told.whenComplete(
           (ok, error) -> {
             if (error == null) {
@@ -484,10 +408,7 @@ final class QuorumClaim {
     } finally {
       mutex.unlock();
     }
-    Iterator<Runnable> each = effects.iterator();
-    while (each.hasNext()) {
-      each.next().run();
-    }
+    effects.forEach(Runnable::run);
     return result;
   }
 }
