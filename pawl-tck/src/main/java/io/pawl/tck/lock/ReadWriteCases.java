@@ -8,7 +8,6 @@ import io.pawl.DistributedLock;
 import io.pawl.DistributedReadWriteLock;
 import io.pawl.Lease;
 import io.pawl.error.LeaseLostException;
-import io.pawl.error.LockKindException;
 import io.pawl.options.LockOptions;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.Bench.Running;

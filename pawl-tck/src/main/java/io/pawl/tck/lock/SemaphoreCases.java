@@ -339,7 +339,12 @@ public abstract class SemaphoreCases extends LockCases {
         .hasMessageContaining("semaphore of 3");
     assertThatThrownBy(() -> here.readWriteLock(lock, Bench.LONG).writeLock().tryAcquire())
         .isInstanceOf(LockKindException.class);
-    assertThatThrownBy(() -> here.readWriteLock(lock, Bench.LONG).readLock().tryAcquireAsync(Duration.ofSeconds(5)).join())
+    assertThatThrownBy(
+            () ->
+                here.readWriteLock(lock, Bench.LONG)
+                    .readLock()
+                    .tryAcquireAsync(Duration.ofSeconds(5))
+                    .join())
         .hasCauseInstanceOf(LockKindException.class);
   }
 

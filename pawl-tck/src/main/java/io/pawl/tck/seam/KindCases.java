@@ -55,9 +55,7 @@ public abstract class KindCases extends SeamCases {
     Mode mode = new Mode.Permits(2, 5);
     here.ask(lock).mode(mode).take();
     assertThat(show(lock).kind()).isEqualTo(Kind.semaphore(5));
-    assertThat(show(lock).holders())
-        .extracting(Inspectable.ClaimView::mode)
-        .containsExactly(mode);
+    assertThat(show(lock).holders()).extracting(Inspectable.ClaimView::mode).containsExactly(mode);
   }
 
   @Test
