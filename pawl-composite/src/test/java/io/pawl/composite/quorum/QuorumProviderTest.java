@@ -76,9 +76,7 @@ class QuorumProviderTest {
           Pawl other = Pawl.over(different)) {
         assertThatThrownBy(
                 () ->
-                    other
-                        .lock("x", LockOptions.defaults().lease(Duration.ofSeconds(1)))
-                        .acquire())
+                    other.lock("x", LockOptions.defaults().lease(Duration.ofSeconds(1))).acquire())
             .isInstanceOf(StoreConfigurationException.class)
             .hasMessageContaining("longestLease");
       }
