@@ -1,7 +1,7 @@
 ------------------------------- MODULE Quorum -------------------------------
 (***************************************************************************)
 (* An exclusive lock on a majority of independent stores, the nodes.       *)
-(* Class: io.pawl.composite.quorum.QuorumStore.                            *)
+(* Class: io.pawl.quorum.QuorumStore.                                      *)
 (*                                                                         *)
 (* What is modelled.  A claim is one round of one client: it asks all      *)
 (* nodes at once, and is told as granted when a majority holds it.  Its    *)

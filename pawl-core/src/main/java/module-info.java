@@ -14,6 +14,7 @@ module io.pawl {
   exports io.pawl.concurrent to
       io.pawl.composite,
       io.pawl.etcd,
+      io.pawl.quorum,
       io.pawl.redis,
       io.pawl.sql,
       io.pawl.tck;

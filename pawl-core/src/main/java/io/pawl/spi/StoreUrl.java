@@ -26,7 +26,10 @@ public final class StoreUrl {
 
   private static final Pattern PATH = Pattern.compile("(?s)(?:jdbc:)?[^/:]*:[/.].*");
 
-  /** Between the URLs of a gate and its truth: a bar that a URL follows; passwords have others. */
+  /**
+   * Between the URLs of a gate and its truth, or of nodes: a bar that a URL follows; passwords have
+   * others.
+   */
   public static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
 
   private final String raw;
@@ -68,7 +71,7 @@ public final class StoreUrl {
   }
 
   static String redact(String url) {
-    if (url.regionMatches(true, 0, "gate:", 0, 5)) {
+    if (url.regionMatches(true, 0, "gate:", 0, 5) || url.regionMatches(true, 0, "quorum:", 0, 7)) {
       return BAR.splitAsStream(url).map(StoreUrl::redactOne).collect(Collectors.joining("|"));
     }
     return redactOne(url);

@@ -71,6 +71,24 @@ record Failures(String where) {
     return unavailable("gave no answer within " + millis + " ms; the outcome is unknown", null);
   }
 
+  /** A node of a quorum that may have forgotten what it granted. */
+  StoreUnavailableException noVoteYet(long millis) {
+    return StoreUnavailableException.unsent(
+        say(
+            "may have forgotten claims, since it was started or emptied; it votes again in "
+                + millis
+                + " ms"),
+        null);
+  }
+
+  StoreConfigurationException otherLongestLease() {
+    return new StoreConfigurationException(
+        say(
+            "was made a node of a quorum with another longestLease; give all clients the same, or"
+                + " delete the key pawl:quorum on each node, one longest lease after the last"
+                + " client with the old one has ended"));
+  }
+
   /** Whether what was said of a command for several claims may have been meant for some of them. */
   boolean mayConcernOneClaim(Throwable error) {
     return unwrapped(error).getCause() instanceof RedisCommandExecutionException answered

@@ -18,7 +18,7 @@ import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
-import io.pawl.spi.LockStore;
+import io.pawl.spi.QuorumNode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.time.Duration;
@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * five times that if replicas confirm grants. Thread-safe. Stages complete, and bells ring, on
  * Lettuce's threads.
  */
-public final class RedisStore implements LockStore, Inspectable, Diagnosable, CounterStore {
+public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, CounterStore {
 
   /** How many claims one renewal carries: the server is busy with it for about a millisecond. */
   private static final int RENEW_BATCH = 256;
@@ -77,6 +77,9 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
 
   private final RedisCounters counters;
   private final String address;
+
+  /** Null where it is no node of a quorum. */
+  private volatile Scripts.@Nullable Voting voting;
 
   /**
    * The largest token that this store has seen on any lock. Tokens follow time, so it is the latest
@@ -163,9 +166,15 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
       bells.add(claim, bell);
     }
     CompletableFuture<Standing> told = new CompletableFuture<>();
-    long floor = Math.max(claim.tokenFloor(), highestToken.get());
+    Scripts.Voting vote = voting;
+    long floor =
+        vote == null ? Math.max(claim.tokenFloor(), highestToken.get()) : claim.tokenFloor();
     combiner(claim)
-        .run(scripts.attempt(), 2, Keys.of(claim.lock()), Stored.asked(claim, floor))
+        .run(
+            vote == null ? scripts.attempt() : vote.attempt(),
+            2,
+            Keys.of(claim.lock()),
+            Stored.asked(claim, floor))
         .whenComplete((reply, error) -> attempted(claim, reply, error, told));
     return told;
   }
@@ -229,6 +238,49 @@ public final class RedisStore implements LockStore, Inspectable, Diagnosable, Co
   /** A bell has rung for a waiter. */
   private void deliver(Waiting waiter, Standing.Held held) {
     confirmed(waiter.claim(), held, true).thenRun(() -> waiter.bell().ring(held));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The server notes its run id and since when it remembers in the key {@code pawl:quorum}, and
+   * looks at it whenever it answers an attempt.
+   */
+  @Override
+  public void joinQuorum(Duration longestLease) {
+    if (!servers.mode().equals("standalone")) {
+      throw new IllegalArgumentException(
+          "store '" + describe() + "': a node of a quorum is one server; a Cluster is many");
+    }
+    voting = Scripts.Voting.load(longestLease);
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Incarnation> incarnation() {
+    return asVoter("");
+  }
+
+  /** One round trip. */
+  @Override
+  public CompletionStage<Void> trust() {
+    return asVoter("trust").thenApply(voter -> null);
+  }
+
+  private CompletionStage<Incarnation> asVoter(String order) {
+    Scripts.Voting vote = voting;
+    if (vote == null) {
+      throw new IllegalStateException("store '" + describe() + "' is no node of a quorum");
+    }
+    return verbs
+        .run(vote.incarnation(), List.of(), List.of(order))
+        .thenApply(
+            reply -> {
+              if (reply.size() == 3 && reply.get(1) instanceof Long votesIn) {
+                return new Incarnation("Redis " + reply.get(0), Duration.ofMillis(votesIn));
+              }
+              throw failures.unavailable("answered a script with nonsense", null);
+            });
   }
 
   /** One round trip per batch; in a Cluster one command per slot, to all nodes at once. */

@@ -27,6 +27,11 @@ final class Replies {
 
   static final long IS_A_COUNTER = -4_294_967_296L;
 
+  static final long OTHER_LONGEST_LEASE = IS_A_COUNTER - 1;
+
+  /** Less the milliseconds until then. */
+  static final long NO_VOTE_YET = IS_A_COUNTER - 2;
+
   private Replies() {}
 
   static List<String> addressAndIds(String address, List<Claim> claims) {
@@ -53,6 +58,12 @@ final class Replies {
     }
     if (other == IS_A_COUNTER) {
       throw NameInUseException.byCounter(claim.lock());
+    }
+    if (other == OTHER_LONGEST_LEASE) {
+      throw failures.otherLongestLease();
+    }
+    if (other < IS_A_COUNTER) {
+      throw failures.noVoteYet(NO_VOTE_YET - other);
     }
     if (other <= OTHER_KIND) {
       return new Standing.OtherKind(new Kind((int) (OTHER_KIND - other)));

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.function.Function;
@@ -73,6 +74,18 @@ record Scripts(
     return LOADED
         .matcher(read(file))
         .replaceAll(loaded -> Matcher.quoteReplacement(read(loaded.group(1))));
+  }
+
+  /** The scripts of a node of a quorum, for which a claim may last for {@code longestLease}. */
+  record Voting(Script attempt, Script incarnation) {
+    static Voting load(Duration longestLease) {
+      String millis = Long.toString(longestLease.toMillis());
+      String attempt =
+          whole("lock/attempt.lua").replace("local raises = false", "local raises = true");
+      return new Voting(
+          script((whole("lock/vote.lua") + attempt).replace("LEASE_IN_MS", millis)),
+          script(whole("lock/incarnation.lua").replace("LEASE_IN_MS", millis)));
+    }
   }
 
   /** The script of {@link RedisFence}. */

@@ -19,6 +19,8 @@ local GONE = -1
 local TOKENS_USED_UP = -2
 local OTHER_KIND = -3
 local IS_A_COUNTER = -4294967296 -- beyond OTHER_KIND less any capacity
+local OTHER_LONGEST_LEASE = -4294967297
+local NO_VOTE_YET = -4294967298 -- less the milliseconds until then
 
 -- What becomes of a request for counters.
 local NO_COUNTER = 0

@@ -42,6 +42,8 @@ class NumbersTest {
           entry("TOKENS_USED_UP", Replies.TOKENS_USED_UP),
           entry("OTHER_KIND", Replies.OTHER_KIND),
           entry("IS_A_COUNTER", Replies.IS_A_COUNTER),
+          entry("OTHER_LONGEST_LEASE", Replies.OTHER_LONGEST_LEASE),
+          entry("NO_VOTE_YET", Replies.NO_VOTE_YET),
           entry("NO_COUNTER", RedisCounters.NO_COUNTER),
           entry("APPLIED", RedisCounters.APPLIED),
           entry("REFUSED", RedisCounters.REFUSED),

@@ -13,10 +13,10 @@ import io.pawl.spi.DurationText;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
-import io.pawl.spi.LockStore;
 import io.pawl.spi.Maintainable;
 import io.pawl.spi.Measured;
 import io.pawl.spi.Mode;
+import io.pawl.spi.QuorumNode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
@@ -64,7 +64,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Combiner}). A row is deleted by {@link #purge} alone, which keeps tokens growing.
  */
 public final class SqlStore
-    implements LockStore, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
+    implements QuorumNode, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
 
   private static final AtomicInteger stores = new AtomicInteger();
 
@@ -126,6 +126,22 @@ public final class SqlStore
       throw database.located(e);
     }
     return store;
+  }
+
+  /** Changes nothing: a database that keeps what it committed has forgotten nothing. */
+  @Override
+  public void joinQuorum(Duration longestLease) {}
+
+  /** No round trip: as {@link #joinQuorum}. */
+  @Override
+  public CompletionStage<Incarnation> incarnation() {
+    return CompletableFuture.completedFuture(new Incarnation(describe(), Duration.ZERO));
+  }
+
+  /** Changes nothing, as {@link #joinQuorum}. */
+  @Override
+  public CompletionStage<Void> trust() {
+    return CompletableFuture.completedFuture(null);
   }
 
   @Override

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Candidacy;
-import io.pawl.DistributedSemaphore;
 import io.pawl.Election;
 import io.pawl.Election.Candidate;
 import io.pawl.Lease;
@@ -13,7 +12,6 @@ import io.pawl.LockSnapshot;
 import io.pawl.LockSnapshot.Claimant;
 import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
-import io.pawl.error.LockKindException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
@@ -105,7 +103,7 @@ public abstract class InspectableContract extends StoreContract {
 
   @Test
   void everyModeIsShownAsItWasAsked() {
-    for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED, new Mode.Permits(2, 5))) {
+    for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
       String lock = bench.lock(mode.toString());
       here.ask(lock).mode(mode).take();
       assertThat(show(lock).kind()).isEqualTo(new Kind(mode.capacity()));
@@ -323,106 +321,6 @@ public abstract class InspectableContract extends StoreContract {
     }
     eventually(() -> !lease.isValid());
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
-  }
-
-  @Test
-  void aSemaphoreSaysHowManyPermitsNobodyHolds() throws Exception {
-    String name = bench.lock("permits");
-    DistributedSemaphore semaphore = bench.pawl().semaphore(name, 5, Bench.LONG);
-    DistributedSemaphore there = bench.pawl().semaphore(name, 5, Bench.LONG);
-    assertThat(semaphore.availablePermits()).isEqualTo(5);
-    Lease two = semaphore.acquire(2);
-    Lease three = there.acquire(3);
-    assertThat(semaphore.availablePermits()).isZero();
-    assertThat(there.changeCapacity(4).availablePermits()).isZero();
-    assertThatThrownBy(semaphore::availablePermits).isInstanceOf(LockKindException.class);
-    two.close();
-    assertThat(there.changeCapacity(4).availablePermits()).isEqualTo(1);
-    three.close();
-    assertThat(there.changeCapacity(4).availablePermits()).isEqualTo(4);
-  }
-
-  private boolean setKind(String lock, Kind kind) {
-    return SeamClient.answer(() -> inspector.setKind(lock, kind));
-  }
-
-  private SeamClient.Ask askPermits(SeamClient client, String lock, int wanted, int capacity) {
-    return client.ask(lock).mode(new Mode.Permits(wanted, capacity));
-  }
-
-  @Test
-  void theKindIsShownAlsoOfALockGivenBack() {
-    String lock = bench.lock("kind");
-    here.withdraw(askPermits(here, lock, 2, 5).take());
-    assertThat(show(lock).kind()).isEqualTo(Kind.semaphore(5));
-  }
-
-  @Test
-  void morePermitsAreHandedOutAtOnce() {
-    String lock = bench.lock("grow");
-    askPermits(here, lock, 2, 2).take();
-    RecordingBell bell = new RecordingBell();
-    Claim waiter = askPermits(there, lock, 2, 2).claim();
-    there.attempt(waiter, bell);
-
-    assertThat(setKind(lock, Kind.semaphore(4))).isTrue();
-
-    eventually(bell::hasRungHeld);
-    assertThat(there.renew(waiter)).isInstanceOf(Standing.Held.class);
-    assertThat(show(lock).kind()).isEqualTo(Kind.semaphore(4));
-    assertThat(here.attempt(askPermits(here, lock, 1, 2).claim()))
-        .isEqualTo(new Standing.OtherKind(Kind.semaphore(4)));
-    askPermits(here, lock, 1, 4).stand();
-  }
-
-  @Test
-  void withFewerPermitsHoldersDrainAndWhoeverWantsTooManyLosesItsPlace() {
-    String lock = bench.lock("shrink");
-    Hold two = askPermits(here, lock, 2, 3).take();
-    Hold one = askPermits(here, lock, 1, 3).take();
-    Claim tooMany = askPermits(there, lock, 3, 3).stand();
-    Claim next = askPermits(there, lock, 2, 3).stand();
-
-    assertThat(setKind(lock, Kind.semaphore(2))).isTrue();
-
-    assertThat(here.renew(two.claim())).isEqualTo(two.tokens());
-    assertThat(here.renew(one.claim())).isEqualTo(one.tokens());
-    assertThat(there.renew(tooMany)).isEqualTo(Standing.GONE);
-    here.withdraw(one);
-    assertThat(there.renew(next)).isInstanceOf(Standing.Waiting.class);
-    here.withdraw(two);
-    assertThat(there.renew(next)).isInstanceOf(Standing.Held.class);
-  }
-
-  @Test
-  void aLockBecomesASemaphoreOnlyWhileNobodyHoldsItOrWaits() {
-    String lock = bench.lock("becomes");
-    Hold hold = here.take(lock);
-    assertThat(setKind(lock, Kind.semaphore(2))).isFalse();
-    assertThat(here.renew(hold.claim())).isEqualTo(hold.tokens());
-    here.withdraw(hold);
-
-    assertThat(setKind(lock, Kind.semaphore(2))).isTrue();
-
-    assertThat(here.attempt(here.ask(lock).claim()))
-        .isEqualTo(new Standing.OtherKind(Kind.semaphore(2)));
-    Hold permit = askPermits(there, lock, 2, 2).take();
-    assertThat(permit.tokens().token()).isGreaterThan(hold.tokens().lastToken());
-    assertThat(setKind(lock, Kind.LOCK)).isFalse();
-    there.withdraw(permit);
-    assertThat(setKind(lock, Kind.LOCK)).isTrue();
-    assertThat(here.take(lock).tokens().token()).isGreaterThan(permit.tokens().lastToken());
-  }
-
-  @Test
-  void aKindCanBeSetBeforeTheFirstClaim() {
-    String lock = bench.lock("first");
-    assertThat(setKind(lock, Kind.semaphore(7))).isTrue();
-    assertThat(show(lock).kind()).isEqualTo(Kind.semaphore(7));
-    assertThat(list()).isEmpty();
-    assertThat(here.attempt(here.ask(lock).claim()))
-        .isEqualTo(new Standing.OtherKind(Kind.semaphore(7)));
-    askPermits(here, lock, 7, 7).take();
   }
 
   @Test

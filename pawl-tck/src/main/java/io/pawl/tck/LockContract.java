@@ -14,7 +14,6 @@ import io.pawl.tck.lock.LossCases;
 import io.pawl.tck.lock.LostMessageCases;
 import io.pawl.tck.lock.OrderCases;
 import io.pawl.tck.lock.ReadWriteCases;
-import io.pawl.tck.lock.SemaphoreCases;
 import io.pawl.tck.lock.StoreDownCases;
 import io.pawl.tck.lock.UserCodeCases;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,13 +122,6 @@ public abstract class LockContract extends StoreContract {
   @Nested
   class ReadWrite extends ReadWriteCases {
     ReadWrite() {
-      super(LockContract.this.bench);
-    }
-  }
-
-  @Nested
-  class Semaphores extends SemaphoreCases {
-    Semaphores() {
       super(LockContract.this.bench);
     }
   }

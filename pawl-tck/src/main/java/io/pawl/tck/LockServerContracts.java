@@ -1,53 +1,20 @@
 package io.pawl.tck;
 
-import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
-import io.pawl.spi.StoreUrl;
-import io.pawl.spi.Stores;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 
 /**
  * All contracts of a store without counters that other processes reach by URL. One with counters
- * extends {@link ServerContracts}.
+ * extends {@link ServerContracts}, one without semaphores {@link ExclusionServerContracts}.
  */
-public abstract class LockServerContracts {
+public abstract class LockServerContracts extends ExclusionServerContracts {
 
   /** For subclasses. */
   protected LockServerContracts() {}
 
-  /** Returns the URL at which this process and others find the service. */
-  protected abstract String url();
-
-  /** See {@link StoreContract#shortLease}; 300 ms unless overridden. */
-  protected Duration shortLease() {
-    return Duration.ofMillis(300);
-  }
-
-  /** See {@link StoreContract#longestLease}; 7 days unless overridden. */
-  protected Duration longestLease() {
-    return Claim.MAX_LEASE;
-  }
-
-  private LockStore open() {
-    return Stores.open(StoreUrl.parse(url()));
-  }
-
   @Nested
-  class AtTheSeam extends LockStoreContract {
-    @Override
-    protected LockStore openStore() {
-      return open();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return LockServerContracts.this.shortLease();
-    }
-  }
-
-  @Nested
-  class Locks extends LockContract {
+  class Semaphores extends SemaphoreContract {
     @Override
     protected LockStore openStore() {
       return open();
@@ -61,32 +28,6 @@ public abstract class LockServerContracts {
     @Override
     protected Duration longestLease() {
       return LockServerContracts.this.longestLease();
-    }
-  }
-
-  @Nested
-  class Inspecting extends InspectableContract {
-    @Override
-    protected LockStore openStore() {
-      return open();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return LockServerContracts.this.shortLease();
-    }
-  }
-
-  @Nested
-  class Crashing extends CrashContract {
-    @Override
-    protected String url() {
-      return LockServerContracts.this.url();
-    }
-
-    @Override
-    protected Duration shortLease() {
-      return LockServerContracts.this.shortLease();
     }
   }
 }

@@ -28,6 +28,11 @@ public abstract class StoreCompleteness {
     return true;
   }
 
+  /** Returns whether the stores have semaphores; one that refuses them says why. */
+  protected boolean servesSemaphores() {
+    return true;
+  }
+
   @Test
   final void everyStorePassesEveryContract() {
     List<Class<?>> classes =
@@ -37,7 +42,7 @@ public abstract class StoreCompleteness {
         .as("stores beside %s", getClass())
         .anyMatch(LockStore.class::isAssignableFrom);
 
-    assertThat(missing(classes, outlivesAProcess()))
+    assertThat(missing(classes, outlivesAProcess(), servesSemaphores()))
         .as("contracts without a subclass beside %s", getClass())
         .isEmpty();
   }
@@ -46,10 +51,13 @@ public abstract class StoreCompleteness {
    * @param outlive whether a store that is opened by URL can be reached from another process, which
    *     may crash
    */
-  static List<Class<?>> missing(List<Class<?>> classes, boolean outlive) {
+  static List<Class<?>> missing(List<Class<?>> classes, boolean outlive, boolean semaphores) {
     List<Class<?>> owed = new ArrayList<>(List.of(LockStoreContract.class, LockContract.class));
     if (classes.stream().anyMatch(Inspectable.class::isAssignableFrom)) {
       owed.add(InspectableContract.class);
+      if (semaphores) {
+        owed.add(SemaphoreContract.class);
+      }
     }
     boolean hasCounters = classes.stream().anyMatch(CounterStore.class::isAssignableFrom);
     boolean hasUrl = outlive && classes.stream().anyMatch(StoreProvider.class::isAssignableFrom);
@@ -64,7 +72,11 @@ public abstract class StoreCompleteness {
     }
     List<Class<?>> kept = new ArrayList<>(classes);
     for (Class<?> all :
-        List.of(StoreContracts.class, ServerContracts.class, LockServerContracts.class)) {
+        List.of(
+            StoreContracts.class,
+            ServerContracts.class,
+            ExclusionServerContracts.class,
+            LockServerContracts.class)) {
       if (classes.stream().anyMatch(all::isAssignableFrom)) {
         kept.addAll(List.of(all.getDeclaredClasses()));
       }

@@ -73,6 +73,19 @@ public abstract class StoreContracts {
   }
 
   @Nested
+  class Semaphores extends SemaphoreContract {
+    @Override
+    protected LockStore openStore() {
+      return StoreContracts.this.openStore();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return StoreContracts.this.shortLease();
+    }
+  }
+
+  @Nested
   class Inspecting extends InspectableContract {
     @Override
     protected LockStore openStore() {

@@ -32,52 +32,55 @@ class StoreCompletenessTest {
 
   @Test
   void everyStoreOwesTheStoreContractAndTheLockContract() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class), true))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class), true, true))
         .containsExactly(LockStoreContract.class, LockContract.class);
   }
 
   @Test
   void anInspectableStoreOwesItsContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true))
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true, true))
         .contains(InspectableContract.class)
         .doesNotContain(CrashContract.class);
   }
 
   @Test
   void aStoreWithCountersOwesTheirContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true))
+    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class), true, true))
         .contains(CounterContract.class);
   }
 
   @Test
   void aStoreWithAUrlOwesTheCrashContract() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true, true))
         .contains(CrashContract.class);
   }
 
   @Test
   void aStoreWithAUrlAndCountersOwesTheirCrashContractToo() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), true))
+    assertThat(
+            StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), true, true))
         .contains(CounterCrashContract.class);
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true))
+    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeProvider.class), true, true))
         .doesNotContain(CounterCrashContract.class);
   }
 
   @Test
   void aStoreThatEndsWithItsProcessOwesNoCrashContract() {
-    assertThat(StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), false))
+    assertThat(
+            StoreCompleteness.missing(List.of(MemoryStore.class, SomeProvider.class), false, true))
         .doesNotContain(CrashContract.class, CounterCrashContract.class);
   }
 
   @Test
   void whatNestsAllContractsOwesNone() {
     List<Class<?>> served = List.of(MemoryStore.class, SomeProvider.class, AllTest.class);
-    assertThat(StoreCompleteness.missing(served, true)).isEmpty();
+    assertThat(StoreCompleteness.missing(served, true, true)).isEmpty();
   }
 
   @Test
   void aContractThatHasASubclassIsNotMissing() {
-    assertThat(StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class), true))
+    assertThat(
+            StoreCompleteness.missing(List.of(PlainStore.class, SomeStoreTest.class), true, true))
         .containsExactly(LockContract.class);
   }
 }

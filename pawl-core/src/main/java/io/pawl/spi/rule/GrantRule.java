@@ -70,7 +70,7 @@ public final class GrantRule {
         || state.withdrawn.containsKey(claim.id())
         || state.holders.containsKey(claim.id())) {
       downgradeIfAsked(state, claim, now);
-      return standing;
+      return withLargerTokensIfAsked(state, claim, standing);
     }
     if (state.kind != null && !state.kind.takes(claim.mode())) {
       return new Standing.OtherKind(state.kind);
@@ -170,6 +170,19 @@ public final class GrantRule {
       state.holders.replace(claim.id(), holder.shared());
       serveQueue(state, now);
     }
+  }
+
+  /** See {@link io.pawl.spi.QuorumNode}: the hold goes on under tokens above the floor. */
+  private static Standing withLargerTokensIfAsked(LockState state, Claim claim, Standing standing) {
+    Entry holder = state.holders.get(claim.id());
+    if (holder == null || holder.lingers() || claim.tokenFloor() < holder.token()) {
+      return standing;
+    }
+    long above = Math.max(state.lastToken, claim.tokenFloor());
+    Standing.Held held = Tokens.next(state.lock, above, claim.tokens());
+    state.lastToken = held.lastToken();
+    state.holders.replace(claim.id(), holder.withTokens(held));
+    return held;
   }
 
   /** Drops what has run out by {@code now} and grants what can be granted. */

@@ -61,6 +61,10 @@ public final class LockState {
       return with(mode, since, end, token, lastToken, true);
     }
 
+    Entry withTokens(Standing.Held held) {
+      return with(mode, since, until, held.token(), held.lastToken(), lingers);
+    }
+
     Entry shared() {
       return with(Mode.SHARED, since, until, token, lastToken, lingers);
     }

@@ -9,6 +9,8 @@
 
 -- lock/layout.lua
 
+local raises = false -- true at a node of a quorum: a floor then raises the tokens of a hold
+
 local standings = {}
 local header -- of the lock that a short cut looked at
 
@@ -149,6 +151,12 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
       known.mode = mode
       lock.used = lock.used - ALL_OF_A_LOCK + 1
       serve()
+    end
+    if raises and known.kind == 'h' and floor >= known.first then
+      known.floor, known.tokens = floor, tokens
+      if not takesTokens(known) then
+        return 0, TOKENS_USED_UP
+      end
     end
     return renewed(known)
   end

@@ -143,10 +143,18 @@ local function fits(mode)
 end
 
 -- Tokens follow the server's clock at two a microsecond, and always the last one; see docs/REDIS.md.
-local function grant(c)
+local function takesTokens(c)
   local first = math.max(lock.last + 1, c.floor + 1, TOKENS_PER_MICROSECOND * micros)
   local last = first + (math.min(c.tokens, MAX_TOKENS) - 1) -- exact up to 2^53
   if last > LARGEST then
+    return false
+  end
+  lock.last, c.first, c.last = last, first, last
+  return true
+end
+
+local function grant(c)
+  if not takesTokens(c) then
     return false
   end
   local wanted, capacity = share(c.mode)
@@ -155,8 +163,7 @@ local function grant(c)
   if lock.capacity == ANY_KIND then
     lock.capacity = capacity
   end
-  lock.last = last
-  c.first, c.last, c.since = first, last, now
+  c.since = now
   append('h', c)
   return true
 end

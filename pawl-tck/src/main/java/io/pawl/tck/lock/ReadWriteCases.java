@@ -8,7 +8,6 @@ import io.pawl.DistributedLock;
 import io.pawl.DistributedReadWriteLock;
 import io.pawl.Lease;
 import io.pawl.error.LeaseLostException;
-import io.pawl.error.LockKindException;
 import io.pawl.options.LockOptions;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.Bench.Running;
@@ -299,20 +298,6 @@ public abstract class ReadWriteCases extends LockCases {
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("not a writer's");
     }
-  }
-
-  @Test
-  void aSemaphoreIsNoReadWriteLock() throws Exception {
-    String lock = bench.lock("kind");
-    there.semaphore(lock, 3).acquire(1).close();
-    assertThatThrownBy(() -> rwHere(lock).readLock().acquire())
-        .isInstanceOf(LockKindException.class)
-        .hasMessageContaining(lock)
-        .hasMessageContaining("semaphore of 3");
-    assertThatThrownBy(() -> rwHere(lock).writeLock().tryAcquire())
-        .isInstanceOf(LockKindException.class);
-    assertThatThrownBy(() -> rwHere(lock).readLock().tryAcquireAsync(Duration.ofSeconds(5)).join())
-        .hasCauseInstanceOf(LockKindException.class);
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -326,5 +327,35 @@ public abstract class SemaphoreCases extends LockCases {
       assertThat(lease.isValid()).isTrue();
     }
     permitsThere(name, 2).changeCapacity(3).acquire(3).close();
+  }
+
+  @Test
+  void aSemaphoreIsNoReadWriteLock() throws Exception {
+    String lock = bench.lock("kind");
+    there.semaphore(lock, 3).acquire(1).close();
+    assertThatThrownBy(() -> here.readWriteLock(lock, Bench.LONG).readLock().acquire())
+        .isInstanceOf(LockKindException.class)
+        .hasMessageContaining(lock)
+        .hasMessageContaining("semaphore of 3");
+    assertThatThrownBy(() -> here.readWriteLock(lock, Bench.LONG).writeLock().tryAcquire())
+        .isInstanceOf(LockKindException.class);
+    assertThatThrownBy(
+            () ->
+                here.readWriteLock(lock, Bench.LONG)
+                    .readLock()
+                    .tryAcquireAsync(Duration.ofSeconds(5))
+                    .join())
+        .hasCauseInstanceOf(LockKindException.class);
+  }
+
+  @Test
+  void permitsAreWaitedForWithoutAThreadToo() throws Exception {
+    String name = bench.lock("async");
+    Lease both = permitsThere(name, 2).acquire(2);
+    CompletableFuture<Lease> one = permitsHere(name, 2).acquireAsync(1);
+    assertThat(one).isNotDone();
+    both.close();
+    one.get(Bench.PATIENCE.toMillis(), TimeUnit.MILLISECONDS).close();
+    allFree(permitsThere(name, 2));
   }
 }

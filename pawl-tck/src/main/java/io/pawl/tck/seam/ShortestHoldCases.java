@@ -121,13 +121,4 @@ public abstract class ShortestHoldCases extends SeamCases {
     there.withdraw(there.ask(lock).mode(Mode.SHARED).take());
     assertThat(there.findsFree(lock)).isFalse();
   }
-
-  @Test
-  void whatIsLeftOfAShortestHoldKeepsItsPermits() {
-    String lock = bench.lock("permits");
-    Hold two = here.ask(lock).mode(new Mode.Permits(2, 3)).minHold(Bench.LONG_LEASE).take();
-    here.withdraw(two);
-    there.ask(lock).mode(new Mode.Permits(1, 3)).take();
-    there.ask(lock).mode(new Mode.Permits(1, 3)).stand();
-  }
 }

@@ -1,0 +1,232 @@
+package io.pawl.quorum;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.quorum.NodeClaim.Status;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** What the nodes' answers about one claim come to. Pure: reads what is known, changes nothing. */
+final class Ballot {
+
+  private final NodeClaim[] at;
+  private final int majority;
+
+  Ballot(NodeClaim[] at) {
+    this.at = at;
+    this.majority = at.length / 2 + 1;
+  }
+
+  int majority() {
+    return majority;
+  }
+
+  /** How many nodes say that they hold it, votes or not. */
+  int held() {
+    return (int) Arrays.stream(at).filter(each -> each.status == Status.HELD).count();
+  }
+
+  boolean isHeldByAMajority() {
+    return held() >= majority;
+  }
+
+  /** The largest first token of any node that holds it, 0 if none does. */
+  long largestToken() {
+    long largest = 0;
+    for (NodeClaim each : at) {
+      largest = Math.max(largest, each.status == Status.HELD ? first(each) : 0);
+    }
+    return largest;
+  }
+
+  private static long first(NodeClaim each) {
+    Standing.Held tokens = each.tokens;
+    return tokens == null ? 0 : tokens.token();
+  }
+
+  private static long last(NodeClaim each) {
+    Standing.Held tokens = each.tokens;
+    return tokens == null ? 0 : tokens.lastToken();
+  }
+
+  /** Holds it, has voted, and keeps it from {@code from} on. */
+  static boolean votes(NodeClaim each, long from) {
+    return each.status == Status.HELD && each.voted && each.coveredFrom - from >= 0;
+  }
+
+  /** Whether it stands for a hold that was granted under {@code tokens}. */
+  static boolean counts(NodeClaim each, Standing.Held tokens) {
+    return each.status == Status.HELD && each.voted && last(each) >= tokens.lastToken();
+  }
+
+  /**
+   * The tokens that a majority has granted, each node itself; null if there are none.
+   *
+   * @param from only nodes that keep the claim from then on
+   */
+  Standing.@Nullable Held agreed(long from) {
+    for (NodeClaim each : at) {
+      if (votes(each, from)) {
+        long first = first(each);
+        long last = Long.MAX_VALUE;
+        int count = 0;
+        for (NodeClaim other : at) {
+          if (votes(other, from) && first(other) == first) {
+            last = Math.min(last, last(other));
+            count++;
+          }
+        }
+        if (count >= majority) {
+          return new Standing.Held(first, last);
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Whether votes that were asked for may still make a majority of equal tokens. */
+  boolean mayAgree(long from, long floor) {
+    int underWay = 0;
+    int most = 0;
+    for (NodeClaim each : at) {
+      boolean asked = each.isAttemptUnderWay() && each.status == Status.HELD;
+      underWay += asked ? 1 : 0;
+      int same = 0;
+      for (NodeClaim other : at) {
+        same +=
+            votes(other, from)
+                    && !other.isAttemptUnderWay()
+                    && first(other) > floor
+                    && first(other) == first(each)
+                ? 1
+                : 0;
+      }
+      most = Math.max(most, same);
+    }
+    return underWay > 0 && most + underWay >= majority;
+  }
+
+  /** Whether a majority holds it under the same tokens, so that only votes are missing. */
+  boolean isAlike() {
+    for (NodeClaim each : at) {
+      long same =
+          Arrays.stream(at)
+              .filter(other -> other.status == Status.HELD && first(other) == first(each))
+              .count();
+      if (each.status == Status.HELD && same >= majority) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How a claim that is held stands; null while that is open. */
+  @Nullable Standing ofHold(Standing.Held granted, long from, boolean overdue) {
+    if (!isHeldByAMajority()) {
+      return Standing.GONE;
+    }
+    int fresh = 0;
+    int owing = 0;
+    for (NodeClaim each : at) {
+      if (counts(each, granted) && each.isFresh(from)) {
+        fresh++;
+      } else if (each.status == Status.HELD && each.isUnderWay()) {
+        owing++;
+      }
+    }
+    if (fresh >= majority) {
+      return granted;
+    }
+    if (!overdue && fresh + owing >= majority) {
+      return null;
+    }
+    throw silence();
+  }
+
+  /** How a claim stands that is not held; null while that is open. */
+  @Nullable Standing ofRequest(Claim claim, long from, boolean overdue) {
+    int here = 0;
+    int holding = 0;
+    int owing = 0;
+    int none = 0;
+    int otherKind = 0;
+    Kind kind = null;
+    for (NodeClaim each : at) {
+      if (each.owesSince(from)) {
+        owing++;
+      } else if (!each.isFresh(from)) {
+        continue; // failed
+      } else if (each.status == Status.HELD) {
+        holding++;
+        here++;
+      } else if (each.status == Status.WAITING) {
+        here++;
+      } else if (each.otherKind != null) {
+        otherKind++;
+        kind = each.otherKind;
+      } else if (each.status == Status.NONE) {
+        none++;
+      }
+    }
+    if (!overdue && (isHeldByAMajority() || holding + owing >= majority)) {
+      return null;
+    }
+    if (claim.queues() && here >= majority) {
+      return waiting(claim);
+    }
+    if (!overdue && claim.queues() && here + owing >= majority) {
+      return null;
+    }
+    if (otherKind >= majority && kind != null) {
+      return new Standing.OtherKind(kind);
+    }
+    if (none >= majority || (!claim.queues() && none > 0 && none + holding >= majority)) {
+      return Standing.GONE;
+    }
+    if (!overdue && owing > 0) {
+      return null;
+    }
+    throw silence();
+  }
+
+  /** Until so many may be free that, with those that hold it, they make a majority. */
+  private Standing waiting(Claim claim) {
+    long[] pauses =
+        Arrays.stream(at)
+            .filter(each -> each.status == Status.WAITING)
+            .mapToLong(each -> each.askAgainNanos)
+            .sorted()
+            .toArray();
+    int missing = Math.max(1, majority - held());
+    long pause = missing <= pauses.length ? pauses[missing - 1] : claim.lease().toNanos() / 4;
+    return new Standing.Waiting(Duration.ofNanos(Math.max(1_000_000, pause)));
+  }
+
+  /** What nodes said, if a majority refused for good; else that too few have answered. */
+  private StoreException silence() {
+    StoreException any = null;
+    StoreException refusal = null;
+    int refusals = 0;
+    for (NodeClaim each : at) {
+      StoreException failure = each.failure;
+      any = failure == null ? any : failure;
+      if (failure != null && !(failure instanceof StoreUnavailableException)) {
+        refusal = failure;
+        refusals++;
+      }
+    }
+    if (refusal != null && refusals >= majority) {
+      return refusal;
+    }
+    return new StoreUnavailableException(
+        "too few nodes of the quorum have answered, "
+            + majority
+            + " have to"
+            + (any == null ? "" : "; one said: " + any.getMessage()),
+        any);
+  }
+}

@@ -1,0 +1,188 @@
+package io.pawl.quorum;
+
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Standing;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one node has of a claim, under an id of its own: one that was given up never meets the next.
+ * Guarded by the mutex of its {@link QuorumClaim}.
+ */
+final class NodeClaim {
+
+  enum Status {
+    /** The node has said that it has nothing of it. */
+    NONE,
+    /** Not answered yet, or nobody knows. */
+    ASKED,
+    WAITING,
+    HELD
+  }
+
+  final int node;
+  final Claim claim;
+
+  Status status = Status.ASKED;
+
+  /** The tokens of the hold, where it is one. */
+  Standing.@Nullable Held tokens;
+
+  /** Whether the node has said so in an attempt's answer: only then does it vote. */
+  boolean voted;
+
+  /** The latest request that was answered was sent then. */
+  long answeredFrom;
+
+  /** The node keeps the claim for a lease from then, at least. */
+  long coveredFrom;
+
+  /** Until when to ask again at the latest, where it waits. */
+  long askAgainNanos;
+
+  /** It was withdrawn there: nothing that the node still says of it counts. */
+  boolean givenUp;
+
+  @Nullable Kind otherKind;
+  @Nullable StoreException failure;
+  long failedFrom;
+
+  private boolean answered;
+  private boolean failed;
+  private boolean doubtful;
+  private int attemptsUnderWay;
+  private int underWay;
+  private long sentAt;
+  private long rungAt;
+  private boolean rung;
+  private int raises;
+
+  NodeClaim(int node, Claim claim) {
+    this.node = node;
+    this.claim = claim;
+  }
+
+  void sent(boolean attempt, long now) {
+    underWay++;
+    attemptsUnderWay += attempt ? 1 : 0;
+    sentAt = now;
+  }
+
+  /** Counts attempts that ask for larger tokens; false once a node seems not to understand. */
+  boolean mayRaise() {
+    return raises++ < 20;
+  }
+
+  boolean isUnderWay() {
+    return underWay > 0;
+  }
+
+  boolean isAttemptUnderWay() {
+    return attemptsUnderWay > 0;
+  }
+
+  /** A request sent at {@code from} or later is not answered. */
+  boolean owesSince(long from) {
+    return underWay > 0 && sentAt - from >= 0 && !isFresh(from);
+  }
+
+  /** A request sent at {@code from} or later was answered. */
+  boolean isFresh(long from) {
+    return answered && answeredFrom - from >= 0;
+  }
+
+  boolean hasFailedSince(long from) {
+    return failed && failedFrom - from >= 0;
+  }
+
+  /** An attempt of it may still arrive. */
+  boolean isUnsettled() {
+    return doubtful || attemptsUnderWay > 0;
+  }
+
+  /** Withdrawn, or about to be. */
+  void giveUp() {
+    givenUp = true;
+    status = Status.NONE;
+    voted = false;
+  }
+
+  /** Nothing of it can be at the node, now or later. */
+  boolean isNothing() {
+    return status == Status.NONE && !isUnsettled();
+  }
+
+  private void ended(boolean attempt) {
+    underWay--;
+    attemptsUnderWay -= attempt ? 1 : 0;
+  }
+
+  void answered(Standing standing, long sentAt, boolean attempt, long now) {
+    ended(attempt);
+    if (givenUp) {
+      return;
+    }
+    if (!answered || sentAt - answeredFrom > 0) {
+      answeredFrom = sentAt;
+      answered = true;
+    }
+    boolean overtaken = status == Status.HELD && rung && rungAt - sentAt >= 0;
+    if (standing instanceof Standing.Held held) {
+      boolean same = tokens != null && tokens.isSameAs(held) && status == Status.HELD;
+      voted = attempt || (same && voted);
+      status = Status.HELD;
+      tokens = held;
+      cover(sentAt);
+    } else if (standing instanceof Standing.Waiting waiting) {
+      askAgainNanos = waiting.askAgain().toNanos();
+      long less = claim.leaseMillis() - Claim.keptWaitingMillis(claim.leaseMillis());
+      cover(sentAt - less * 1_000_000);
+      if (!overtaken) {
+        status = Status.WAITING;
+        voted = false;
+      }
+    } else if (!overtaken) {
+      status = Status.NONE;
+      voted = false;
+      otherKind = standing instanceof Standing.OtherKind other ? other.kind() : null;
+    }
+  }
+
+  /** It waited, from its first attempt on, or was held: the node keeps it from {@code from} on. */
+  private void cover(long from) {
+    if (coveredFrom == 0 || from - coveredFrom > 0) {
+      coveredFrom = from;
+    }
+  }
+
+  void failed(StoreException cause, long sentAt, boolean attempt) {
+    ended(attempt);
+    failed = true;
+    failure = cause;
+    failedFrom = sentAt;
+    boolean unknown =
+        cause instanceof StoreUnavailableException unavailable && !unavailable.isUnsent();
+    doubtful |= attempt && unknown;
+    if (status == Status.ASKED && !isUnsettled()) {
+      status = Status.NONE;
+    }
+  }
+
+  /** Its bell has rung. Returns whether that is news. */
+  boolean rang(Standing.Held held, long now) {
+    if (givenUp) {
+      return false;
+    }
+    if (status == Status.HELD && tokens != null && tokens.isSameAs(held)) {
+      return false;
+    }
+    status = Status.HELD;
+    tokens = held;
+    voted = false;
+    rung = true;
+    rungAt = now;
+    return true;
+  }
+}

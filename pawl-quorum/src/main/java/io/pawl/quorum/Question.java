@@ -1,0 +1,12 @@
+package io.pawl.quorum;
+
+import io.pawl.spi.Standing;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * What the engine asks of a claim, until a majority has told, or it took too long.
+ *
+ * @param from only answers to requests sent then or later count
+ * @param until by then it is answered with what is known
+ */
+record Question(QuorumClaim claim, long from, long until, CompletableFuture<Standing> answer) {}

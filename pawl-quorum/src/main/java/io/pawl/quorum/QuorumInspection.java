@@ -1,0 +1,339 @@
+package io.pawl.quorum;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
+import io.pawl.spi.QuorumNode;
+import io.pawl.spi.QuorumNode.Incarnation;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Locks as a majority of the nodes shows them. */
+final class QuorumInspection {
+
+  /** Who asks holds it shared, for a moment: whoever sees it there is the same server. */
+  private static final String PRESENCE = "pawl:quorum-presence";
+
+  private final List<Node> nodes;
+  private final int majority;
+
+  QuorumInspection(List<Node> nodes) {
+    this.nodes = nodes;
+    this.majority = nodes.size() / 2 + 1;
+  }
+
+  /** The answers of those that answer, at least a majority, in the order of the nodes. */
+  private <T> CompletionStage<List<T>> ask(
+      String lock, BiFunction<Node, Inspectable, CompletionStage<T>> verb) {
+    List<CompletableFuture<T>> asked = new ArrayList<>();
+    for (Node node : nodes) {
+      asked.add(
+          node.ask(
+                  lock,
+                  open ->
+                      open instanceof Inspectable inspectable
+                          ? verb.apply(node, inspectable)
+                          : CompletableFuture.failedFuture(
+                              new UnsupportedOperationException(
+                                  node.describe() + " cannot be looked into")))
+              .toCompletableFuture());
+    }
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .handle(
+            (nothing, error) -> {
+              List<T> answers = new ArrayList<>();
+              for (CompletableFuture<T> each : asked) {
+                if (!each.isCompletedExceptionally()) {
+                  answers.add(each.join());
+                }
+              }
+              if (answers.size() < majority) {
+                throw new StoreUnavailableException(
+                    "only " + answers.size() + " of " + nodes.size() + " nodes have answered",
+                    error);
+              }
+              return answers;
+            });
+  }
+
+  CompletionStage<List<LockView>> list(int limit) {
+    return this.<List<LockView>>ask("", (node, open) -> open.list(limit + nodes.size()))
+        .thenApply(
+            answers -> {
+              Map<String, List<LockView>> byName = new TreeMap<>();
+              for (List<LockView> answer : answers) {
+                answer.forEach(
+                    view ->
+                        byName.computeIfAbsent(view.name(), name -> new ArrayList<>()).add(view));
+              }
+              return byName.values().stream()
+                  .map(this::merged)
+                  .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+                  .limit(limit)
+                  .toList();
+            });
+  }
+
+  CompletionStage<Optional<LockView>> show(String lock) {
+    return this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
+        .thenApply(
+            answers -> {
+              List<LockView> views = answers.stream().flatMap(Optional::stream).toList();
+              return views.size() < majority ? Optional.empty() : Optional.of(merged(views));
+            });
+  }
+
+  /** One claim, as the nodes have it. */
+  private static final class Sight {
+    private final List<ClaimView> held = new ArrayList<>();
+    private final List<ClaimView> waiting = new ArrayList<>();
+
+    /** What most of those that hold it say. */
+    private ClaimView mostly() {
+      ClaimView best = held.get(0);
+      long most = 0;
+      for (ClaimView each : held) {
+        long same = held.stream().filter(other -> other.token() == each.token()).count();
+        if (same > most) {
+          best = each;
+          most = same;
+        }
+      }
+      return best;
+    }
+  }
+
+  private LockView merged(List<LockView> views) {
+    Map<ClaimId, Sight> sights = sights(views);
+    List<ClaimView> holders = new ArrayList<>();
+    List<ClaimView> waiters = new ArrayList<>();
+    sights.forEach(
+        (id, sight) -> {
+          if (sight.held.size() >= majority) {
+            holders.add(with(id, sight.mostly(), true));
+          } else if (sight.held.size() + sight.waiting.size() >= majority) {
+            ClaimView some = sight.waiting.isEmpty() ? sight.held.get(0) : sight.waiting.get(0);
+            waiters.add(with(id, some, false));
+          }
+        });
+    holders.sort((one, other) -> Long.compare(one.token(), other.token()));
+    Kind kind = null;
+    for (LockView view : views) {
+      kind = view.kind() == null ? kind : view.kind();
+    }
+    return new LockView(views.get(0).name(), kind, lastToken(views), holders, waiters);
+  }
+
+  /** The largest that a majority has reached. */
+  private long lastToken(List<LockView> views) {
+    long[] tokens = views.stream().mapToLong(LockView::lastToken).sorted().toArray();
+    return tokens[Math.max(0, tokens.length - majority)];
+  }
+
+  /** In the order of the queues: whoever more nodes have behind another comes after it. */
+  private static Map<ClaimId, Sight> sights(List<LockView> views) {
+    Map<ClaimId, Sight> sights = new HashMap<>();
+    Map<ClaimId, Integer> places = new HashMap<>();
+    for (LockView view : views) {
+      int place = 0;
+      for (ClaimView each : view.holders()) {
+        sights.computeIfAbsent(QuorumLocks.engineId(each.id()), id -> new Sight()).held.add(each);
+      }
+      for (ClaimView each : view.waiters()) {
+        ClaimId id = QuorumLocks.engineId(each.id());
+        sights.computeIfAbsent(id, key -> new Sight()).waiting.add(each);
+        places.merge(id, place++ - view.waiters().size(), Integer::sum);
+      }
+    }
+    Map<ClaimId, Sight> ordered =
+        new TreeMap<>(
+            (one, other) -> {
+              int byPlace = places.getOrDefault(one, 0) - places.getOrDefault(other, 0);
+              return byPlace != 0 ? byPlace : one.compareTo(other);
+            });
+    ordered.putAll(sights);
+    return ordered;
+  }
+
+  private static ClaimView with(ClaimId id, ClaimView view, boolean held) {
+    return new ClaimView(
+        id,
+        view.mode(),
+        held ? view.token() : 0,
+        held ? view.lastToken() : 0,
+        view.since(),
+        view.until(),
+        view.holder());
+  }
+
+  /** Nodes that the holder took back have other tokens for the hold: it is found by its id. */
+  CompletionStage<Boolean> evict(String lock, long token) {
+    return show(lock)
+        .thenCompose(
+            view -> {
+              ClaimId holder =
+                  view.stream()
+                      .flatMap(known -> known.holders().stream())
+                      .filter(each -> each.token() <= token && token <= each.lastToken())
+                      .map(ClaimView::id)
+                      .findFirst()
+                      .orElse(null);
+              return holder == null
+                  ? CompletableFuture.completedFuture(false)
+                  : evict(lock, holder);
+            });
+  }
+
+  private CompletionStage<Boolean> evict(String lock, ClaimId holder) {
+    return this.<Boolean>ask(
+            lock,
+            (node, open) ->
+                open.show(lock)
+                    .thenCompose(
+                        view ->
+                            view.flatMap(known -> heldBy(known, holder))
+                                .map(held -> open.evict(lock, held.token()))
+                                .orElse(CompletableFuture.completedFuture(false))))
+        .thenApply(answers -> answers.stream().filter(done -> done).count() >= majority);
+  }
+
+  private static Optional<ClaimView> heldBy(LockView view, ClaimId holder) {
+    return view.holders().stream()
+        .filter(each -> QuorumLocks.engineId(each.id()).equals(holder))
+        .findFirst();
+  }
+
+  CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    if (kind.isSemaphore()) {
+      return CompletableFuture.failedFuture(
+          new StoreConfigurationException(
+              "lock '" + lock + "': a quorum has no semaphores; keep this one in one store"));
+    }
+    return this.<Boolean>ask(lock, (node, open) -> open.setKind(lock, kind))
+        .thenApply(answers -> answers.stream().filter(done -> done).count() >= majority);
+  }
+
+  /** Who answers at each node that does; null for the others. */
+  List<@Nullable Incarnation> incarnations(Duration patience) {
+    return answers((i, open) -> open.incarnation(), patience);
+  }
+
+  void trust(Duration patience) {
+    List<@Nullable Boolean> done =
+        answers((i, open) -> open.trust().thenApply(nothing -> true), patience);
+    if (done.contains(null)) {
+      throw new StoreUnavailableException("a node could not be told that it is new; do so again");
+    }
+  }
+
+  private <T> List<@Nullable T> answers(
+      BiFunction<Integer, QuorumNode, CompletionStage<T>> verb, Duration patience) {
+    List<CompletableFuture<T>> asked = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      int number = i;
+      asked.add(nodes.get(i).ask(PRESENCE, open -> verb.apply(number, open)).toCompletableFuture());
+    }
+    List<@Nullable T> answers = new ArrayList<>();
+    for (CompletableFuture<T> each : asked) {
+      try {
+        answers.add(each.get(patience.toNanos(), TimeUnit.NANOSECONDS));
+      } catch (ExecutionException | TimeoutException e) {
+        answers.add(null);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new StoreUnavailableException("the thread was interrupted", e);
+      }
+    }
+    return answers;
+  }
+
+  /**
+   * Which nodes are the same server under two names: those that say so, and those that see a claim
+   * which was made at the other.
+   */
+  List<String> sameServers(Duration patience) {
+    List<String> same = new ArrayList<>();
+    List<@Nullable Incarnation> who = incarnations(patience);
+    for (int i = 0; i < nodes.size(); i++) {
+      for (int j = i + 1; j < nodes.size(); j++) {
+        Incarnation one = who.get(i);
+        Incarnation other = who.get(j);
+        if (one != null && other != null && one.server().equals(other.server())) {
+          same.add(pair(i, j));
+        }
+      }
+    }
+    return same.isEmpty() ? seenTwice(patience) : same;
+  }
+
+  private String pair(int one, int other) {
+    return nodes.get(one).describe()
+        + " and "
+        + nodes.get(other).describe()
+        + " are the same server";
+  }
+
+  private List<String> seenTwice(Duration patience) {
+    String client = "quorum-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
+    List<Claim> claims = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      claims.add(
+          new Claim(
+              PRESENCE,
+              QuorumLocks.nodeId(new ClaimId(client, i), 0),
+              Mode.SHARED,
+              Duration.ofSeconds(1),
+              Duration.ZERO,
+              true,
+              1,
+              0,
+              false,
+              new Holder("", 0, "", "", "")));
+    }
+    List<@Nullable Standing> present =
+        answers((i, open) -> open.attempt(claims.get(i), standing -> {}), patience);
+    List<@Nullable Optional<LockView>> views =
+        answers(
+            (i, open) ->
+                open instanceof Inspectable inspectable
+                    ? inspectable.show(PRESENCE)
+                    : CompletableFuture.completedFuture(Optional.empty()),
+            patience);
+    List<String> same = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      Optional<LockView> view = views.get(i);
+      for (int j = i + 1; view != null && view.isPresent() && j < nodes.size(); j++) {
+        ClaimId other = claims.get(j).id();
+        if (view.get().holders().stream().anyMatch(each -> each.id().equals(other))) {
+          same.add(pair(i, j));
+        }
+      }
+    }
+    for (int i = 0; i < nodes.size(); i++) {
+      Claim claim = claims.get(i);
+      nodes.get(i).withdraw(present.get(i) == null ? claim.asUnsettled() : claim);
+    }
+    return same;
+  }
+}

@@ -1,0 +1,67 @@
+package io.pawl.quorum;
+
+import io.pawl.concurrent.Time;
+import io.pawl.spi.Tokens;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Guesses a floor above which all nodes grant the same tokens at their first answer. Nodes on Redis
+ * take tokens from their clocks, two a microsecond, and so each another one; what this client has
+ * seen of such tokens tells where the latest of these clocks is. A wrong guess costs one trip.
+ */
+final class TokenClock {
+
+  private static final long PER_MICROSECOND = 2;
+  private static final long DAY = 86_400_000_000L * PER_MICROSECOND;
+
+  private static final long TEN_SECONDS = 10_000_000 * PER_MICROSECOND;
+
+  /** How far ahead of the latest clock: 50 ms. */
+  private static final long LEAD = 50_000 * PER_MICROSECOND;
+
+  private static final long UNKNOWN = Long.MIN_VALUE;
+
+  private final Time time;
+
+  /** What the latest clock is ahead of ours, in tokens. */
+  private final AtomicLong ahead = new AtomicLong(UNKNOWN);
+
+  TokenClock(Time time) {
+    this.time = time;
+  }
+
+  /** Returns a floor for a claim; 0 where no node has shown yet that it follows a clock. */
+  long floor() {
+    long known = ahead.get();
+    long floor = known == UNKNOWN ? 0 : known + ours() + LEAD;
+    return floor > 0 && followsClock(floor - LEAD) ? floor : 0;
+  }
+
+  /**
+   * Returns the floor above which nodes that granted different tokens may grant the same ones.
+   *
+   * @param largest of the tokens granted
+   * @param failures how often such a floor was in vain
+   */
+  long above(long largest, int failures) {
+    boolean follows = followsClock(largest);
+    if (follows) {
+      ahead.accumulateAndGet(largest - ours(), Math::max);
+    }
+    long lead = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
+    return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + lead);
+  }
+
+  /**
+   * Others are counted one by one, follow a caller's floor, or lead so far already that no clock
+   * comes near.
+   */
+  private boolean followsClock(long token) {
+    long lead = token - time.wallMillis() * 1_000 * PER_MICROSECOND;
+    return lead > -DAY && lead < TEN_SECONDS;
+  }
+
+  private long ours() {
+    return time.nanos() / 1_000 * PER_MICROSECOND;
+  }
+}

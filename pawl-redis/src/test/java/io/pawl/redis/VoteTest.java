@@ -1,0 +1,119 @@
+package io.pawl.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.RedisServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Mode;
+import io.pawl.spi.QuorumNode.Incarnation;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A server that is a node of a quorum. */
+class VoteTest {
+
+  private static final AtomicLong numbers = new AtomicLong();
+
+  private final RedisServer server = RedisServer.start();
+  private final RedisStore store = RedisStore.connect(server.url() + "?timeout=10s");
+
+  @BeforeEach
+  void join() {
+    store.joinQuorum(Duration.ofSeconds(60));
+  }
+
+  @AfterEach
+  void close() {
+    store.close();
+    server.close();
+  }
+
+  private static Claim claim(long floor, long number) {
+    return new Claim(
+        "voted",
+        new ClaimId("vote", number),
+        Mode.EXCLUSIVE,
+        Duration.ofSeconds(30),
+        Duration.ZERO,
+        true,
+        4,
+        floor,
+        false,
+        new Holder("host", 1, "thread", "", ""));
+  }
+
+  private static <T> T answer(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new AssertionError(e);
+    } catch (InterruptedException | TimeoutException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private Standing attempt(Claim claim) {
+    return answer(store.attempt(claim, standing -> {}));
+  }
+
+  private void assertDoesNotVote() {
+    assertThatThrownBy(() -> attempt(claim(0, numbers.incrementAndGet())))
+        .isInstanceOfSatisfying(
+            StoreUnavailableException.class, refused -> assertThat(refused.isUnsent()).isTrue())
+        .hasMessageContaining("votes again in");
+  }
+
+  @Test
+  void aServerThatMayHaveForgottenDoesNotVote() {
+    assertDoesNotVote();
+    answer(store.trust());
+    assertThat(attempt(claim(0, 1_000))).isInstanceOf(Standing.Held.class);
+
+    server.call("FLUSHALL");
+
+    assertDoesNotVote();
+    Incarnation incarnation = answer(store.incarnation());
+    assertThat(incarnation.votesIn()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(60));
+  }
+
+  @Test
+  void aServerThatRestoredAFileDoesNotVote() {
+    answer(store.trust());
+    String before = answer(store.incarnation()).server();
+    server.call("HSET", "pawl:quorum", "run", "another");
+
+    assertDoesNotVote();
+    assertThat(answer(store.incarnation()).server()).isEqualTo(before);
+  }
+
+  @Test
+  void aHeldClaimThatAsksAboveItsTokensGetsLargerOnes() {
+    answer(store.trust());
+    Standing.Held held = (Standing.Held) attempt(claim(0, 2_000));
+    assertThat(attempt(claim(0, 2_000))).isEqualTo(held);
+
+    long floor = held.lastToken() + 1_000_000_000L;
+    Standing.Held raised = (Standing.Held) attempt(claim(floor, 2_000));
+
+    assertThat(raised).isEqualTo(new Standing.Held(floor + 1, floor + 4));
+    assertThat(attempt(claim(floor, 2_000))).isEqualTo(raised);
+    answer(store.withdraw(claim(0, 2_000)));
+    Standing.Held next = (Standing.Held) attempt(claim(0, 2_001));
+    assertThat(next.token()).isGreaterThan(raised.lastToken());
+  }
+}
