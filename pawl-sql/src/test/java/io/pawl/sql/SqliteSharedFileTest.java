@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -87,16 +88,17 @@ class SqliteSharedFileTest {
   }
 
   private String whatAnotherProcessSays(Class<?> main, String lock) throws Exception {
+    return whatAnotherProcessSays(List.of(), main, lock);
+  }
+
+  private String whatAnotherProcessSays(List<String> launcher, Class<?> main, String lock)
+      throws Exception {
+    List<String> command = new ArrayList<>(launcher);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(file().toString(), lock));
     Process passer =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName(),
-                file().toString(),
-                lock)
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     try (BufferedReader said = passer.inputReader()) {
       String answer = said.readLine();
       assertThat(passer.waitFor()).isZero();
@@ -125,6 +127,32 @@ class SqliteSharedFileTest {
         assertThat(after.isValid()).isTrue();
       }
       assertThat(whatAnotherProcessSaysOf("after")).isEqualTo("token 2");
+    }
+  }
+
+  /** Where the host gives this account no namespaces, HostClockTest alone proves it. */
+  private static boolean launches(List<String> launcher) throws Exception {
+    List<String> command = new ArrayList<>(launcher);
+    command.add("true");
+    boolean launches = new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
+    if (!launches) {
+      System.err.println("SqliteSharedFileTest: not allowed here: " + launcher);
+    }
+    return launches;
+  }
+
+  /** As in a container with a time namespace of its own. */
+  @ParameterizedTest
+  @ValueSource(strings = {"3600", "-60"})
+  void aProcessInAnotherTimeNamespaceIsExcluded(String seconds) throws Exception {
+    List<String> elsewhere = List.of("unshare", "-rT", "--monotonic", seconds);
+    try (Pawl pawl = open();
+        Lease lease = pawl.lock("held").acquire()) {
+      if (launches(elsewhere)) {
+        assertThat(whatAnotherProcessSays(elsewhere, Passer.class, "held")).isEqualTo("busy");
+      }
+      assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+      assertThat(lease.isValid()).isTrue();
     }
   }
 

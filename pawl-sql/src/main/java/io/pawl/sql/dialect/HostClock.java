@@ -10,9 +10,10 @@ import java.util.function.LongSupplier;
  * A clock that all processes of a host share, so that setting the wall clock changes nothing.
  *
  * <p>On Linux {@link System#nanoTime} reads the kernel's monotonic clock, whose origin is the boot:
- * the same for every JVM, in containers too. The processes agree, in the file, on what to add to it
- * to get milliseconds since 1970, and on the boot for which that holds. Elsewhere the origin of
- * {@code nanoTime} is not known to be shared, and the wall clock is used.
+ * the same for every JVM, in containers too; what a time namespace adds to it is taken off. The
+ * processes agree, in the file, on what to add to it to get milliseconds since 1970, and on the
+ * boot for which that holds. Elsewhere the origin of {@code nanoTime} is not known to be shared,
+ * and the wall clock is used.
  *
  * @param boot which boot of the host {@code monotonic} counts from
  * @param monotonic milliseconds that all processes of the host agree on
@@ -21,19 +22,38 @@ import java.util.function.LongSupplier;
 public record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) {
 
   private static final String NO_BOOT = "wall clock";
-  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   static HostClock ofThisHost() {
     LongSupplier wall = System::currentTimeMillis;
-    if (!Files.isReadable(BOOT_ID)) {
-      return new HostClock(NO_BOOT, wall, wall);
-    }
+    boolean linux = System.getProperty("os.name", "").equals("Linux");
+    return linux ? ofLinux(Path.of("/proc")) : new HostClock(NO_BOOT, wall, wall);
+  }
+
+  static HostClock ofLinux(Path proc) {
+    Path bootId = proc.resolve("sys").resolve("kernel").resolve("random").resolve("boot_id");
     try {
-      String boot = Files.readString(BOOT_ID).strip();
-      return new HostClock(boot, () -> System.nanoTime() / 1_000_000, wall);
+      String boot = Files.readString(bootId).strip();
+      long aheadNanos = aheadOfHostNanos(proc.resolve("self"));
+      LongSupplier monotonic = () -> (System.nanoTime() - aheadNanos) / 1_000_000;
+      return new HostClock(boot, monotonic, System::currentTimeMillis);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** How far the monotonic clock of this process's time namespace is ahead of the host's. */
+  private static long aheadOfHostNanos(Path self) throws IOException {
+    Path offsets = self.resolve("timens_offsets");
+    if (!Files.exists(offsets)) {
+      return 0; // a kernel without time namespaces
+    }
+    for (String line : Files.readAllLines(offsets)) {
+      String[] words = line.strip().split("\\s+");
+      if (words[0].equals("monotonic")) {
+        return Long.parseLong(words[1]) * 1_000_000_000 + Long.parseLong(words[2]);
+      }
+    }
+    throw new IOException(offsets + " does not name the monotonic clock");
   }
 
   boolean isMonotonic() {

@@ -1,0 +1,54 @@
+package io.pawl.sql.dialect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a process of Linux makes of the files that tell it of its clock. */
+class HostClockTest {
+
+  @TempDir Path proc;
+
+  private Path bootId() {
+    return proc.resolve("sys/kernel/random/boot_id");
+  }
+
+  @BeforeEach
+  void createFolders() throws IOException {
+    Files.createDirectories(bootId().getParent());
+    Files.createDirectories(proc.resolve("self"));
+  }
+
+  private HostClock clock(String offsets) throws IOException {
+    Files.writeString(bootId(), "40726168-e501\n");
+    Files.writeString(proc.resolve("self/timens_offsets"), offsets);
+    return HostClock.ofLinux(proc);
+  }
+
+  /** Compared in hours, so that no pause counts. */
+  private static void assertAheadOf(HostClock clock, long hours) {
+    long millis = System.nanoTime() / 1_000_000 - clock.millis();
+    assertThat(Math.round(millis / 3_600_000.0)).isEqualTo(hours);
+  }
+
+  @Test
+  void whatATimeNamespaceAddsToTheMonotonicClockIsTakenOff() throws IOException {
+    assertAheadOf(clock("monotonic           0         0\nboottime         7200         0\n"), 0);
+    assertAheadOf(clock("monotonic        7200         0\nboottime            0         0\n"), 2);
+    assertAheadOf(clock("boottime 0 0\nmonotonic   -10801 999999999\n"), -3);
+  }
+
+  @Test
+  void aKernelWithoutTimeNamespacesAddsNothing() throws IOException {
+    Files.writeString(bootId(), "40726168-e501\n");
+    HostClock clock = HostClock.ofLinux(proc);
+    assertAheadOf(clock, 0);
+    assertThat(clock.boot()).isEqualTo("40726168-e501");
+    assertThat(clock.isMonotonic()).isTrue();
+  }
+}
