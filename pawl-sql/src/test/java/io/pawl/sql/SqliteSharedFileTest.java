@@ -60,6 +60,8 @@ class SqliteSharedFileTest {
         pawl.lock("passer " + ProcessHandle.current().pid()).acquire().close();
         Optional<Lease> lease = pawl.lock(arguments[1]).tryAcquire();
         System.out.println(lease.map(held -> "token " + held.token()).orElse("busy"));
+      } catch (StoreConfigurationException e) {
+        System.out.println(e.getMessage());
       }
     }
   }
@@ -150,6 +152,23 @@ class SqliteSharedFileTest {
         Lease lease = pawl.lock("held").acquire()) {
       if (launches(elsewhere)) {
         assertThat(whatAnotherProcessSays(elsewhere, Passer.class, "held")).isEqualTo("busy");
+      }
+      assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  /** It would go by the wall clock, beside others that do not. */
+  @Test
+  void aProcessThatCannotReadTheBootIdIsRefused() throws Exception {
+    String hide = "mount -t tmpfs none /proc/sys/kernel/random && exec \"$@\"";
+    List<String> masked = List.of("unshare", "-rm", "sh", "-c", hide, "sh");
+    try (Pawl pawl = open();
+        Lease lease = pawl.lock("held").acquire()) {
+      if (launches(masked)) {
+        assertThat(whatAnotherProcessSays(masked, Passer.class, "held"))
+            .contains("/proc/sys/kernel/random/boot_id")
+            .contains("let this process read /proc");
       }
       assertThat(whatAnotherProcessSaysOf("held")).isEqualTo("busy");
       assertThat(lease.isValid()).isTrue();

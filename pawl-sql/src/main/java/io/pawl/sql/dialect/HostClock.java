@@ -1,7 +1,7 @@
 package io.pawl.sql.dialect;
 
+import io.pawl.error.StoreConfigurationException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
@@ -21,7 +21,8 @@ import java.util.function.LongSupplier;
  */
 public record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) {
 
-  private static final String NO_BOOT = "wall clock";
+  /** In place of a boot, where nothing but the wall clock is shared. */
+  static final String NO_BOOT = "wall clock";
 
   static HostClock ofThisHost() {
     LongSupplier wall = System::currentTimeMillis;
@@ -30,20 +31,26 @@ public record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) 
   }
 
   static HostClock ofLinux(Path proc) {
-    Path bootId = proc.resolve("sys").resolve("kernel").resolve("random").resolve("boot_id");
+    Path bootId = proc.resolve("sys/kernel/random/boot_id");
+    Path offsets = proc.resolve("self/timens_offsets");
     try {
       String boot = Files.readString(bootId).strip();
-      long aheadNanos = aheadOfHostNanos(proc.resolve("self"));
+      long aheadNanos = aheadOfHostNanos(offsets);
       LongSupplier monotonic = () -> (System.nanoTime() - aheadNanos) / 1_000_000;
       return new HostClock(boot, monotonic, System::currentTimeMillis);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new StoreConfigurationException(
+          "the clock that the processes of this host share cannot be told, since "
+              + bootId
+              + " or "
+              + offsets
+              + " cannot be read; let this process read /proc",
+          e);
     }
   }
 
   /** How far the monotonic clock of this process's time namespace is ahead of the host's. */
-  private static long aheadOfHostNanos(Path self) throws IOException {
-    Path offsets = self.resolve("timens_offsets");
+  private static long aheadOfHostNanos(Path offsets) throws IOException {
     if (!Files.exists(offsets)) {
       return 0; // a kernel without time namespaces
     }

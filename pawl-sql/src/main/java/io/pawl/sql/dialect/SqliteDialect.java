@@ -43,6 +43,9 @@ public class SqliteDialect implements Dialect, Connections {
   private final HostClock clock;
   private volatile long offsetMillis;
 
+  /**
+   * @throws StoreConfigurationException where the host's clock cannot be told
+   */
   public SqliteDialect(Path file) {
     this(file, HostClock.ofThisHost());
   }
@@ -191,7 +194,9 @@ public class SqliteDialect implements Dialect, Connections {
     try (Statement delete = writer.createStatement();
         PreparedStatement insert =
             writer.prepareStatement("INSERT INTO pawl_clock (boot, offset_millis) VALUES (?, ?)")) {
-      delete.executeUpdate("DELETE FROM pawl_clock");
+      if (clock.isMonotonic()) { // rows of earlier boots are of no use
+        delete.executeUpdate("DELETE FROM pawl_clock WHERE boot <> '" + HostClock.NO_BOOT + "'");
+      }
       insert.setString(1, clock.boot());
       insert.setLong(2, offset);
       insert.executeUpdate();

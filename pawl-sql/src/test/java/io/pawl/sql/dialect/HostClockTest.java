@@ -1,10 +1,17 @@
 package io.pawl.sql.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.StoreConfigurationException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,5 +57,44 @@ class HostClockTest {
     assertAheadOf(clock, 0);
     assertThat(clock.boot()).isEqualTo("40726168-e501");
     assertThat(clock.isMonotonic()).isTrue();
+  }
+
+  @Test
+  void withoutTheBootIdThereIsNoClock() {
+    assertThatThrownBy(() -> HostClock.ofLinux(proc))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining(bootId().toString())
+        .hasMessageContaining("let this process read /proc");
+  }
+
+  @Test
+  void noKindOfClockDeletesWhatTheOtherAgreedOn() throws SQLException {
+    HostClock before = new HostClock("boot 1", () -> 1, () -> 10);
+    HostClock after = new HostClock("boot 2", () -> 1, () -> 20);
+    HostClock wall = new HostClock(HostClock.NO_BOOT, () -> 5, () -> 5);
+    for (HostClock each : List.of(before, wall, after, wall, after)) {
+      prepare(each);
+    }
+    try (Connection reader = DriverManager.getConnection("jdbc:sqlite:" + file());
+        ResultSet rows =
+            reader.createStatement().executeQuery("SELECT boot FROM pawl_clock ORDER BY boot")) {
+      assertThat(rows.next()).isTrue();
+      assertThat(rows.getString(1)).isEqualTo("boot 2");
+      assertThat(rows.next()).isTrue();
+      assertThat(rows.getString(1)).isEqualTo(HostClock.NO_BOOT);
+      assertThat(rows.next()).isFalse();
+    }
+  }
+
+  private Path file() {
+    return proc.resolve("locks.db");
+  }
+
+  private void prepare(HostClock clock) throws SQLException {
+    SqliteDialect dialect = new SqliteDialect(file(), clock);
+    try (Connection writer = dialect.open()) {
+      dialect.setUpWriter(writer);
+      dialect.prepare(writer);
+    }
   }
 }
