@@ -5,7 +5,7 @@ import io.lettuce.core.api.StatefulConnection;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** Ends of connections and clients, waited for, but not for ever. */
+/** Ends of connections and clients, waited for, but not for ever. Interrupts are kept. */
 final class Shutdown {
 
   private static final long SECONDS = 2;
@@ -32,7 +32,7 @@ final class Shutdown {
 
   /** A client of our own, with the threads that it started. */
   static void of(AbstractRedisClient client) {
-    client.shutdown(0, SECONDS, TimeUnit.SECONDS);
+    await(client.shutdownAsync(0, SECONDS, TimeUnit.SECONDS));
     client.getResources().shutdown(0, SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
   }
 }

@@ -8,6 +8,7 @@ import io.pawl.tck.lock.BodyCases;
 import io.pawl.tck.lock.CloseCases;
 import io.pawl.tck.lock.ElectionCases;
 import io.pawl.tck.lock.GroupCases;
+import io.pawl.tck.lock.InterruptCases;
 import io.pawl.tck.lock.JavaLockCases;
 import io.pawl.tck.lock.LinearizabilityCases;
 import io.pawl.tck.lock.LossCases;
@@ -80,6 +81,13 @@ public abstract class LockContract extends StoreContract {
   @Nested
   class Closing extends CloseCases {
     Closing() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Interrupted extends InterruptCases {
+    Interrupted() {
       super(LockContract.this.bench);
     }
   }
