@@ -3,6 +3,7 @@ package io.pawl.redis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.error.StoreException;
 import io.pawl.redis.Bells.Waiting;
 import io.pawl.redis.Confirmations.Grant;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,7 +113,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
   }
 
   static RedisStore connect(RedisUrl url, Scripts scripts) {
-    return opened(Clients.open(url), url.options(), scripts, url.tls());
+    return opened(() -> Clients.open(url), url.options(), scripts, url.tls());
   }
 
   /**
@@ -123,7 +125,9 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
    */
   public static RedisStore over(RedisClient client, RedisURI uri, RedisOptions options) {
     return opened(
-        new OneServer(client, uri, false, List.of(Keys.shown(uri)), "redis://" + Keys.shown(uri)),
+        () ->
+            new OneServer(
+                client, uri, false, List.of(Keys.shown(uri)), "redis://" + Keys.shown(uri)),
         options,
         Scripts.load(),
         uri.isSsl());
@@ -132,19 +136,23 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
   /** As {@link #over(RedisClient, RedisURI, RedisOptions)}, for a Cluster. */
   public static RedisStore over(RedisClusterClient client, RedisOptions options) {
     return opened(
-        new ManyServers(client, false, List.of("the client's own"), "redis-cluster://"),
+        () -> new ManyServers(client, false, List.of("the client's own"), "redis-cluster://"),
         options,
         Scripts.load(),
         false);
   }
 
   private static RedisStore opened(
-      Servers servers, RedisOptions options, Scripts scripts, boolean tls) {
-    try {
-      return new RedisStore(servers, options, scripts, tls);
-    } catch (RuntimeException e) {
-      servers.close();
-      throw e;
+      Supplier<Servers> open, RedisOptions options, Scripts scripts, boolean tls) {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear(); // Lettuce and Netty lose one as they start their threads
+      Servers servers = open.get();
+      try {
+        return new RedisStore(servers, options, scripts, tls);
+      } catch (RuntimeException e) {
+        servers.close();
+        throw e;
+      }
     }
   }
 

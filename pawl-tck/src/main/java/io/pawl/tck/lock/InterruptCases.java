@@ -41,4 +41,11 @@ public abstract class InterruptCases extends LockCases {
           return true;
         });
   }
+
+  @Test
+  void anInterruptedThreadOpensAStore() throws Exception {
+    LockStore store = interrupted(bench::store);
+
+    bench.keep(Pawl.over(store)).lock(bench.lock("opened")).acquire().close();
+  }
 }
