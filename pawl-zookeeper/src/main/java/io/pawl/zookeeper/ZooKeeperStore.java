@@ -19,7 +19,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -79,20 +78,18 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
         () -> Futures.follow(made, claims.locks().makeBase(base.ask())),
         made::completeExceptionally);
     try {
-      made.get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      throw failures.of(e.getCause());
-    } catch (TimeoutException e) {
+      // which keeps interrupts
+      made.orTimeout(settings.timeout().toMillis(), TimeUnit.MILLISECONDS).join();
+    } catch (CompletionException e) {
+      if (!(e.getCause() instanceof TimeoutException)) {
+        throw failures.of(e.getCause());
+      }
       throw StoreUnavailableException.unsent(
           settings.shown()
               + ": no server answered within "
               + settings.timeout().toMillis()
               + " ms; check the hosts and ports, and that the ensemble has a majority",
           null);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreUnavailableException.unsent(
-          settings.shown() + ": interrupted while connecting", e);
     }
     claims.sessions().learnTick();
   }
