@@ -52,10 +52,14 @@ public final class SqlSchema {
       return;
     }
     Database database = Databases.at(JdbcProvider.connections(url));
+    database.connections().use(() -> apply(database));
+  }
+
+  private static boolean apply(Database database) {
     for (int tries = 1; ; tries++) {
       try (Connection connection = database.connections().open()) {
         new Schema(database.dialect().schema(), true).prepare(connection);
-        return;
+        return true;
       } catch (SQLException e) {
         boolean raced = database.classify(e) == Dialect.Failure.CONFLICT;
         if (!raced || tries == MOST_TRIES) {

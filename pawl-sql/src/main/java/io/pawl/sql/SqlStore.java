@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -118,7 +119,8 @@ public final class SqlStore
   /** Connects, and creates or checks the tables. */
   static SqlStore open(Database database) {
     SqlStore store = new SqlStore(database);
-    try {
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear();
       store.combiner.open();
       store.waiters.open();
     } catch (RuntimeException e) {
@@ -402,12 +404,12 @@ public final class SqlStore
 
   /** On a thread of our own where callers do not expect to be {@linkplain #blocks() blocked}. */
   private <T> CompletableFuture<T> views(LockViews.Look<T> look) {
+    Supplier<T> view = () -> database.connections().use(() -> LockViews.look(database, look));
     if (!database.connections().areOurs()) {
-      return CompletableFuture.supplyAsync(
-          () -> database.connections().use(() -> LockViews.look(database, look)), reader);
+      return CompletableFuture.supplyAsync(view, reader);
     }
     try {
-      return CompletableFuture.completedFuture(LockViews.look(database, look));
+      return CompletableFuture.completedFuture(view.get());
     } catch (StoreException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -132,6 +132,25 @@ public abstract class InspectableContract extends StoreContract {
   }
 
   @Test
+  void anInterruptedThreadIsShownALockAndStaysInterrupted() throws Exception {
+    String lock = bench.lock("interrupted");
+    Hold hold = here.take(lock);
+    Pawl client = bench.pawl();
+    Running<LockSnapshot> looking =
+        bench.start(
+            () -> {
+              Thread.currentThread().interrupt();
+              LockSnapshot shown = client.inspect(lock);
+              assertThat(Thread.interrupted()).isTrue();
+              return shown;
+            });
+
+    assertThat(looking.result().holders())
+        .extracting(Claimant::token)
+        .containsExactly(hold.tokens().token());
+  }
+
+  @Test
   void locksHeldOrWaitedForAreListedByName() {
     Hold released = here.take(bench.lock("d"));
     here.take(bench.lock("c"));

@@ -1,5 +1,6 @@
 package io.pawl.sql.connection;
 
+import io.pawl.concurrent.KeptInterrupts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Supplier;
@@ -22,8 +23,15 @@ public interface Connections {
   /**
    * Runs {@code work}, which uses a connection. On the application's threads its connections may be
    * bound to transactions that it has under way, so that they are used on threads of our own only.
+   * Drivers fail on a thread that is interrupted; it is so again afterwards.
    */
   default <T> T use(Supplier<T> work) {
-    return areOurs() ? work.get() : OwnThread.call("pawl-sql-reader", work);
+    if (!areOurs()) {
+      return OwnThread.call("pawl-sql-reader", work);
+    }
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear();
+      return work.get();
+    }
   }
 }

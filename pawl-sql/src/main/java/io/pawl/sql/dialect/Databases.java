@@ -24,7 +24,7 @@ public final class Databases {
   /** The database that {@code connections} lead to. */
   public static Database at(UrlConnections connections) {
     JdbcUrl url = connections.url();
-    return at(connections, url.createsTables(), url.listens());
+    return connections.use(() -> at(connections, url.createsTables(), url.listens()));
   }
 
   /** The application's connections; what their URL shows without user and parameters. */

@@ -101,7 +101,10 @@ public final class DrainLoop implements AutoCloseable {
     }
   }
 
-  /** Pools refuse a thread that is interrupted, and what is lent to us must be given back. */
+  /**
+   * Pools and drivers refuse a thread that is interrupted, and what is lent to us must be given
+   * back.
+   */
   private static void uninterrupted(Runnable work) {
     try (KeptInterrupts kept = new KeptInterrupts()) {
       kept.clear();
@@ -129,6 +132,11 @@ public final class DrainLoop implements AutoCloseable {
 
   /** Lets the turn under way finish, for at most 5 s, runs {@code last}, then what is left. */
   public void close(Runnable last) {
+    uninterrupted(() -> finish(last));
+    close();
+  }
+
+  private void finish(Runnable last) {
     long giveUpAt = System.nanoTime() + CLOSE_PATIENCE_NANOS;
     while (!atWork.compareAndSet(false, true) && System.nanoTime() - giveUpAt < 0) {
       LockSupport.parkNanos(CLOSE_PAUSE_NANOS);
@@ -136,7 +144,6 @@ public final class DrainLoop implements AutoCloseable {
     last.run();
     atWork.set(false);
     takeUntilDone();
-    close();
   }
 
   @Override
