@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 
@@ -74,13 +75,24 @@ final class DoctorCommand implements Command {
     return new Finding(Level.OK, what, "");
   }
 
-  private static Finding guard() {
-    return Files.isReadable(Path.of("/proc/uptime"))
+  private Finding guard() {
+    if (!Files.isReadable(Path.of("/proc/uptime"))) {
+      return unguarded("that is noticed on Linux only", "pass PAWL_TOKEN along with every write");
+    }
+    return isOnPath("timeout") && isOnPath("grep")
         ? ok("a command is stopped when its pawl is killed or stopped")
-        : new Finding(
-            Level.WARNING,
-            "a command goes on when its pawl is killed: that is noticed on Linux only",
-            "pass PAWL_TOKEN along with every write");
+        : unguarded(
+            "timeout and grep are not both on the PATH",
+            "install coreutils and grep, or busybox; pass PAWL_TOKEN along with every write");
+  }
+
+  private static Finding unguarded(String why, String fix) {
+    return new Finding(Level.WARNING, "a command goes on when its pawl is killed: " + why, fix);
+  }
+
+  private boolean isOnPath(String program) {
+    return Stream.of(environment.getOrDefault("PATH", "").split(":", -1))
+        .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
   }
 
   private Finding signals() {

@@ -1,6 +1,8 @@
 # pawl guard: stops the command of a pawl that was killed, or is stopped itself past its lease.
 # usage: MARK CHILD STOP_AT GRACE; input: lines "STOP_AT GRACE" move the time, "done" ends the guard
 # times are centiseconds of uptime; end of input means that pawl is gone
+# Without these it could tell neither the time nor the command's processes.
+command -v timeout >/dev/null && command -v grep >/dev/null || exit 0
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP
 cd / || exit 70
 mark=$1 child=$2 stop_at=$3 grace=$4

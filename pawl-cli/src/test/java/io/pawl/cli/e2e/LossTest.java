@@ -4,13 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.cli.e2e.Shell.Started;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command and all that it has started are stopped before another can be let in. */
 class LossTest {
@@ -114,6 +120,31 @@ class LossTest {
     assertThat(first.exit()).isEqualTo(3);
     assertThat(first.output()).endsWith("done\n");
     assertThat(first.errors()).hasLineCount(1);
+  }
+
+  /** A PATH with what a command, and its guard, need; but {@code missing}. */
+  private Map<String, String> without(String missing) throws IOException {
+    Path programs = Files.createDirectory(directory.resolve("programs"));
+    for (String each : List.of("sh", "sleep", "timeout", "grep")) {
+      if (!each.equals(missing)) {
+        String call = "#!/bin/sh\nPATH='" + System.getenv("PATH") + "' exec " + each + " \"$@\"\n";
+        Path program = Files.writeString(programs.resolve(each), call);
+        Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+      }
+    }
+    return Map.of("PATH", programs.toString(), "JAVA_HOME", System.getProperty("java.home"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"timeout", "grep"})
+  void withoutAProgramThatTheGuardNeedsTheCommandGoesOnUnguarded(String missing) throws Exception {
+    Map<String, String> path = without(missing);
+    Started run = shell.run(path, "run", "x", "-c", "sleep 2; exit 3");
+    assertThat(run.errors()).isEmpty();
+    assertThat(run.exit()).isEqualTo(3);
+    assertThat(shell.run(path, "doctor").output())
+        .contains("a command goes on when its pawl is killed")
+        .contains("on the PATH");
   }
 
   @Test
