@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,11 @@ final class Bells implements AutoCloseable {
   private final BiConsumer<Waiting, Standing.Held> deliver;
   private final ConcurrentHashMap<ClaimId, Waiting> waiting = new ConcurrentHashMap<>();
   private final AtomicBoolean wanted = new AtomicBoolean();
-  private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+
+  /** Whoever takes one away opens the next, so that there is one at most. */
+  private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
+      connection = new AtomicReference<>();
+
   private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
   private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
@@ -104,12 +109,13 @@ final class Bells implements AutoCloseable {
 
   /** A claim was found granted whose bell should have rung. */
   void missed() {
-    StatefulRedisPubSubConnection<String, String> doubtful = connection;
+    StatefulRedisPubSubConnection<String, String> doubtful = connection.get();
     long now = System.nanoTime();
-    if (doubtful != null && now - doubtedAt >= DOUBT_PAUSE_NANOS) {
+    if (doubtful != null
+        && now - doubtedAt >= DOUBT_PAUSE_NANOS
+        && connection.compareAndSet(doubtful, null)) {
       doubtedAt = now;
       log.debug("{}: a bell was lost, listening anew", servers.describe());
-      connection = null;
       doubtful.closeAsync();
       open();
     }
@@ -129,7 +135,7 @@ final class Bells implements AutoCloseable {
                       log.debug("{} cannot be listened to", servers.describe(), error);
                       openLater(RETRY_NANOS);
                     } else if (closed) {
-                      connection = opened;
+                      connection.set(opened);
                       opened.closeAsync(); // nobody may be waiting to close it any more
                     } else {
                       subscribe(opened);
@@ -148,7 +154,7 @@ final class Bells implements AutoCloseable {
   }
 
   private void subscribe(StatefulRedisPubSubConnection<String, String> opened) {
-    connection = opened;
+    connection.set(opened);
     opened.addListener(
         new RedisPubSubAdapter<String, String>() {
           @Override
@@ -167,8 +173,7 @@ final class Bells implements AutoCloseable {
         .subscribe(CHANNEL + address)
         .whenComplete(
             (nothing, error) -> {
-              if (error != null && !closed) {
-                connection = null;
+              if (error != null && !closed && connection.compareAndSet(opened, null)) {
                 opened.closeAsync();
                 notSubscribed(error);
               }
@@ -222,7 +227,7 @@ final class Bells implements AutoCloseable {
   public void close() {
     closed = true;
     Shutdown.await(dialling);
-    StatefulRedisPubSubConnection<String, String> open = connection;
+    StatefulRedisPubSubConnection<String, String> open = connection.get();
     if (open != null) {
       Shutdown.of(open);
     }

@@ -4,16 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -207,5 +210,42 @@ class GivenClientTest {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
     }
+  }
+
+  @Test
+  void aConnectionForBellsThatTakesThePlaceOfADeafOneIsTheOnlyOne() {
+    try (RedisServer server = RedisServer.start();
+        FaultProxy proxy = FaultProxy.before(server.host(), server.port())) {
+      RedisURI uri = RedisURI.create("redis://" + proxy.host() + ":" + proxy.port());
+      RedisClient client = RedisClient.create(uri);
+      client.setOptions(ClientOptions.builder().protocolVersion(ProtocolVersion.RESP2).build());
+      try (RedisStore other = RedisStore.connect(server.url())) {
+        Seam there = new Seam(other);
+        Claim holder = there.claim("deaf");
+        there.take(holder);
+        try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+          Seam here = new Seam(store);
+          Claim waiter = here.claim("deaf");
+          proxy.dropReplies(1, AfterDrop.SILENCE, "SUBSCRIBE");
+          assertThat(here.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+          await().until(() -> proxy.droppedReplies() == 1);
+          there.withdraw(holder);
+
+          assertThat(here.renew(waiter)).isInstanceOf(Standing.Held.class);
+
+          await()
+              .during(Duration.ofSeconds(2))
+              .atMost(Duration.ofSeconds(20))
+              .until(() -> subscribers(server) == 1);
+        }
+        await().until(() -> subscribers(server) == 0);
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+
+  private static long subscribers(RedisServer server) {
+    return server.text("CLIENT", "LIST", "TYPE", "PUBSUB").trim().lines().count();
   }
 }
