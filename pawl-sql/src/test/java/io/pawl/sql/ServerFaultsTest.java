@@ -8,6 +8,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Update;
 import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
@@ -17,6 +18,7 @@ import io.pawl.servers.ServerProcess;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.SqlStates;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -292,7 +294,8 @@ class ServerFaultsTest {
       if (database == TestDatabase.POSTGRES) {
         statement.execute("CREATE USER " + user + " PASSWORD 'reader'");
         statement.execute(
-            "GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_waiter, pawl_schema, pawl_forgotten TO "
+            "GRANT SELECT, INSERT, UPDATE ON pawl_lock, pawl_waiter, pawl_schema, pawl_forgotten TO"
+                + " "
                 + user);
         statement.execute("ALTER USER " + user + " SET default_transaction_read_only = on");
       } else {
@@ -310,5 +313,44 @@ class ServerFaultsTest {
         }
       }
     }
+  }
+
+  /** As during maintenance. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "POSTGRES"})
+  void aDatabaseThatTakesNoConnectionsForAWhileIsUnavailable(TestDatabase database)
+      throws Exception {
+    boolean postgres = database == TestDatabase.POSTGRES;
+    String user = "offline" + names.get();
+    String operators = database.baseUrl();
+    try (Connection connection =
+            DriverManager.getConnection(
+                postgres ? operators.replaceFirst("/[^/]+$", "/template1") : operators,
+                TestDatabase.USER,
+                TestDatabase.PASSWORD);
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "CREATE USER " + user + (postgres ? " PASSWORD 'away'" : " IDENTIFIED BY 'away'"));
+      if (!postgres) {
+        statement.execute("GRANT ALL ON pawl.* TO " + user);
+      }
+      String takesNone =
+          postgres ? "ALTER DATABASE postgres ALLOW_CONNECTIONS " : "SET GLOBAL offline_mode = ";
+      statement.execute(takesNone + (postgres ? "false" : "ON"));
+      try {
+        assertThatThrownBy(
+                () -> Pawl.connect(TestDatabase.withUser(database.baseUrl(), user, "away")))
+            .isInstanceOf(StoreUnavailableException.class);
+      } finally {
+        statement.execute(takesNone + (postgres ? "true" : "OFF"));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "POSTGRES"})
+  void aMissingPasswordIsDenied(TestDatabase database) {
+    assertThatThrownBy(() -> Pawl.connect(database.baseUrl() + "?user=" + TestDatabase.USER))
+        .isInstanceOf(StoreDeniedException.class);
   }
 }

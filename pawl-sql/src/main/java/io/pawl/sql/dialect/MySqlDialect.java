@@ -275,8 +275,10 @@ public final class MySqlDialect implements Dialect {
       case 1205 -> Failure.BLOCKED;
       // duplicate key, deadlock, record changed, query killed
       case 1062, 1213, 1020, 1317 -> Failure.CONFLICT;
-      // too many connections, shutting down, connection killed, timeouts, and the drivers' own
-      case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3169, 4031 -> Failure.UNAVAILABLE;
+      // too many connections, shutting down, connection killed, timeouts, offline mode, and the
+      // drivers' own
+      case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3032, 3169, 4031 ->
+          Failure.UNAVAILABLE;
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
       case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine
       // no such database or table; a binary log that needs more isolation

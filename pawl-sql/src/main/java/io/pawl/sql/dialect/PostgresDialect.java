@@ -195,7 +195,11 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public Failure classify(SQLException failure) {
-    return SqlStates.classify(failure);
+    return switch (String.valueOf(failure.getSQLState())) {
+      case "55000" -> Failure.UNAVAILABLE; // the database accepts no connections for now
+      case "08004" -> Failure.DENIED; // the driver has no password, or cannot authenticate
+      default -> SqlStates.classify(failure);
+    };
   }
 
   /** Whether a pooler was noticed between. */
