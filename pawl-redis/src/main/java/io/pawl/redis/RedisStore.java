@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
 import io.pawl.redis.Bells.Waiting;
 import io.pawl.redis.Confirmations.Grant;
@@ -432,6 +433,9 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
         .run(script, List.of(Keys.of(lock)), List.of(address, Long.toString(number)))
         .thenApply(
             reply -> {
+              if (reply.contains(Replies.IS_A_COUNTER)) {
+                throw NameInUseException.byCounter(lock);
+              }
               hear(reply, 1);
               return !reply.isEmpty() && reply.get(0).equals(1L);
             });

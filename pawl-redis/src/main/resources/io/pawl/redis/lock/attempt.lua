@@ -8,6 +8,7 @@
 -- Answers  see rule.lua
 
 -- lock/layout.lua
+-- lock/name.lua
 
 local raises = false -- true at a node of a quorum: a floor then raises the tokens of a hold
 
@@ -23,13 +24,6 @@ local function readClock()
     micros = clock[1] * 1000000 + clock[2]
     now = (micros - micros % 1000) / 1000
   end
-end
-
--- Whether a counter has the name: asked only where there is no hash yet. In a Cluster it can be on
--- another node, and then is not seen.
-local function isACounter(key)
-  local counter = redis.pcall('HGET', 'pawl:counter:' .. string.sub(key, #'pawl:lock:' + 1), '.')
-  return type(counter) == 'string'
 end
 
 -- Short cut: an exclusive claim, for a lock that nobody holds, waits for or has lately withdrawn in

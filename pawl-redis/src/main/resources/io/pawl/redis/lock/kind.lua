@@ -4,14 +4,18 @@
 -- ARGV[1]  address of the calling store
 -- ARGV[2]  how many permits; 0 for a lock
 -- Answers  1; 0 where a lock would become a semaphore, or a semaphore a lock, and somebody holds it
---          or waits for it; after it the rings, see rule.lua
+--          or waits for it; after it the rings, see rule.lua; or IS_A_COUNTER
 
 -- lock/layout.lua
 -- lock/hash.lua
 -- lock/rule.lua
+-- lock/name.lua
 
 local capacity, done = tonumber(ARGV[2]), 0
 open(KEYS[1])
+if lock.new and isACounter(lock.key) then
+  return {IS_A_COUNTER}
+end
 settle()
 for _, id in ipairs(members('w')) do
   local c = get(id)

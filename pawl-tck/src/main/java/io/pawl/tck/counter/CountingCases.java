@@ -210,6 +210,18 @@ public abstract class CountingCases extends CounterCases {
   }
 
   @Test
+  void theNameOfACounterIsNoSemaphoresByAChangeOfCapacityEither() {
+    Counter counter = counter("counter", 3);
+
+    assertThatThrownBy(() -> there.semaphore(counter.name(), 3).changeCapacity(4))
+        .isInstanceOf(NameInUseException.class)
+        .hasMessageContaining(counter.name());
+    assertThatThrownBy(() -> there.semaphore(counter.name(), 4).tryAcquire(1))
+        .isInstanceOf(NameInUseException.class);
+    assertThat(counter.get()).isEqualTo(3);
+  }
+
+  @Test
   void theLedgerTellsTheLastOperationsNewestFirst() {
     Counter counter = counter("history", 10);
     counter.tryTake(3, OperationId.of("a"));
