@@ -127,9 +127,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return decide(
         claim.lock(),
         slot -> {
-          if (counters.has(claim.lock())) {
-            throw NameInUseException.byCounter(claim.lock());
-          }
+          refuseNameOfACounter(claim.lock());
           Standing standing = GrantRule.attempt(slot.state, claim, now());
           if (standing instanceof Standing.Waiting) {
             slot.bells.put(claim.id(), bell);
@@ -166,7 +164,18 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<Boolean> setKind(String lock, Kind kind) {
-    return decide(lock, slot -> GrantRule.setKind(slot.state, kind, now()));
+    return decide(
+        lock,
+        slot -> {
+          refuseNameOfACounter(lock);
+          return GrantRule.setKind(slot.state, kind, now());
+        });
+  }
+
+  private void refuseNameOfACounter(String lock) {
+    if (counters.has(lock)) {
+      throw NameInUseException.byCounter(lock);
+    }
   }
 
   @Override
