@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
@@ -10,6 +11,7 @@ import io.pawl.Pawl;
 import io.pawl.counter.Change;
 import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
@@ -19,7 +21,10 @@ import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.dialect.SqlStates;
 import io.pawl.sql.dialect.SqliteDialect;
+import io.pawl.sql.transaction.Tally;
+import io.pawl.sql.transaction.Transactions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -53,7 +58,7 @@ class DriverTroubleTest {
 
   /** What a method of the driver's is made to answer. */
   private interface Tampering {
-    Object after(String method, Object[] arguments, Object answer);
+    Object after(String method, Object[] arguments, Object answer) throws SQLException;
   }
 
   private static <T> T tampered(Class<T> type, T driver, Tampering tampering) {
@@ -120,6 +125,62 @@ class DriverTroubleTest {
       file.next.set(true);
       assertThat(pawl.lock(name).acquire().token()).isEqualTo(1);
       assertThat(file.next).as("it has failed").isFalse();
+    }
+  }
+
+  /** A file that is lost with a connection, so that no other can be opened. */
+  private final class Lost extends SqliteDialect {
+
+    private final AtomicBoolean lost = new AtomicBoolean();
+
+    Lost() {
+      super(folder.resolve("locks.db"));
+    }
+
+    @Override
+    public Connection open() throws SQLException {
+      if (lost.get()) {
+        throw new SQLException("cannot be reached", "08001");
+      }
+      return super.open();
+    }
+
+    @Override
+    public Failure classify(SQLException failure) {
+      return SqlStates.classify(failure);
+    }
+
+    private Object after(String method, Object[] arguments, Object answer) throws SQLException {
+      if (method.equals("execute")) {
+        lost.set(true);
+        throw new SQLException("is gone", "08006");
+      }
+      return answer;
+    }
+  }
+
+  @Test
+  void anUpdateThatMayHaveBeenAppliedStaysInDoubtWhereItCannotBeRepeated() {
+    Lost file = new Lost();
+    try (Transactions transactions = new Transactions(file.database(), new Tally())) {
+      transactions.run(
+          session -> {
+            session.prepare("CREATE TABLE applied (times INTEGER)").execute();
+            session.commit();
+            return true;
+          });
+
+      assertThatThrownBy(
+              () ->
+                  transactions.run(
+                      session -> {
+                        PreparedStatement update =
+                            session.prepare("INSERT INTO applied VALUES (1)");
+                        return session.runAlone(
+                            tampered(PreparedStatement.class, update, file::after), true);
+                      }))
+          .isInstanceOfSatisfying(
+              StoreUnavailableException.class, e -> assertThat(e.isUnsent()).isFalse());
     }
   }
 

@@ -63,6 +63,7 @@ public final class Transactions implements AutoCloseable {
   }
 
   private <T> T run(Work<T> work, long startedAt) {
+    boolean changedNothing = true; // in any try
     while (true) {
       boolean kept = session != null;
       long triedAt = System.nanoTime();
@@ -72,7 +73,7 @@ public final class Transactions implements AutoCloseable {
         return work.runAndCommit(open);
       } catch (SQLException e) {
         boolean unsent = session == null || !session.hasWritten();
-        boolean changedNothing = session == null || session.hasChangedNothing();
+        changedNothing &= session == null || session.hasChangedNothing();
         Dialect.Failure failure = database.classify(e);
         if (failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED) {
           rollBack();
@@ -95,7 +96,7 @@ public final class Transactions implements AutoCloseable {
         throw e;
       } catch (
           Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
-        boolean changedNothing = session == null || session.hasChangedNothing();
+        changedNothing &= session == null || session.hasChangedNothing();
         evict();
         String what = database.describe() + ": the JVM failed: " + e;
         throw changedNothing
