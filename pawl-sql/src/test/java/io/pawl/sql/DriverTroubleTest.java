@@ -227,6 +227,42 @@ class DriverTroubleTest {
     }
   }
 
+  /** A client killed at the wrong moment is told that its COMMIT was interrupted. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aTakeOfTheLastWhoseCommitWasInterruptedIsTold(TestDatabase database) {
+    AtomicBoolean next = new AtomicBoolean();
+    try (HikariDataSource pool = new HikariDataSource()) {
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      Tampering commits =
+          (method, arguments, answer) -> {
+            if (method.equals("commit") && next.getAndSet(false)) {
+              throw new SQLException("Query execution was interrupted", "70100", 1317);
+            }
+            return answer;
+          };
+      Tampering connections =
+          (method, arguments, answer) ->
+              method.equals("getConnection")
+                  ? tampered(Connection.class, (Connection) answer, commits)
+                  : answer;
+      try (SqlStore store = SqlStore.over(tampered(DataSource.class, pool, connections));
+          Pawl pawl = Pawl.over(store)) {
+        Counter counter = pawl.counter(name);
+        counter.update(Update.set(2));
+        assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(1));
+        next.set(true);
+
+        assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(0));
+
+        assertThat(next).as("it has been interrupted").isFalse();
+        assertThat(counter.get()).isZero();
+      }
+    }
+  }
+
   /** A file that is slow to open. */
   private final class Slow extends SqliteDialect {
 

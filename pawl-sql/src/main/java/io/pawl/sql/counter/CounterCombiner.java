@@ -125,9 +125,7 @@ public final class CounterCombiner implements AutoCloseable {
 
   private void work(List<PendingOperation<?>> batch) {
     try {
-      if (!tryGuess(batch)) {
-        read(batch);
-      }
+      decide(batch);
     } catch (RuntimeException e) {
       batch.forEach(operation -> guesses.forget(operation.names()));
       batch.forEach(operation -> operation.failed(e));
@@ -143,27 +141,24 @@ public final class CounterCombiner implements AutoCloseable {
     }
   }
 
-  /** Whether {@code batch} could be decided without reading, and has been committed. */
-  private boolean tryGuess(List<PendingOperation<?>> batch) {
+  /** Without reading where that is possible; commits. */
+  private void decide(List<PendingOperation<?>> batch) {
+    ReadWork reading = new ReadWork(batch);
     Guess guess =
         database.dialect().hasShortcuts()
             ? guesses.decide(batch, wary > 0, System.nanoTime())
             : null;
-    if (guess == null) {
-      return false;
-    }
-    boolean right = transactions.run(new GuessedWork(guess));
-    if (!right) {
+    if (guess != null) {
+      GuessedWork guessed = new GuessedWork(guess);
+      if (transactions.run(guessed)) {
+        return;
+      }
       guesses.wasWrong(guess);
+      reading.tried = guessed.repeated;
     }
-    return right;
-  }
-
-  private void read(List<PendingOperation<?>> batch) {
-    ReadWork work = new ReadWork(batch);
     CounterPage page;
     do {
-      page = transactions.run(work);
+      page = transactions.run(reading);
     } while (!page.isDecided());
     guesses.wasRead(page);
   }
@@ -174,15 +169,18 @@ public final class CounterCombiner implements AutoCloseable {
     private final Guess guess;
     private boolean tried;
 
+    /** Then the first try may have been applied. */
+    private boolean repeated;
+
     GuessedWork(Guess guess) {
       this.guess = guess;
     }
 
     @Override
     public Boolean runAndCommit(Session session) throws SQLException {
-      boolean again = tried;
+      repeated = tried;
       tried = true;
-      return !again
+      return !repeated
           && session.commitIfLastChanges(
               guess.changes().writesIfStill(guess.before(), tables, session));
     }
