@@ -134,6 +134,20 @@ final class Gate implements AutoCloseable {
     }
   }
 
+  /** As {@link #ask}. Answers whether it was heard, if only to be told that this key fails. */
+  boolean hears(Function<LockStore, CompletionStage<Boolean>> verb) {
+    LockStore open = store;
+    if (open == null || closed || away.get()) {
+      return false;
+    }
+    try {
+      return await(called(verb, open));
+    } catch (RuntimeException e) {
+      failed(e);
+      return isAboutOneKey(e) && !(e.getCause() instanceof Error);
+    }
+  }
+
   /**
    * The answers of all {@code verbs}, asked {@linkplain LockStore#together together}: null where
    * {@link #ask} would answer null.
@@ -194,15 +208,17 @@ final class Gate implements AutoCloseable {
    * and says so too, or knows better.
    */
   private void failed(RuntimeException cause) {
-    boolean aboutOneKey =
-        cause instanceof StoreException
-            && !(cause instanceof StoreUnavailableException)
-            && !(cause instanceof StoreDeniedException);
-    if (!aboutOneKey) {
+    if (!isAboutOneKey(cause)) {
       leaveOut(cause);
     } else if (!(cause instanceof NameInUseException)) {
       complain(cause);
     }
+  }
+
+  private static boolean isAboutOneKey(RuntimeException cause) {
+    return cause instanceof StoreException
+        && !(cause instanceof StoreUnavailableException)
+        && !(cause instanceof StoreDeniedException);
   }
 
   private void complain(RuntimeException cause) {

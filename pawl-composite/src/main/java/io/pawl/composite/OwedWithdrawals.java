@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes claims out of the gate, and remembers those of which the gate has not heard yet, until they
- * have run out there and no late attempt of them is under way any more.
+ * have run out there and no late attempt of them is under way any more. A claim whose key fails at
+ * the gate has been heard of: it runs out there.
  */
 final class OwedWithdrawals {
 
@@ -32,6 +34,9 @@ final class OwedWithdrawals {
   private final ConcurrentLinkedQueue<Debt> owed = new ConcurrentLinkedQueue<>();
   private final AtomicInteger owing = new AtomicInteger();
 
+  /** Whether a payment is planned or under way: one at a time, for all debts. */
+  private final AtomicBoolean paying = new AtomicBoolean();
+
   OwedWithdrawals(Gate gate, Threads threads, LongSupplier nanos) {
     this.gate = gate;
     this.threads = threads;
@@ -45,12 +50,28 @@ final class OwedWithdrawals {
   }
 
   private void withdraw(Debt debt) {
-    Boolean done = gate.ask(withdrawalOf(debt));
-    if (done == null && owing.get() < MOST) {
+    if (!gate.hears(withdrawalOf(debt)) && owing.get() < MOST) {
       owing.incrementAndGet();
       owed.add(new Debt(debt.claim.asUnsettled(), debt.untilNanos));
       if (!gate.isAway()) {
-        threads.after(PAUSE_NANOS, this::pay); // it came back in between
+        payLater(); // it came back in between
+      }
+    }
+  }
+
+  private void payLater() {
+    if (paying.compareAndSet(false, true)) {
+      threads.after(PAUSE_NANOS, this::payAsPlanned);
+    }
+  }
+
+  private void payAsPlanned() {
+    try {
+      pay();
+    } finally {
+      paying.set(false);
+      if (areSome() && !gate.isAway()) {
+        payLater();
       }
     }
   }

@@ -35,6 +35,7 @@ class GateServerFaultsTest {
 
   private final RedisServer redis = RedisServer.setup().persistent().start();
   private final List<AutoCloseable> opened = new ArrayList<>();
+  private final Threads threads = keep(new Threads());
   private LockStore truth;
   private LockStore gate;
   private Pawl one;
@@ -92,6 +93,19 @@ class GateServerFaultsTest {
 
     assertThat(store.isGateAway()).isFalse();
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
+  }
+
+  /** Each debt would be paid again and again, and keep the gate and the workers from all others. */
+  @Test
+  void p6_nothingIsOwedToAGateThatHasRefusedTheKey() throws Exception {
+    Gate refusing = new Gate("gate", gate, () -> gate, BRISK, threads, () -> {});
+    OwedWithdrawals owed = new OwedWithdrawals(refusing, threads, System::nanoTime);
+    redis.call("RPUSH", "pawl:lock:spoilt", "data");
+
+    owed.withdraw(Seam.claim("spoilt"));
+
+    assertThat(refusing.isAway()).isFalse();
+    assertThat(owed.areSome()).isFalse();
   }
 
   /** The gate has its claim, never heard of its end, and would keep others out for a lease. */
