@@ -43,6 +43,10 @@ final class AsyncRun<T> {
       lease.loan().drop(); // cancelled as the grant came
       return;
     }
+    if (!lease.loan().isTrusted()) { // the executor was busy for longer than that
+      giveBack(lease, null, null);
+      return;
+    }
     try {
       Objects.requireNonNull(body.apply(lease), "the body's stage is null")
           .whenComplete((value, failure) -> giveBack(lease, value, failure));

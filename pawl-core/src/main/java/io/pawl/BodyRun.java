@@ -38,6 +38,9 @@ final class BodyRun {
    * @param maxRun after which the body is interrupted
    */
   <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body, Duration maxRun) throws X {
+    if (!lease.loan().isTrusted()) { // this thread may have stood still since the grant
+      throw Objects.requireNonNull(end(lease, null), "its loss");
+    }
     Time.Pending timeout = NONE;
     T result;
     try {

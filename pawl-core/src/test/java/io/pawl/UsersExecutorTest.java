@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.concurrent.SerialExecutor;
 import io.pawl.engine.Event;
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
@@ -17,6 +18,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -56,6 +59,66 @@ class UsersExecutorTest {
       held.close();
 
       waiting.get(20, TimeUnit.SECONDS).closeAsync().get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void p8_nothingLeftBehind_noAsynchronousBodyBeginsAfterItsLeaseWasLost() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    AtomicBoolean began = new AtomicBoolean();
+    ExecutorService busy = Executors.newSingleThreadExecutor();
+    busy.execute(() -> awaitThat(goOn));
+    Pawl pawl = Pawl.over(store, PawlOptions.defaults().executor(busy));
+    CompletableFuture<Boolean> ran =
+        pawl.lock("lock")
+            .runAsync(
+                Duration.ZERO,
+                lease -> {
+                  began.set(true);
+                  return CompletableFuture.completedFuture("done");
+                });
+
+    pawl.close(Duration.ofMillis(100));
+    goOn.countDown();
+
+    assertThatThrownBy(() -> ran.get(20, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LeaseLostException.class);
+    assertThat(began).isFalse();
+    busy.shutdown();
+  }
+
+  /** Between the grant and the body the thread may stand still for longer than the lease. */
+  @Test
+  void p8_nothingLeftBehind_noBodyBeginsAfterItsLeaseWasLost() {
+    CountDownLatch lost = new CountDownLatch(1);
+    AtomicBoolean began = new AtomicBoolean();
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            other.evict(lock, token);
+            awaitThat(lost);
+          }
+
+          @Override
+          public void lost(String lock, long token, String why) {
+            lost.countDown();
+          }
+        };
+    LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(1));
+    try (Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer))) {
+      assertThatThrownBy(
+              () -> pawl.lock("lock", brief).run(Duration.ZERO, lease -> began.set(true)))
+          .isInstanceOf(LeaseLostException.class);
+    }
+    assertThat(began).isFalse();
+  }
+
+  private static void awaitThat(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -114,7 +114,7 @@ public final class Loan {
   }
 
   /** As {@link #isValid}, though the callbacks of a loss may still be running. */
-  boolean isTrusted() {
+  public boolean isTrusted() {
     if (state != HELD) {
       return false;
     }
