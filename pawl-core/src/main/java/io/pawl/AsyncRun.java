@@ -24,7 +24,7 @@ final class AsyncRun<T> {
   }
 
   CompletableFuture<Optional<T>> under(CompletableFuture<Optional<Lease>> asked) {
-    asked.whenComplete(
+    asked.whenCompleteAsync( // a grant may be there already: the caller's thread runs no body
         (lease, error) -> {
           if (error != null) {
             result.completeExceptionally(error);
@@ -33,7 +33,8 @@ final class AsyncRun<T> {
           } else {
             run(lease.get());
           }
-        });
+        },
+        engine.workers().users());
     result.whenComplete((value, error) -> asked.cancel(false));
     return result;
   }

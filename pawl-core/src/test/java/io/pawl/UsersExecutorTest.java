@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.concurrent.SerialExecutor;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Event;
 import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
@@ -59,6 +60,28 @@ class UsersExecutorTest {
       held.close();
 
       waiting.get(20, TimeUnit.SECONDS).closeAsync().get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  /** The grant is there before the body can be attached to it. */
+  @Test
+  void anAsynchronousBodyRunsOnTheExecutorThoughTheLockIsFree() throws Exception {
+    PawlOptions elsewhere =
+        PawlOptions.defaults()
+            .executor(
+                task -> {
+                  Thread thread = new Thread(task);
+                  thread.start();
+                  Uninterruptibly.join(thread);
+                });
+    try (Pawl pawl = Pawl.over(store, elsewhere)) {
+      Optional<Thread> ran =
+          pawl.lock("lock")
+              .callAsync(
+                  Duration.ZERO, lease -> CompletableFuture.completedFuture(Thread.currentThread()))
+              .get(20, TimeUnit.SECONDS);
+
+      assertThat(ran.orElseThrow()).isNotSameAs(Thread.currentThread());
     }
   }
 
