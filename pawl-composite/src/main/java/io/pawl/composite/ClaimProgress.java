@@ -5,7 +5,6 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -112,7 +111,7 @@ final class ClaimProgress {
           claim.id(),
           new Mode.Permits(permits.wanted(), other.kind().capacity()),
           claim.lease(),
-          Duration.ZERO,
+          claim.minHold(),
           claim.queues(),
           claim.tokens(),
           claim.tokenFloor(),

@@ -377,6 +377,22 @@ class LockFaultsTest {
     assertThat(store.isGateAway()).isFalse();
   }
 
+  @Test
+  void aShortestHoldIsKeptThoughTheCapacityChangesWhileItsClaimWaitsAtTheGate() throws Exception {
+    Pawl pawl = keep(Pawl.over(keep(GateStore.over(gate, truth, BRISK))));
+    Client waiter = new Client();
+    LockOptions anHour = LockOptions.defaults().minHold(Duration.ofHours(1));
+    Lease first = pawl.semaphore("permits", 1).acquire(1);
+    CompletableFuture<Lease> waiting = waiter.pawl.semaphore("permits", 1, anHour).acquireAsync(1);
+    await().until(() -> Seam.answer(gate.show("permits")).orElseThrow().waiters().size() == 1);
+
+    pawl.semaphore("permits", 1).changeCapacity(2);
+    waiting.get(20, TimeUnit.SECONDS).close();
+
+    assertThat(pawl.semaphore("permits", 2).availablePermits()).isZero();
+    first.close();
+  }
+
   /** As above, with a truth that is busy with somebody who does not see the gate. */
   @Test
   void aWaiterKeepsItsPlaceThroughAChangeOfCapacityThoughTheTruthIsBusy() {
