@@ -3,10 +3,12 @@ package io.pawl;
 import static io.pawl.ScriptedStore.WAITING;
 import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.engine.LocalQueue;
 import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
@@ -90,6 +92,21 @@ class LocalQueueTest {
 
     assertThat(impatient).isCompletedWithValue(Optional.empty());
     assertThat(withdrawn()).endsWith(again.id());
+  }
+
+  @Test
+  void nobodyIsToldBusyBehindARequestThatTheStoreHasNotAnsweredFor500Ms() {
+    QueueKey key = new QueueKey("a", PASSING, Mode.EXCLUSIVE);
+    CompletableFuture<Optional<Lease>> first = ask(key, LONG);
+    client.pass(Duration.ofMillis(499));
+    CompletableFuture<Optional<Lease>> early = ask(key, Duration.ZERO);
+    client.pass(Duration.ofMillis(1));
+    CompletableFuture<Optional<Lease>> late = ask(key, Duration.ZERO);
+    client.pass(Duration.ZERO);
+
+    assertThat(early).isCompletedWithValue(Optional.empty());
+    assertThatThrownBy(late::join).hasCauseInstanceOf(StoreUnavailableException.class);
+    assertThat(first).isNotDone();
   }
 
   private CompletableFuture<Optional<Lease>> ask(QueueKey key, Duration wait) {

@@ -574,6 +574,10 @@ public final class LocalQueue {
   private void refuse(Waiter<?> waiter, Effects effects) {
     LiveClaim inTheWay = claims.oldestAsking();
     StoreException trouble = inTheWay == null ? null : inTheWay.lastFailure();
+    if (trouble == null && inTheWay != null) {
+      long late = inTheWay.silentNanos() - engine.graceNanos();
+      trouble = late >= 0 && engine.queueingNanos(late) == 0 ? engine.silentStore() : null;
+    }
     if (trouble == null) {
       waiter.refuse();
     } else {
