@@ -49,7 +49,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   private boolean repeatsNoMore;
   private boolean doubtful;
   private int failures;
-  private long failingSince;
+  private long askingSince;
   private @Nullable StoreException lastFailure;
 
   /**
@@ -124,6 +124,9 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
       }
       asking = true;
       repeated = failures > 0;
+      if (!repeated) {
+        askingSince = engine.time().nanos();
+      }
     } finally {
       mutex.unlock();
     }
@@ -143,9 +146,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     try {
       asking = false;
       lastFailure = cause;
-      if (failures++ == 0) {
-        failingSince = engine.time().nanos();
-      }
+      failures++;
       doubtful |= !changedNothing(cause, error);
       pauseNanos = pauseNanos(cause);
     } finally {
@@ -160,7 +161,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
 
   /** Before the next try; negative where there is none. */
   private long pauseNanos(StoreException cause) {
-    long spent = engine.time().nanos() - failingSince;
+    long spent = engine.time().nanos() - askingSince;
     boolean again =
         cause instanceof StoreUnavailableException
             && !repeatsNoMore

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.engine.Engine;
 import io.pawl.engine.GroupLoan;
 import io.pawl.engine.Loan;
 import io.pawl.error.LeaseLostException;
@@ -109,15 +110,18 @@ public final class GroupLease implements AutoCloseable {
    * Releases all locks at the same time, each even if another fails, and returns when the store has
    * confirmed it: one round trip where the store can. Idempotent: a second call waits for the same
    * confirmation. If the store cannot be reached, Pawl goes on trying in the background; this
-   * method waits no longer than the client's patience.
+   * method waits no longer than the client's patience, or, where the store blocks its caller
+   * (JDBC), than the driver takes for one answer, whichever is longer.
    *
    * @throws LeaseLostException when a lock was lost before, with the losses of the others
    *     suppressed in it; thrown by the first call only, and never to an {@link #onLost} callback
    */
   @Override
   public void close() {
+    Engine engine = loan.engine();
+    long since = engine.time().nanos();
     GroupLoan.Ending ending = loan.end(true);
-    loan.engine().awaitConfirmation(ending.confirmed(), () -> "locks " + tokens().keySet());
+    engine.awaitConfirmation(ending.confirmed(), since, () -> "locks " + tokens().keySet());
     ending.throwIfLost();
   }
 

@@ -180,16 +180,19 @@ public final class Lease implements AutoCloseable {
    * Releases the lock and returns when the store has confirmed it: one round trip, none if a thread
    * of this client takes over. Idempotent: a second call waits for the same confirmation. If the
    * store cannot be reached, Pawl goes on trying in the background until the claim has run out
-   * there; this method waits no longer than the client's patience.
+   * there; this method waits no longer than the client's patience, or, where the store blocks its
+   * caller (JDBC), than the driver takes for one answer, whichever is longer.
    *
    * @throws LeaseLostException when the lease was lost before; thrown by the first call only, and
    *     never to an {@link #onLost} callback
    */
   @Override
   public void close() {
+    Engine engine = loan.engine();
+    long since = engine.time().nanos();
     CompletableFuture<Void> confirmed =
-        loan.end() ? loan.giveBack(true, loan.engine().observer()) : loan.ended();
-    loan.engine().awaitConfirmation(confirmed, () -> "lock '" + lock() + "'");
+        loan.end() ? loan.giveBack(true, engine.observer()) : loan.ended();
+    engine.awaitConfirmation(confirmed, since, () -> "lock '" + lock() + "'");
   }
 
   /**

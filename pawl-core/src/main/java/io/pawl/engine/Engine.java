@@ -188,9 +188,15 @@ public final class Engine {
     call(List.of(() -> store.together(() -> calls.forEach(Runnable::run))), mayBlock);
   }
 
-  /** Waits until the store knows that something was given back, no longer than its patience. */
-  public void awaitConfirmation(CompletableFuture<Void> confirmed, Supplier<String> what) {
-    if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, patienceNanos)) {
+  /**
+   * Waits until the store knows that something was given back, no longer than its patience.
+   *
+   * @param since when that began: a store that blocks may have taken its time already
+   */
+  public void awaitConfirmation(
+      CompletableFuture<Void> confirmed, long since, Supplier<String> what) {
+    long left = since + patienceNanos - time.nanos();
+    if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, left)) {
       log.warn("{}: giving it back goes on in the background", what.get());
     }
   }
