@@ -98,8 +98,8 @@ public final class Pawl implements AutoCloseable {
    * Opens a client on the store at {@code url}, such as {@code sqlite:/var/lib/app/locks.db}.
    *
    * <p>{@code memory:} is a new store, private to this client. {@code memory:name} is the store of
-   * that name in this JVM: all clients that name it share it. When the last of them is closed, the
-   * store is forgotten with everything in it, tokens included.
+   * that name in this JVM: all clients that name it share it. When the last of them is closed and
+   * no hold is left to run out, the store is forgotten with everything in it, tokens included.
    *
    * @throws IllegalArgumentException when the URL is invalid or its module is missing
    * @throws StoreException when the store cannot be reached or used

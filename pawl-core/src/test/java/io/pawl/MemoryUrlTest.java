@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -54,6 +55,20 @@ class MemoryUrlTest {
     second.close();
     try (Pawl anew = Pawl.connect("memory:lasting")) {
       assertThat(anew.counter("n").get()).isZero();
+    }
+  }
+
+  @Test
+  void p1_oneHolder_aHoldThatIsLeftToRunOutOutlivesTheLastClientOfItsStore() throws Exception {
+    Pawl first = Pawl.connect("memory:left");
+    Lease lease = first.lock("x").acquire();
+    first.close(Duration.ZERO);
+    try (Pawl second = Pawl.connect("memory:left")) {
+      assertThat(second.lock("x").tryAcquire()).isEmpty();
+
+      second.evict("x", lease.token());
+
+      assertThat(second.lock("x").tryAcquire().orElseThrow().token()).isGreaterThan(lease.token());
     }
   }
 

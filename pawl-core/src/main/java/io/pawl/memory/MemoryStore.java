@@ -113,7 +113,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   /**
    * Returns the store of this {@code name} in this JVM. The first call makes it; it is forgotten
-   * with its contents when every store object that this method returned has been closed.
+   * with its contents when every store object that this method returned has been closed and no hold
+   * is left in it to run out.
    *
    * @param name 1 to 200 letters, digits, dots, hyphens and underscores
    * @throws IllegalArgumentException for any other name

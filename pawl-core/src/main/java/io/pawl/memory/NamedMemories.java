@@ -5,7 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Stores that clients of one JVM share by name, each for as long as somebody has it open. */
+/**
+ * Stores that clients of one JVM share by name, each for as long as somebody has it open, or a
+ * claim that was left to run out lives.
+ */
 final class NamedMemories {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,200}");
@@ -35,12 +38,18 @@ final class NamedMemories {
   }
 
   private static Shared withOneMore(@Nullable Shared known) {
-    return known == null
+    return known == null || (known.users == 0 && isIdle(known.store))
         ? new Shared(new MemoryStore(), 1)
         : new Shared(known.store, known.users + 1);
   }
 
   private static @Nullable Shared withOneLess(Shared known) {
-    return known.users == 1 ? null : new Shared(known.store, known.users - 1);
+    return known.users == 1 && isIdle(known.store)
+        ? null
+        : new Shared(known.store, known.users - 1);
+  }
+
+  private static boolean isIdle(MemoryStore store) {
+    return store.list(1).toCompletableFuture().join().isEmpty();
   }
 }
