@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import java.time.Duration;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,6 +72,15 @@ class MemoryUrlTest {
 
       assertThat(second.lock("x").tryAcquire().orElseThrow().token()).isGreaterThan(lease.token());
     }
+  }
+
+  @Test
+  void aStoreIsFoundFromAThreadWhoseContextLoaderSeesNoModule() throws Exception {
+    FutureTask<Pawl> connecting = new FutureTask<>(() -> Pawl.connect("memory:"));
+    Thread thread = new Thread(connecting);
+    thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+    thread.start();
+    connecting.get(20, TimeUnit.SECONDS).close();
   }
 
   @ParameterizedTest

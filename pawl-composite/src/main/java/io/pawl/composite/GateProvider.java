@@ -29,7 +29,8 @@ public final class GateProvider implements StoreProvider {
   public LockStore open(StoreUrl url) {
     GateUrl parsed = GateUrl.parse(url);
     StoreUrl gate = parsed.gate();
-    Supplier<LockStore> opener = () -> Stores.open(gate);
+    StoreProvider provider = Stores.provider(gate); // a worker might not find it
+    Supplier<LockStore> opener = () -> provider.open(gate);
     LockStore truth = Stores.open(parsed.truth());
     try {
       return GateStore.owning(

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** Finds the store for a URL among the modules on the class path or module path. */
 public final class Stores {
@@ -58,8 +59,12 @@ public final class Stores {
                         + " store"));
   }
 
+  /** The context loader of some pools' threads sees no module; that of this class sees its own. */
   private static List<StoreProvider> providers() {
-    return ServiceLoader.load(StoreProvider.class).stream()
+    ClassLoader own = StoreProvider.class.getClassLoader();
+    return Stream.of(
+            ServiceLoader.load(StoreProvider.class), ServiceLoader.load(StoreProvider.class, own))
+        .flatMap(ServiceLoader::stream)
         .map(ServiceLoader.Provider::get)
         .toList();
   }
