@@ -47,6 +47,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   private final ReentrantLock mutex = new ReentrantLock();
   private boolean asking;
   private boolean repeatsNoMore;
+  private boolean over;
   private boolean doubtful;
   private int failures;
   private long askingSince;
@@ -119,7 +120,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     boolean repeated;
     mutex.lock();
     try {
-      if (answer.isDone()) {
+      if (over || answer.isDone()) {
         return;
       }
       asking = true;
@@ -215,6 +216,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     RuntimeException known;
     mutex.lock();
     try {
+      over = true; // what is said below stays true: nothing is sent from now on
       StoreException cause = lastFailure;
       if (id != null && (doubtful || asking)) {
         known = new OutcomeUnknownException(counter, id, engine.store().describe(), cause);
