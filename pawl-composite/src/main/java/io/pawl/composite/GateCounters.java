@@ -76,7 +76,7 @@ final class GateCounters {
     }
     Long refusedAt = refuses(stock, taken);
     mirror.watch(stock);
-    if (refusedAt != null) {
+    if (refusedAt != null && mayBeRefused(counter, request)) { // it may have been sent meanwhile
       return CompletableFuture.completedFuture(refusal(counter, request, refusedAt));
     }
     int raises = stock.raises();

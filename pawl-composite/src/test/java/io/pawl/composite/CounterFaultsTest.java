@@ -21,8 +21,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -279,6 +281,31 @@ class CounterFaultsTest {
 
       assertThat(Seam.answer(early.apply(take.repeated())))
           .isInstanceOf(CounterAnswer.Applied.class);
+    }
+  }
+
+  /** One thread asks the gate, which has nothing; meanwhile another has sent the same take. */
+  @Test
+  void p7_conservation_anIdThatIsSentWhileItIsAskedForAtTheGateIsTheTruths() throws Exception {
+    GateOptions patient = EARLY.gatePatience(Duration.ofSeconds(10));
+    try (GateStore early = GateStore.over(toGate, toTruth, patient)) {
+      Seam.set(gate, "stock", 0);
+      Seam.set(truth, "stock", 1);
+      CounterRequest take =
+          CounterRequest.of(
+              "stock", "order", System.currentTimeMillis(), new Operation.Add(-1), true);
+      toGate.next(Verb.READ, Fault.HOLD_REPLY);
+      CompletableFuture<CounterAnswer> first =
+          CompletableFuture.supplyAsync(() -> Seam.answer(early.apply(take)));
+      await().until(() -> toGate.calls(Verb.READ) == 1);
+      Thread.currentThread().interrupt(); // who is interrupted waits for the gate no longer
+      CompletionStage<CounterAnswer> second = early.apply(take);
+      assertThat(Thread.interrupted()).isTrue();
+      assertThat(Seam.answer(second)).isInstanceOf(CounterAnswer.Applied.class);
+
+      toGate.resume();
+
+      assertThat(first.get(20, TimeUnit.SECONDS)).isInstanceOf(CounterAnswer.Applied.class);
     }
   }
 
