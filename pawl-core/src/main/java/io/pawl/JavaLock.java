@@ -169,7 +169,8 @@ public final class JavaLock implements Lock {
    * succeeded.
    *
    * @throws IllegalMonitorStateException when the current thread does not hold the lock
-   * @throws LeaseLostException from the last unlock when the lease was lost meanwhile
+   * @throws LeaseLostException when the lease was lost meanwhile: from the last unlock, and from
+   *     one by which a writer would go on as a reader
    * @throws StoreException when the store failed at a downgrade for longer than the client's
    *     patience
    */
