@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param shutdownGrace how long {@code Pawl.close} waits for holders to close their leases, 0 to 1
  *     hour
  * @param executor where users' code runs: continuations of futures, callbacks of leases, observers
- *     and listeners. It must not run a task in the thread that submits it, and it must not be full
- *     for long: Pawl's own work does not wait for it, but users do. Null means daemon threads of
- *     Pawl, as many as there are tasks at a time
+ *     and listeners. Its {@code execute} must return at once: the threads that renew leases call
+ *     it, so it must neither run the task nor wait for room. It may queue tasks or reject them.
+ *     What it queues for long users hear of late. Null means daemon threads of Pawl, as many as
+ *     there are tasks at a time
  * @param retention what the client lets its store forget from time to time
  */
 public record PawlOptions(
