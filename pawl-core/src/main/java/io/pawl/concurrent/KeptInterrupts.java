@@ -1,8 +1,10 @@
 package io.pawl.concurrent;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A stretch of the current thread's work that keeps interrupts for later. While it lasts the
@@ -11,9 +13,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class KeptInterrupts implements AutoCloseable {
 
-  private static final ThreadLocal<OfThread> HERE = ThreadLocal.withInitial(OfThread::new);
+  /** Weak, so that a thread that lives on keeps nothing of ours, neither classes nor loader. */
+  private static final ThreadLocal<@Nullable WeakReference<OfThread>> HERE = new ThreadLocal<>();
 
-  /** The stretches that one thread is in. */
+  /** The stretches that one thread is in; whoever looks at them keeps this. */
   static final class OfThread {
 
     private final ReentrantLock mutex = new ReentrantLock();
@@ -78,7 +81,7 @@ public final class KeptInterrupts implements AutoCloseable {
     }
   }
 
-  private final OfThread thread = HERE.get();
+  private final OfThread thread = here();
   private boolean interrupted;
 
   public KeptInterrupts() {
@@ -86,7 +89,13 @@ public final class KeptInterrupts implements AutoCloseable {
   }
 
   static OfThread here() {
-    return HERE.get();
+    WeakReference<OfThread> known = HERE.get();
+    OfThread found = known == null ? null : known.get();
+    if (found == null) {
+      found = new OfThread();
+      HERE.set(new WeakReference<>(found));
+    }
+    return found;
   }
 
   /** An {@link InterruptedException} was caught. */
