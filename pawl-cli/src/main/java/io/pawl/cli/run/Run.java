@@ -149,7 +149,7 @@ final class Run {
     signals.forwardTo(command);
     int status = await(command);
     signals.keep();
-    Watch.Verdict verdict = watch.end();
+    Watch.Verdict verdict = watch.end(status);
     if (verdict == Watch.Verdict.LOST) {
       lease.closeAsync();
       return Exit.LOST;

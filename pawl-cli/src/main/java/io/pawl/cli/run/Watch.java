@@ -1,6 +1,7 @@
 package io.pawl.cli.run;
 
 import io.pawl.Lease;
+import io.pawl.cli.command.Exit;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.Uninterruptibly;
 import java.time.Duration;
@@ -31,6 +32,9 @@ final class Watch {
 
   private static final long LONGEST_MARGIN_MILLIS = 1000;
 
+  private static final int TERM = 15;
+  private static final int KILL = 9;
+
   private final RunOptions options;
   private final Lease lease;
   private final RunReport report;
@@ -41,6 +45,7 @@ final class Watch {
   private final long startedAt = System.nanoTime();
   private final Thread thread = DaemonThreads.named("watch", this::look);
   private @Nullable Guard guard;
+  private long guardStopsAt;
   private boolean lost;
   private boolean warned;
   private boolean over;
@@ -66,14 +71,28 @@ final class Watch {
     notifyAll();
   }
 
-  /** The command has ended; answers once whatever had to be stopped is stopped. */
-  Verdict end() {
+  /**
+   * The command has ended; answers once whatever had to be stopped is stopped.
+   *
+   * @param status 128 + n when signal n ended it
+   */
+  Verdict end(int status) {
     synchronized (this) {
       over = true;
       notifyAll();
     }
     Uninterruptibly.join(thread);
+    boolean killed = status == Exit.SIGNAL + TERM || status == Exit.SIGNAL + KILL;
+    if (verdict == Verdict.NOTHING_HAPPENED && killed && isGuardDue()) {
+      verdict = Verdict.LOST;
+      report.lost(lease, lease.isValid());
+    }
     return verdict;
+  }
+
+  /** Whether the guard has stopped the command, since this JVM stood still. */
+  private boolean isGuardDue() {
+    return guard != null && Guard.uptime() >= guardStopsAt;
   }
 
   private void look() {
@@ -161,6 +180,7 @@ final class Watch {
     long uptime = Guard.uptime();
     long now = Math.min(left, lease.remaining().toMillis());
     long stopAt = uptime + (now - graceMillis() - marginMillis / 2) / 10;
+    guardStopsAt = stopAt;
     if (guard == null) {
       guard = Guard.start(mark, child, stopAt, graceMillis());
     } else {

@@ -92,6 +92,28 @@ class LossTest {
     await().atMost(Shell.LONG).until(() -> guards(pids).isEmpty());
   }
 
+  /** It dies by the guard's TERM, long before the lease is over: pawl goes on in between. */
+  @Test
+  void aCommandThatTheGuardHasStoppedCountsAsLost() {
+    Started first =
+        shell.start(
+            "run",
+            "--lease",
+            "4s",
+            "--kill-after",
+            "2s",
+            "x",
+            "-c",
+            "echo $$ >>pids; exec sleep 60");
+    List<Long> pids = shell.pids(1);
+    awaitGuard(pids);
+    shell.signal("STOP", first.process().pid());
+    await().atMost(Shell.LONG).until(() -> !Shell.isAlive(pids.get(0)));
+    shell.signal("CONT", first.process().pid());
+    assertThat(first.exit()).isEqualTo(76);
+    assertThat(first.errors()).contains("lost").hasLineCount(1);
+  }
+
   @Test
   void anEvictedCommandIsStoppedWithinARenewal() {
     Started first = family("--lease", "3s", "--kill-after", "300ms");
