@@ -35,6 +35,7 @@ public record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) 
     Path offsets = proc.resolve("self/timens_offsets");
     try {
       String boot = Files.readString(bootId).strip();
+      checkNamespace(proc.resolve("self/ns"));
       long aheadNanos = aheadOfHostNanos(offsets);
       LongSupplier monotonic = () -> (System.nanoTime() - aheadNanos) / 1_000_000;
       return new HostClock(boot, monotonic, System::currentTimeMillis);
@@ -46,6 +47,22 @@ public record HostClock(String boot, LongSupplier monotonic, LongSupplier wall) 
               + offsets
               + " cannot be read; let this process read /proc",
           e);
+    }
+  }
+
+  /**
+   * The offsets are those of the namespace that the process has for its children. Where another one
+   * is its own, its own offset is written nowhere.
+   */
+  private static void checkNamespace(Path namespaces) throws IOException {
+    Path own = namespaces.resolve("time");
+    Path children = namespaces.resolve("time_for_children");
+    if (Files.isSymbolicLink(own)
+        && Files.isSymbolicLink(children)
+        && !Files.readSymbolicLink(own).equals(Files.readSymbolicLink(children))) {
+      throw new StoreConfigurationException(
+          "the clock that the processes of this host share cannot be told, since this process is in"
+              + " another time namespace than its children will be; start it by 'unshare --fork'");
     }
   }
 

@@ -60,6 +60,21 @@ class HostClockTest {
   }
 
   @Test
+  void aProcessBetweenTwoTimeNamespacesIsRefused() throws IOException {
+    Path namespaces = Files.createDirectory(proc.resolve("self/ns"));
+    Files.createSymbolicLink(namespaces.resolve("time"), Path.of("time:[1]"));
+    Path children = namespaces.resolve("time_for_children");
+    Files.createSymbolicLink(children, Path.of("time:[2]"));
+    assertThatThrownBy(() -> clock("monotonic 7200 0\n"))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("unshare --fork");
+
+    Files.delete(children);
+    Files.createSymbolicLink(children, Path.of("time:[1]"));
+    assertAheadOf(clock("monotonic 7200 0\n"), 2);
+  }
+
+  @Test
   void withoutTheBootIdThereIsNoClock() {
     assertThatThrownBy(() -> HostClock.ofLinux(proc))
         .isInstanceOf(StoreConfigurationException.class)
