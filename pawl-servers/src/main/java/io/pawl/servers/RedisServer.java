@@ -2,6 +2,7 @@ package io.pawl.servers;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.pawl.servers.RespConnection.RespException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URLEncoder;

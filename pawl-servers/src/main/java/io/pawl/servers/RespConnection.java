@@ -32,6 +32,22 @@ public final class RespConnection implements AutoCloseable {
   /** A RESP3 frame that is no reply, such as a published message. */
   public record Push(List<@Nullable Object> items) {}
 
+  /** An error reply of a Redis server, such as {@code NOAUTH Authentication required.} */
+  public static final class RespException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    RespException(String reply) {
+      super(reply);
+    }
+
+    /**
+     * Returns the first word of the reply: {@code ERR}, {@code NOAUTH}, {@code MOVED} and so on.
+     */
+    public String code() {
+      return String.valueOf(getMessage()).split(" ", 2)[0];
+    }
+  }
+
   private final Socket socket;
   private final InputStream in;
   private final Deque<Push> pushes = new ArrayDeque<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.servers.RespConnection.RespException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
