@@ -147,7 +147,7 @@ class SqliteSharedFileTest {
   @ParameterizedTest
   @ValueSource(strings = {"3600", "-60"})
   void aProcessInAnotherTimeNamespaceIsExcluded(String seconds) throws Exception {
-    List<String> elsewhere = List.of("unshare", "-rT", "--monotonic", seconds);
+    List<String> elsewhere = List.of("unshare", "-rT", "--fork", "--monotonic", seconds);
     try (Pawl pawl = open();
         Lease lease = pawl.lock("held").acquire()) {
       if (launches(elsewhere)) {
