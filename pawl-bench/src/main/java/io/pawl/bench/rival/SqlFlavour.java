@@ -120,12 +120,12 @@ public enum SqlFlavour {
     return this == POSTGRESQL;
   }
 
-  /** With nothing set that it does not set itself, durability above all. */
-  public ServerProcess start() {
+  /** With nothing set that it does not set itself, durability above all, but {@code options}. */
+  public ServerProcess start(String... options) {
     return switch (this) {
-      case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL);
-      case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB);
-      case POSTGRESQL -> PostgresServer.start();
+      case MYSQL -> MySqlServer.start(MySqlServer.Flavour.MYSQL, options);
+      case MARIADB -> MySqlServer.start(MySqlServer.Flavour.MARIADB, options);
+      case POSTGRESQL -> PostgresServer.start(options);
     };
   }
 

@@ -25,9 +25,12 @@ final class SqlGround implements ContestSuite.Ground {
   private final Connection admin;
   private int places;
 
-  SqlGround(SqlFlavour flavour) {
+  /**
+   * @param options what the server sets beside its defaults
+   */
+  SqlGround(SqlFlavour flavour, String... options) {
     this.flavour = flavour;
-    this.server = flavour.start();
+    this.server = flavour.start(options);
     try {
       this.admin = DriverManager.getConnection(flavour.url(server, ""));
     } catch (SQLException e) {
