@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** Finds the store for a URL among the modules on the class path or module path. */
 public final class Stores {
@@ -29,11 +28,13 @@ public final class Stores {
    */
   public static StoreProvider provider(StoreUrl url) {
     TreeSet<String> known = new TreeSet<>();
-    for (StoreProvider provider : providers()) {
-      if (provider.schemes().contains(url.scheme())) {
-        return provider;
+    for (ServiceLoader<StoreProvider> loader : loaders()) {
+      for (StoreProvider provider : loader) {
+        if (provider.schemes().contains(url.scheme())) {
+          return provider;
+        }
+        known.addAll(provider.schemes());
       }
-      known.addAll(provider.schemes());
     }
     throw url.wrong(
         "no module here opens '"
@@ -48,8 +49,9 @@ public final class Stores {
    * @throws IllegalStateException when no module has an embedded store
    */
   public static String embeddedUrl() {
-    return providers().stream()
-        .map(StoreProvider::embeddedUrl)
+    return loaders().stream()
+        .flatMap(ServiceLoader::stream)
+        .map(provider -> provider.get().embeddedUrl())
         .filter(Objects::nonNull)
         .findFirst()
         .orElseThrow(
@@ -59,13 +61,13 @@ public final class Stores {
                         + " store"));
   }
 
-  /** The context loader of some pools' threads sees no module; that of this class sees its own. */
-  private static List<StoreProvider> providers() {
+  /**
+   * The context loader of some pools' threads sees no module; that of this class sees its own. They
+   * find providers one by one, so that jars behind the one that is looked for stay closed.
+   */
+  private static List<ServiceLoader<StoreProvider>> loaders() {
     ClassLoader own = StoreProvider.class.getClassLoader();
-    return Stream.of(
-            ServiceLoader.load(StoreProvider.class), ServiceLoader.load(StoreProvider.class, own))
-        .flatMap(ServiceLoader::stream)
-        .map(ServiceLoader.Provider::get)
-        .toList();
+    return List.of(
+        ServiceLoader.load(StoreProvider.class), ServiceLoader.load(StoreProvider.class, own));
   }
 }
