@@ -41,7 +41,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   /**
    * Starts an ensemble and returns once all members serve.
    *
-   * @param options further lines of the configuration, such as {@code tickTime=100}
+   * @param options further lines of the configuration, such as {@code tickTime=100}, and arguments
+   *     of the members' JVMs, such as {@code -Xmx1g}
    */
   public static ZooKeeperEnsemble start(String... options) {
     return start(data -> {}, options);

@@ -85,7 +85,8 @@ public final class ZooKeeperServer extends ServerProcess {
   /**
    * Starts a server that stands alone.
    *
-   * @param options further lines of its configuration, such as {@code tickTime=100}
+   * @param options further lines of its configuration, such as {@code tickTime=100}, and arguments
+   *     of its JVM, such as {@code -Xmx1g}
    */
   public static ZooKeeperServer start(String... options) {
     return start(data -> {}, options);
@@ -133,7 +134,7 @@ public final class ZooKeeperServer extends ServerProcess {
     if (options.stream().noneMatch(option -> option.startsWith("tickTime="))) {
       lines.add("tickTime=2000");
     }
-    lines.addAll(options);
+    options.stream().filter(option -> !isOfJvm(option)).forEach(lines::add);
     if (secure != null && certificates != null) {
       lines.add("secureClientPort=" + secure.number());
       lines.add("secureClientPortAddress=" + host());
@@ -247,11 +248,16 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add("-Dzookeeper.forceSync=no"); // nobody pulls the plug
     command.add("-Dzookeeper.jmx.log4j.disable=true");
     command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+    options.stream().filter(ZooKeeperServer::isOfJvm).forEach(command::add);
     command.add("-cp");
     command.add(String.join(File.pathSeparator, jars));
     command.add(MAIN);
     command.add(configuration().toString());
     return command;
+  }
+
+  private static boolean isOfJvm(String option) {
+    return option.startsWith("-");
   }
 
   private static String jarOf(String type) {
