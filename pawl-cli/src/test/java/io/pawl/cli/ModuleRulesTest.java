@@ -95,6 +95,45 @@ class ModuleRulesTest {
               "io.netty..");
 
   @ArchTest
+  static final ArchRule etcdSeesCoreAndAReaderOfJsonButNoOtherStore =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.etcd..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl.concurrent",
+              "io.pawl.error",
+              "io.pawl.fence",
+              "io.pawl.spi..",
+              "io.pawl.etcd..",
+              "java..",
+              "javax.net.ssl..",
+              "org.jspecify..",
+              "org.slf4j..",
+              "tools.jackson.core..");
+
+  @ArchTest
+  static final ArchRule zooKeeperSeesCoreAndItsClientButNoOtherStore =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.zookeeper..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl.concurrent",
+              "io.pawl.error",
+              "io.pawl.fence",
+              "io.pawl.spi..",
+              "io.pawl.zookeeper..",
+              "java..",
+              "org.jspecify..",
+              "org.slf4j..",
+              "org.apache.zookeeper",
+              "org.apache.zookeeper.client..",
+              "org.apache.zookeeper.data..");
+
+  @ArchTest
   static final ArchRule compositesSeeTheSeamAndNoDriver =
       classes()
           .that()

@@ -90,6 +90,7 @@ public record StoreSetting(String url, String origin) {
           "store " + this + " ends with each command; use sqlite:/path/to/file");
     }
     try {
+      ClientJars.useFor(parsed().scheme());
       return Stores.open(parsed());
     } catch (IllegalArgumentException e) {
       throw new Failure(Exit.CONFIGURATION, said(e));
@@ -99,6 +100,7 @@ public record StoreSetting(String url, String origin) {
   /** Asks the provider of a store that has tables. */
   public String withSchema(BiFunction<SchemaSource, StoreUrl, String> question) {
     try {
+      ClientJars.useFor(parsed().scheme());
       if (Stores.provider(parsed()) instanceof SchemaSource source) {
         return question.apply(source, parsed());
       }

@@ -91,7 +91,8 @@ public final class CounterCommand implements Command {
       if (store instanceof CounterStore) {
         return task == null ? list(store, json) : perform(task, store, json);
       }
-      throw new Failure(Exit.CONFIGURATION, setting + ": this store has no counters");
+      throw new Failure(
+          Exit.CONFIGURATION, setting + ": this store has no counters; keep them on SQL or Redis");
     }
   }
 

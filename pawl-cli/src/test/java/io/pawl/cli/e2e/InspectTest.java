@@ -59,6 +59,16 @@ class InspectTest {
     assertThat(shell.run("release", "x", "--force").exit()).isZero();
   }
 
+  /** What is open costs time at every start, a little for each of thousands of entries. */
+  @Test
+  void clientsOfOtherStoresStayClosed() {
+    Started run = shell.run("run", "x", "-c", "ls -l /proc/$PPID/fd");
+    assertThat(run.output())
+        .contains("/pawl.jar")
+        .doesNotContain("/servers.jar")
+        .doesNotContain("/zookeeper.jar");
+  }
+
   @Test
   void theDoctorFindsNothingToMend() {
     Started doctor = shell.run("doctor");
