@@ -19,6 +19,8 @@ class SuitesTest {
             "counters-redis",
             "counters-soak",
             "election",
+            "etcd",
+            "etcd-cluster",
             "gate",
             "jmh",
             "mariadb",
@@ -41,7 +43,9 @@ class SuitesTest {
             "redis-kinds",
             "redis-scripts",
             "sqlite",
-            "startup");
+            "startup",
+            "zookeeper",
+            "zookeeper-ensemble");
   }
 
   @Test

@@ -3,6 +3,8 @@ package io.pawl.bench.contest;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.bench.BenchException;
+import io.pawl.bench.rival.CuratorLocks;
+import io.pawl.bench.rival.JetcdLocks;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.RedissonLocks;
 import io.pawl.options.LockOptions;
@@ -28,6 +30,9 @@ public abstract class Held implements AutoCloseable {
   public static final String PAWL = PawlRival.PASSING;
   public static final String REDISSON = RedissonLocks.Kind.PLAIN.title;
 
+  public static final String CURATOR = CuratorLocks.NAME;
+  public static final String JETCD = JetcdLocks.NAME;
+
   /** What the names of all locks begin with. */
   public static final String NAMES = "held-";
 
@@ -41,6 +46,12 @@ public abstract class Held implements AutoCloseable {
       Config config = new Config();
       config.useSingleServer().setAddress(address);
       return new OfRedisson(Redisson.create(config), locks);
+    }
+    if (side.equals(CURATOR)) {
+      return new HeldByCurator(address, locks);
+    }
+    if (side.equals(JETCD)) {
+      return new HeldByJetcd(address, locks);
     }
     throw new IllegalArgumentException("nobody is called '" + side + "'");
   }
@@ -62,7 +73,7 @@ public abstract class Held implements AutoCloseable {
   public abstract void close();
 
   /** Starts {@code count} operations, {@link #AT_ONCE} at a time, and returns when all are done. */
-  private static void each(int count, IntFunction<CompletionStage<?>> operation)
+  static void each(int count, IntFunction<CompletionStage<?>> operation)
       throws InterruptedException {
     Semaphore permits = new Semaphore(AT_ONCE);
     AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -85,7 +96,7 @@ public abstract class Held implements AutoCloseable {
     }
   }
 
-  private static String name(int lock) {
+  static String name(int lock) {
     return NAMES + lock;
   }
 

@@ -68,8 +68,23 @@ public final class HeldContest {
    */
   public List<Section> run(
       int most, List<String> names, double leasesPerRenewal, List<String> notes) {
+    return run(most, USUAL_SECONDS, names, leasesPerRenewal, notes);
+  }
+
+  /**
+   * As the other, for {@code usualSeconds} unless the settings say how long.
+   *
+   * @param leasesPerRenewal the target: how many leases one renewal carries at least
+   * @param notes beside those on the metrics that all have
+   */
+  public List<Section> run(
+      int most,
+      double usualSeconds,
+      List<String> names,
+      double leasesPerRenewal,
+      List<String> notes) {
     int locks = Math.min(most, MOST_LOCKS);
-    double seconds = settings.secondsOr(USUAL_SECONDS);
+    double seconds = settings.secondsOr(usualSeconds);
     String title =
         String.format(Locale.ROOT, "%,d locks held for %s s", locks, Numbers.show(seconds));
     if (!settings.includes(title)) {

@@ -47,7 +47,10 @@ public enum Metric {
   SECONDS("s", Sum.MEDIAN),
   TOLD_PER_SECOND("takes/s", Sum.MEDIAN),
   TAKE_OVER("take-over median ms", Sum.MEDIAN),
-  TAKE_OVER_MAX("take-over max ms", Sum.LARGEST);
+  TAKE_OVER_MAX("take-over max ms", Sum.LARGEST),
+  NOBODY("nobody locks ms", Sum.LARGEST),
+  ONE_CLIENT("one client without ms", Sum.LARGEST),
+  FAILED("calls failed", Sum.MEDIAN);
 
   /** How the forks' figures become one. */
   enum Sum {

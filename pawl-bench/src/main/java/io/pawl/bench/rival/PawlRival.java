@@ -3,6 +3,7 @@ package io.pawl.bench.rival;
 import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.StoreProvider;
+import java.time.Duration;
 import java.util.ServiceLoader;
 import java.util.function.Function;
 
@@ -30,9 +31,19 @@ public final class PawlRival implements Rival {
     return new PawlRival(PASSING, scheme, LockOptions.defaults(), Pawl::connect);
   }
 
+  /** As {@link #passing(String)}, with leases of this length. */
+  public static PawlRival passing(String scheme, Duration lease) {
+    return new PawlRival(PASSING, scheme, LockOptions.defaults().lease(lease), Pawl::connect);
+  }
+
   /** In strict order, by URL. */
   public static PawlRival strict(String scheme) {
     return new PawlRival(STRICT, scheme, LockOptions.defaults().strictOrder(), Pawl::connect);
+  }
+
+  /** As this one, under another name. */
+  public PawlRival named(String other) {
+    return new PawlRival(other, scheme, options, connect);
   }
 
   /** As this one, opened in another way than by URL. */

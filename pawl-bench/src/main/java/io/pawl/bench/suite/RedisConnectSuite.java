@@ -36,7 +36,14 @@ final class RedisConnectSuite implements Suite {
   private static final String PAWL = PawlRival.PASSING;
   private static final String REDISSON = RedissonLocks.Kind.PLAIN.title;
   private static final List<String> NAMES = List.of(PAWL, REDISSON, LettucePair.NAME);
-  private static final List<String> NOT_NEEDED = List.of("pawl-sql", "sqlite-jdbc", "HdrHistogram");
+  private static final List<String> NOT_NEEDED =
+      List.of(
+          "pawl-sql",
+          "pawl-etcd",
+          "zookeeper",
+          "sqlite-jdbc",
+          "netty-transport-classes-epoll",
+          "HdrHistogram");
   private static final long PATIENCE_MILLIS = 60_000;
   private static final Pattern SOURCE = Pattern.compile(" source: (file:\\S+)");
 
