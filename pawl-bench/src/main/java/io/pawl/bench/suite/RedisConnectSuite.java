@@ -43,6 +43,12 @@ final class RedisConnectSuite implements Suite {
           "zookeeper",
           "sqlite-jdbc",
           "netty-transport-classes-epoll",
+          "netty-tcnative-classes",
+          "curator-",
+          "jetcd-",
+          "grpc-",
+          "vertx-",
+          "guava",
           "HdrHistogram");
   private static final long PATIENCE_MILLIS = 60_000;
   private static final Pattern SOURCE = Pattern.compile(" source: (file:\\S+)");
