@@ -1,0 +1,95 @@
+package io.pawl.shedlock;
+
+import io.pawl.Lease;
+import io.pawl.error.LeaseLostException;
+import io.pawl.error.PawlException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lease as ShedLock sees it. The store keeps the shortest hold that the lock was taken with; one
+ * that an extension asks for is kept by this process.
+ */
+final class PawlLock extends AbstractSimpleLock {
+
+  private static final Logger log = LoggerFactory.getLogger(PawlLock.class);
+
+  private final Lease lease;
+  private final long overAt;
+  private final long busyUntil;
+
+  /**
+   * @param busy how long it is to stay busy, should it be unlocked sooner
+   */
+  PawlLock(Lease lease, LockConfiguration configuration, Duration busy) {
+    super(configuration);
+    long now = System.nanoTime();
+    this.lease = lease;
+    this.overAt = now + configuration.getLockAtMostFor().toNanos();
+    this.busyUntil = now + busy.toNanos();
+  }
+
+  /** One that has run out is not what the task failed of: it is logged. */
+  @Override
+  protected void doUnlock() {
+    long left = busyUntil - System.nanoTime();
+    if (left <= 0) {
+      close();
+    } else {
+      Executor later = CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS);
+      later.execute(this::closeLater);
+    }
+  }
+
+  /** Unlocks it at once: its task has not begun. */
+  void giveBack() {
+    lease.close();
+  }
+
+  private void closeLater() {
+    try {
+      close();
+    } catch (PawlException e) {
+      log.warn("lock '{}' is left to run out", lease.lock(), e);
+    }
+  }
+
+  private void close() {
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      log.warn(
+          "lock '{}' was unlocked after it had ended: its task may have run beside another one;"
+              + " lengthen lockAtMostFor, {} now, or extend the lock",
+          lease.lock(),
+          lockConfiguration.getLockAtMostFor());
+    }
+  }
+
+  @Override
+  protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
+    if (System.nanoTime() - overAt >= 0) { // Pawl's shortest lease may outlast it
+      close();
+      return Optional.empty();
+    }
+    try {
+      lease.extend(extended.getLockAtMostFor());
+    } catch (LeaseLostException e) {
+      return Optional.empty();
+    }
+    return Optional.of(new PawlLock(lease, extended, extended.getLockAtLeastFor()));
+  }
+
+  @Override
+  public String toString() {
+    return "PawlLock[" + lease + "]";
+  }
+}

@@ -1,0 +1,115 @@
+package io.pawl.shedlock;
+
+import io.pawl.Pawl;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a lock of Pawl's and the application's old one, for the release in between: deploy it
+ * everywhere first, and a release with {@link PawlLockProvider} alone after it. No task runs twice
+ * then, since each release shares a lock with the one before.
+ *
+ * <p>Both are taken, or none. Pawl's is taken first, so that hosts of this release disturb the old
+ * store once for each task. Thread-safe.
+ */
+public final class TransitionLockProvider implements ExtensibleLockProvider {
+
+  private static final Logger log = LoggerFactory.getLogger(TransitionLockProvider.class);
+
+  private final PawlLockProvider pawl;
+  private final LockProvider old;
+
+  /**
+   * @param old what the release before this one uses
+   */
+  public TransitionLockProvider(Pawl pawl, LockProvider old) {
+    this(new PawlLockProvider(pawl), old);
+  }
+
+  /**
+   * @param old what the release before this one uses
+   */
+  public TransitionLockProvider(PawlLockProvider pawl, LockProvider old) {
+    this.pawl = Objects.requireNonNull(pawl, "pawl");
+    this.old = Objects.requireNonNull(old, "old");
+  }
+
+  /**
+   * Takes both locks if both are free.
+   *
+   * @throws RuntimeException what either provider throws; nothing of Pawl's is held then
+   */
+  @Override
+  public Optional<SimpleLock> lock(LockConfiguration configuration) {
+    // where the old lock is busy, Pawl's must not stay so
+    Optional<PawlLock> ours =
+        pawl.take(configuration, Duration.ZERO, configuration.getLockAtLeastFor());
+    if (ours.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<SimpleLock> theirs;
+    try {
+      theirs = old.lock(configuration);
+    } catch (RuntimeException | Error e) {
+      andThen(ours.get()::giveBack, e);
+      throw e;
+    }
+    if (theirs.isEmpty()) {
+      ours.get().giveBack();
+      return Optional.empty();
+    }
+    return Optional.of(new Both(ours.get(), theirs.get()));
+  }
+
+  private static void andThen(Runnable release, Throwable thrown) {
+    try {
+      release.run();
+    } catch (RuntimeException e) {
+      thrown.addSuppressed(e);
+    }
+  }
+
+  private record Both(SimpleLock ours, SimpleLock theirs) implements SimpleLock {
+
+    @Override
+    public void unlock() {
+      try {
+        theirs.unlock();
+      } catch (RuntimeException | Error e) {
+        andThen(ours::unlock, e);
+        throw e;
+      }
+      ours.unlock();
+    }
+
+    @Override
+    public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
+      Optional<SimpleLock> longer = theirs.extend(lockAtMostFor, lockAtLeastFor);
+      if (longer.isEmpty()) {
+        release(ours);
+        return Optional.empty();
+      }
+      Optional<SimpleLock> oursLonger = ours.extend(lockAtMostFor, lockAtLeastFor);
+      if (oursLonger.isEmpty()) {
+        release(longer.get());
+        return Optional.empty();
+      }
+      return Optional.of(new Both(oursLonger.get(), longer.get()));
+    }
+
+    private static void release(SimpleLock lock) {
+      try {
+        lock.unlock();
+      } catch (RuntimeException e) {
+        log.warn("a lock that is not extended is left to run out", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+package io.pawl.shedlock;
+
+class MySqlLockProviderTest extends LockProviderCases {
+
+  MySqlLockProviderTest() {
+    super(Servers.mySqlUrl());
+  }
+}

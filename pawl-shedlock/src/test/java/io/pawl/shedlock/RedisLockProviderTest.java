@@ -1,0 +1,8 @@
+package io.pawl.shedlock;
+
+class RedisLockProviderTest extends LockProviderCases {
+
+  RedisLockProviderTest() {
+    super(Servers.redis().url());
+  }
+}
