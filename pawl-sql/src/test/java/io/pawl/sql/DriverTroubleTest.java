@@ -9,9 +9,13 @@ import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.Outcome.Status;
+import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
@@ -41,6 +45,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +56,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DriverTroubleTest {
 
   private static final AtomicInteger names = new AtomicInteger();
+
+  /** What MySQL and MariaDB say where a statement is killed. */
+  private static final Supplier<SQLException> INTERRUPTED =
+      () -> new SQLException("Query execution was interrupted", "70100", 1317);
 
   @TempDir Path folder;
 
@@ -232,35 +241,74 @@ class DriverTroubleTest {
   @EnumSource(names = {"MYSQL", "MARIADB"})
   void aTakeOfTheLastWhoseCommitWasInterruptedIsTold(TestDatabase database) {
     AtomicBoolean next = new AtomicBoolean();
-    try (HikariDataSource pool = new HikariDataSource()) {
-      pool.setJdbcUrl(database.baseUrl());
-      pool.setUsername(TestDatabase.USER);
-      pool.setPassword(TestDatabase.PASSWORD);
-      Tampering commits =
-          (method, arguments, answer) -> {
-            if (method.equals("commit") && next.getAndSet(false)) {
-              throw new SQLException("Query execution was interrupted", "70100", 1317);
-            }
-            return answer;
-          };
-      Tampering connections =
-          (method, arguments, answer) ->
-              method.equals("getConnection")
-                  ? tampered(Connection.class, (Connection) answer, commits)
-                  : answer;
-      try (SqlStore store = SqlStore.over(tampered(DataSource.class, pool, connections));
-          Pawl pawl = Pawl.over(store)) {
-        Counter counter = pawl.counter(name);
-        counter.update(Update.set(2));
-        assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(1));
-        next.set(true);
+    Tampering commits =
+        (method, arguments, answer) -> {
+          if (method.equals("commit") && next.getAndSet(false)) {
+            throw INTERRUPTED.get();
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database);
+        SqlStore store = SqlStore.over(tampered(pool, commits));
+        Pawl pawl = Pawl.over(store)) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(2));
+      assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(1));
+      next.set(true);
 
-        assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(0));
+      assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(0));
 
-        assertThat(next).as("it has been interrupted").isFalse();
-        assertThat(counter.get()).isZero();
-      }
+      assertThat(next).as("it has been interrupted").isFalse();
+      assertThat(counter.get()).isZero();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aTakeWhoseCommitWasInterruptedAndCannotBeRepeatedIsInDoubt(TestDatabase database) {
+    AtomicBoolean busy = new AtomicBoolean();
+    AtomicBoolean interrupted = new AtomicBoolean();
+    Tampering commits =
+        (method, arguments, answer) -> {
+          if (method.equals("commit") && busy.get()) {
+            throw interrupted.getAndSet(true)
+                ? new SQLException("Deadlock found when trying to get lock", "40001", 1213)
+                : INTERRUPTED.get();
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database);
+        SqlStore store = SqlStore.over(tampered(pool, commits));
+        Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(Duration.ZERO))) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(2));
+      busy.set(true);
+
+      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
+          .isInstanceOf(OutcomeUnknownException.class);
+
+      busy.set(false);
+      assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
+    }
+  }
+
+  private static HikariDataSource pool(TestDatabase database) {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setJdbcUrl(database.baseUrl());
+    pool.setUsername(TestDatabase.USER);
+    pool.setPassword(TestDatabase.PASSWORD);
+    return pool;
+  }
+
+  /** {@code pool}, whose connections are tampered with. */
+  private static DataSource tampered(HikariDataSource pool, Tampering ofConnections) {
+    return tampered(
+        DataSource.class,
+        pool,
+        (method, arguments, answer) ->
+            method.equals("getConnection")
+                ? tampered(Connection.class, (Connection) answer, ofConnections)
+                : answer);
   }
 
   /** A file that is slow to open. */

@@ -143,6 +143,7 @@ public final class CounterCombiner implements AutoCloseable {
 
   /** Without reading where that is possible; commits. */
   private void decide(List<PendingOperation<?>> batch) {
+    Transactions.Doubt doubt = new Transactions.Doubt();
     ReadWork reading = new ReadWork(batch);
     Guess guess =
         database.dialect().hasShortcuts()
@@ -150,7 +151,7 @@ public final class CounterCombiner implements AutoCloseable {
             : null;
     if (guess != null) {
       GuessedWork guessed = new GuessedWork(guess);
-      if (transactions.run(guessed)) {
+      if (transactions.run(guessed, doubt)) {
         return;
       }
       guesses.wasWrong(guess);
@@ -158,7 +159,7 @@ public final class CounterCombiner implements AutoCloseable {
     }
     CounterPage page;
     do {
-      page = transactions.run(reading);
+      page = transactions.run(reading, doubt);
     } while (!page.isDecided());
     guesses.wasRead(page);
   }

@@ -52,7 +52,8 @@ public record Database(Dialect dialect, Connections connections, AtomicBoolean w
   static StoreException explain(String where, Dialect.Failure kind, SQLException failure) {
     String what = where + ": " + failure.getMessage();
     return switch (kind) {
-      case CONFLICT, BLOCKED, UNAVAILABLE -> new StoreUnavailableException(what, failure);
+      case CONFLICT, BLOCKED, INTERRUPTED, UNAVAILABLE ->
+          new StoreUnavailableException(what, failure);
       case DENIED -> new StoreDeniedException(what, failure);
       case READ_ONLY, UNUSABLE -> new StoreConfigurationException(what, failure);
       case OTHER -> new StoreException(what, failure);

@@ -25,6 +25,11 @@ public interface Dialect {
     CONFLICT,
     /** As {@link #CONFLICT}, and it was a row that somebody keeps locked. */
     BLOCKED,
+    /**
+     * Somebody ended the statement, which may have been a commit that was carried out: run the
+     * whole transaction again, in doubt.
+     */
+    INTERRUPTED,
     /** The connection or the server is gone; the outcome of a commit is unknown. */
     UNAVAILABLE,
     /** The account lacks a right, or its credentials are wrong. */

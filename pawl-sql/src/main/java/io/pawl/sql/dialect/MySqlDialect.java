@@ -273,8 +273,9 @@ public final class MySqlDialect implements Dialect {
   public Failure classify(SQLException failure) {
     return switch (failure.getErrorCode()) {
       case 1205 -> Failure.BLOCKED;
-      // duplicate key, deadlock, record changed, query killed
-      case 1062, 1213, 1020, 1317 -> Failure.CONFLICT;
+      // duplicate key, deadlock, record changed
+      case 1062, 1213, 1020 -> Failure.CONFLICT;
+      case 1317 -> Failure.INTERRUPTED;
       // too many connections, shutting down, connection killed, timeouts, offline mode, and the
       // drivers' own
       case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3032, 3169, 4031 ->

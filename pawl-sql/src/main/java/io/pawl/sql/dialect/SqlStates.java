@@ -18,6 +18,7 @@ public final class SqlStates {
       // serialization failure, deadlock, unique violation; another client creates the same table
       // at this moment (IF NOT EXISTS looks before it locks)
       case "40001", "40P01", "23505", "42P07", "42710" -> Dialect.Failure.CONFLICT;
+      case "40003" -> Dialect.Failure.INTERRUPTED; // nobody knows whether it was completed
       case "42501" -> Dialect.Failure.DENIED;
       case "25006" -> Dialect.Failure.READ_ONLY; // transaction or server
       // no such database, schema or table

@@ -34,6 +34,16 @@ public final class Transactions implements AutoCloseable {
     T runAndCommit(Session session) throws SQLException;
   }
 
+  /** Whether something may have been applied in a try that failed. Used by one thread at a time. */
+  public static final class Doubt {
+
+    private boolean any;
+
+    private void add(@Nullable Session failed) {
+      any |= failed != null && !failed.hasChangedNothing();
+    }
+  }
+
   private final Database database;
   private final Tally tally;
   private volatile boolean closed;
@@ -49,12 +59,21 @@ public final class Transactions implements AutoCloseable {
    * connection turns out to have been lost while it lay idle.
    */
   public <T> T run(Work<T> work) {
+    return run(work, new Doubt());
+  }
+
+  /**
+   * As {@link #run(Work)}.
+   *
+   * @param doubt of what is done again in {@code work}
+   */
+  public <T> T run(Work<T> work, Doubt doubt) {
     long startedAt = System.nanoTime();
     Semaphore turn = database.dialect().turn();
     // without a turn after 5 s the file will be found busy
     boolean ours = turn == null || Uninterruptibly.tryAcquire(turn, PATIENCE_NANOS);
     try {
-      return run(work, startedAt);
+      return run(work, doubt, startedAt);
     } finally {
       if (turn != null && ours) {
         turn.release();
@@ -62,8 +81,7 @@ public final class Transactions implements AutoCloseable {
     }
   }
 
-  private <T> T run(Work<T> work, long startedAt) {
-    boolean changedNothing = true; // in any try
+  private <T> T run(Work<T> work, Doubt doubt, long startedAt) {
     while (true) {
       boolean kept = session != null;
       long triedAt = System.nanoTime();
@@ -73,12 +91,15 @@ public final class Transactions implements AutoCloseable {
         return work.runAndCommit(open);
       } catch (SQLException e) {
         boolean unsent = session == null || !session.hasWritten();
-        changedNothing &= session == null || session.hasChangedNothing();
         Dialect.Failure failure = database.classify(e);
-        if (failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED) {
+        boolean undone = failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED;
+        if (!undone) {
+          doubt.add(session);
+        }
+        if (undone || failure == Dialect.Failure.INTERRUPTED) {
           rollBack();
           if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
-            throw database.explain(e, true);
+            throw database.explain(e, !doubt.any);
           }
           tally.repeats();
           LockSupport.parkNanos(
@@ -88,7 +109,7 @@ public final class Transactions implements AutoCloseable {
         evict();
         boolean atOnce = System.nanoTime() - triedAt < AT_ONCE_NANOS;
         if (failure != Dialect.Failure.UNAVAILABLE || !kept || !unsent || !atOnce) {
-          throw database.explain(e, changedNothing);
+          throw database.explain(e, !doubt.any);
         }
         tally.repeats();
       } catch (RuntimeException e) {
@@ -96,12 +117,12 @@ public final class Transactions implements AutoCloseable {
         throw e;
       } catch (
           Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
-        changedNothing &= session == null || session.hasChangedNothing();
+        doubt.add(session);
         evict();
         String what = database.describe() + ": the JVM failed: " + e;
-        throw changedNothing
-            ? new StoreException(what, e)
-            : new StoreUnavailableException(what + "; the outcome is unknown", e);
+        throw doubt.any
+            ? new StoreUnavailableException(what + "; the outcome is unknown", e)
+            : new StoreException(what, e);
       }
     }
   }
