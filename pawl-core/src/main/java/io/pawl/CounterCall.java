@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One question about counters on its way to the store, repeated until it is answered or the
- * client's patience is over. Changes are repeated under their id, which the store applies once.
+ * client's patience is over, which counts from when this is made. Changes are repeated under their
+ * id, which the store applies once.
  *
  * <p>An answer is awaited however long the store takes, which its own timeout bounds; patience
  * decides only whether it is asked again. The mutex is held for state only.
@@ -39,6 +40,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   private final String counter;
   private final @Nullable OperationId id;
   private final Question<A> question;
+  private final long askedAt;
   private final CompletableFuture<A> answer = new CompletableFuture<>();
 
   /** Completes when whoever asked will hear of the answer, though the client should close. */
@@ -50,7 +52,6 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   private boolean over;
   private boolean doubtful;
   private int failures;
-  private long askingSince;
   private @Nullable StoreException lastFailure;
 
   /**
@@ -61,6 +62,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     this.counter = counter;
     this.id = id;
     this.question = question;
+    this.askedAt = engine.time().nanos();
   }
 
   @Override
@@ -125,9 +127,6 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
       }
       asking = true;
       repeated = failures > 0;
-      if (!repeated) {
-        askingSince = engine.time().nanos();
-      }
     } finally {
       mutex.unlock();
     }
@@ -162,7 +161,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
 
   /** Before the next try; negative where there is none. */
   private long pauseNanos(StoreException cause) {
-    long spent = engine.time().nanos() - askingSince;
+    long spent = engine.time().nanos() - askedAt;
     boolean again =
         cause instanceof StoreUnavailableException
             && !repeatsNoMore

@@ -3,6 +3,7 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.counter.Change;
 import io.pawl.counter.Update;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
@@ -19,6 +20,7 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,8 @@ class PatienceTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+  private static final int STORE_THREADS = 16;
+
   private final SlowStore store = new SlowStore();
   private final Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(PATIENCE));
 
@@ -44,6 +48,25 @@ class PatienceTest {
         .isInstanceOf(StoreUnavailableException.class);
 
     assertThat(store.changes).hasValue(1);
+    pawl.close();
+  }
+
+  /** As many as there are threads for the store, and one more, which waits for one of them. */
+  @Test
+  void aCountersPatienceCountsWhileItsQuestionWaitsForAThread() {
+    store.slowChanges = STORE_THREADS;
+    store.failingChanges = STORE_THREADS + 1;
+    List<CompletableFuture<Change>> changes = new ArrayList<>();
+    for (int i = 0; i <= STORE_THREADS; i++) {
+      changes.add(pawl.counter("stock").async().add(1));
+    }
+
+    for (CompletableFuture<Change> change : changes) {
+      assertThatThrownBy(() -> change.get(60, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(StoreUnavailableException.class);
+    }
+
+    assertThat(store.changes).hasValue(STORE_THREADS + 1);
     pawl.close();
   }
 
@@ -58,20 +81,22 @@ class PatienceTest {
     pawl.close();
   }
 
-  /** Blocks, as JDBC does: its first change and its first withdrawal fail after the patience. */
+  /** Blocks, as JDBC does: its first changes and its first withdrawal fail after the patience. */
   private static final class SlowStore implements LockStore, CounterStore {
 
     private final MemoryStore memory = new MemoryStore();
     private final AtomicInteger changes = new AtomicInteger();
     private final AtomicInteger withdrawals = new AtomicInteger();
+    private volatile int slowChanges = 1;
+    private volatile int failingChanges = 1;
     private final CountDownLatch closed = new CountDownLatch(1);
 
     /** Whether the call of {@code close} had returned before the second withdrawal was answered. */
     private final CompletableFuture<Boolean> closedFirst = new CompletableFuture<>();
 
-    private static <T> CompletionStage<T> failsAfterThePatience() {
+    private static <T> CompletionStage<T> failsAfter(Duration time) {
       long start = System.nanoTime();
-      while (System.nanoTime() - start <= PATIENCE.toNanos()) {
+      while (System.nanoTime() - start <= time.toNanos()) {
         Thread.onSpinWait();
       }
       return CompletableFuture.failedFuture(StoreUnavailableException.unsent("locked", null));
@@ -80,7 +105,7 @@ class PatienceTest {
     @Override
     public CompletionStage<Void> withdraw(Claim claim) {
       if (withdrawals.getAndIncrement() == 0) {
-        return failsAfterThePatience();
+        return failsAfter(PATIENCE);
       }
       try {
         closedFirst.complete(closed.await(PATIENCE.toMillis() / 2, TimeUnit.MILLISECONDS));
@@ -92,7 +117,13 @@ class PatienceTest {
 
     @Override
     public CompletionStage<CounterAnswer> apply(CounterRequest request) {
-      return changes.getAndIncrement() == 0 ? failsAfterThePatience() : memory.apply(request);
+      int before = changes.getAndIncrement();
+      if (before < slowChanges) {
+        return failsAfter(PATIENCE.multipliedBy(2));
+      }
+      return before < failingChanges
+          ? CompletableFuture.failedFuture(StoreUnavailableException.unsent("locked", null))
+          : memory.apply(request);
     }
 
     @Override
