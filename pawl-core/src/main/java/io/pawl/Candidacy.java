@@ -4,6 +4,7 @@ import io.pawl.concurrent.Interruptible;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Engine;
+import io.pawl.error.LeaseLostException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +43,9 @@ public final class Candidacy implements AutoCloseable {
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final ReentrantLock mutex = new ReentrantLock();
   private volatile @Nullable Leadership leadership;
+
+  /** Whether the last failure was the body's. Used by the candidacy's thread alone. */
+  private boolean bodyFailed;
 
   Candidacy(
       Engine engine,
@@ -148,6 +152,8 @@ public final class Candidacy implements AutoCloseable {
             log.error("leading '{}' failed, standing again in {} ms", lock.name(), pause, e);
             pause(pause);
             pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
+          } else if (bodyFailed) {
+            log.error("leading '{}' failed", lock.name(), e);
           }
         }
       }
@@ -171,6 +177,7 @@ public final class Candidacy implements AutoCloseable {
   private boolean leadOnce() throws Exception {
     Interruptible work = new Interruptible(engine.time());
     boolean interrupted = false;
+    bodyFailed = false;
     try (Lease lease = lock.acquire()) {
       if (!begin(lease, work)) {
         return true;
@@ -180,7 +187,7 @@ public final class Candidacy implements AutoCloseable {
       } finally {
         interrupted = end(work);
       }
-    } catch (Exception e) {
+    } catch (InterruptedException | LeaseLostException e) {
       if (!interrupted) {
         throw e;
       }
@@ -192,8 +199,10 @@ public final class Candidacy implements AutoCloseable {
   private void lead(Lease lease, Interruptible work) throws Exception {
     lease.loan().loss().hook(() -> lost(lease, work));
     Watch watch = new Watch(lease, work);
+    bodyFailed = true;
     try {
       body.run(lease);
+      bodyFailed = false;
     } finally {
       watch.stop();
     }

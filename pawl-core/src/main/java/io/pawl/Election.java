@@ -95,9 +95,10 @@ public final class Election {
    * <ul>
    *   <li>returns by itself, the candidacy ends;
    *   <li>was interrupted, since its lease is about to be lost or it {@linkplain Candidacy#resign
-   *       resigned}, the candidate stands again, behind the others;
-   *   <li>throws, the exception is logged, and the candidate stands again after a pause of 1 s,
-   *       which doubles up to 30 s each time that happens in a row.
+   *       resigned}, and returns or throws {@link InterruptedException} or {@link
+   *       io.pawl.error.LeaseLostException}, the candidate stands again, behind the others;
+   *   <li>throws anything else, the exception is logged, and the candidate stands again after a
+   *       pause of 1 s, which doubles up to 30 s each time that happens in a row.
    * </ul>
    *
    * After a failure of the store the candidate asks again in the same way.
