@@ -67,6 +67,9 @@ import org.jspecify.annotations.Nullable;
 public final class SqlStore
     implements QuorumNode, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
 
+  /** How much longer the pause after a step of pruning is than the step. */
+  private static final long PRUNE_PAUSE = 3;
+
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final Database database;
@@ -333,7 +336,10 @@ public final class SqlStore
     }
   }
 
-  /** In steps, each followed by a pause of its own length, so that others get at the counter. */
+  /**
+   * In steps, each followed by a pause three times as long, so that others get at the counter. A
+   * database that is busy with what was removed before makes the steps slower, and so the pauses.
+   */
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return CompletableFuture.supplyAsync(() -> prune(counter, before.toEpochMilli()), keeper);
@@ -348,7 +354,7 @@ public final class SqlStore
       removed += step.removed();
       line = step.lastLine();
       if (line != null) {
-        LockSupport.parkNanos(System.nanoTime() - startedAt);
+        LockSupport.parkNanos(PRUNE_PAUSE * (System.nanoTime() - startedAt));
       }
     }
     return removed;
