@@ -8,9 +8,13 @@ import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis or Valkey server: {@code RedisServer.setup().password("secret").start()}. */
@@ -29,6 +33,7 @@ public final class RedisServer extends ServerProcess {
   private final boolean sentinel;
   private final @Nullable String password;
   private final @Nullable Certificates certificates;
+  private final @Nullable Path clockLibrary;
 
   private RedisServer(Setup setup) {
     super(setup.sentinel ? "sentinel" : setup.flavour.program());
@@ -37,6 +42,8 @@ public final class RedisServer extends ServerProcess {
       this.sentinel = setup.sentinel;
       this.password = setup.password;
       this.certificates = setup.tls ? setup.certificates(folder()) : null;
+      this.clockLibrary = setup.movableClock ? clockLibrary() : null;
+      Files.writeString(clockFile(), "+0");
       Files.write(configFile(), config(setup));
     } catch (IOException e) {
       close();
@@ -44,6 +51,51 @@ public final class RedisServer extends ServerProcess {
     } catch (RuntimeException e) {
       close();
       throw e;
+    }
+  }
+
+  private static Path clockLibrary() throws IOException {
+    Path libraries = ServerProgram.of("faketime").resolveSibling("../lib").normalize();
+    try (Stream<Path> files = Files.walk(libraries, 3)) {
+      return files
+          .filter(file -> file.endsWith("faketime/libfaketimeMT.so.1"))
+          .findFirst()
+          .orElseThrow(() -> new ServerException("no libfaketimeMT.so.1 below " + libraries));
+    }
+  }
+
+  private Path clockFile() {
+    return folder().resolve("clock");
+  }
+
+  @Override
+  Map<String, String> environment() {
+    return clockLibrary == null
+        ? Map.of()
+        : Map.of(
+            "LD_PRELOAD",
+            clockLibrary.toString(),
+            "FAKETIME_TIMESTAMP_FILE",
+            clockFile().toString(),
+            "FAKETIME_NO_CACHE",
+            "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC",
+            "1");
+  }
+
+  /**
+   * Moves the clock of a server {@linkplain Setup#movableClock set up} for it to {@code ahead} of
+   * this machine's, at once, as an administrator or a broken time service does.
+   */
+  public void moveClock(Duration ahead) {
+    if (clockLibrary == null) {
+      throw new IllegalStateException(this + " was set up without a movable clock");
+    }
+    try {
+      Path next = Files.writeString(folder().resolve("clock.next"), "+" + ahead.toSeconds());
+      Files.move(next, clockFile(), StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -64,6 +116,7 @@ public final class RedisServer extends ServerProcess {
     private boolean persistent;
     private boolean tls;
     private boolean cluster;
+    private boolean movableClock;
     private @Nullable String password;
     private @Nullable RedisServer primary;
     private @Nullable RedisServer sameCertificate;
@@ -96,6 +149,12 @@ public final class RedisServer extends ServerProcess {
       List<String> words = new ArrayList<>(List.of("user", name, "on", ">" + password));
       words.addAll(List.of(rules));
       lines.add(line(words));
+      return this;
+    }
+
+    /** Gives the server a clock of its own; see {@link RedisServer#moveClock}. */
+    public Setup movableClock() {
+      movableClock = true;
       return this;
     }
 

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -44,6 +45,11 @@ public abstract class ServerProcess implements AutoCloseable {
 
   /** The command that starts the server in the foreground. */
   abstract List<String> command();
+
+  /** What the server's environment has besides this process'. */
+  Map<String, String> environment() {
+    return Map.of();
+  }
 
   /** Whether the server serves; asked again and again after a start. */
   abstract boolean answers() throws IOException;
@@ -141,13 +147,14 @@ public abstract class ServerProcess implements AutoCloseable {
   /** Starts the process and returns once it answers. */
   final void launch() {
     try {
-      Process started =
+      ProcessBuilder builder =
           new ProcessBuilder(command())
               .directory(folder.toFile())
               .redirectInput(ProcessBuilder.Redirect.from(NO_INPUT.toFile()))
               .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
-              .start();
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()));
+      builder.environment().putAll(environment());
+      Process started = builder.start();
       process = started;
       guard.watch(started.pid());
     } catch (IOException e) {

@@ -205,6 +205,7 @@ case $name in
     server 17 trixie postgresql-17 $bin/postgres '(PostgreSQL) 17.' $bin/initdb
     ;;
   pgbouncer) server 1.24 trixie pgbouncer usr/sbin/pgbouncer 'PgBouncer 1.24' ;;
+  faketime) server 0.9 bookworm faketime usr/bin/faketime 'Version 0.9.' ;;
   etcd) server 3.5 trixie etcd-server usr/bin/etcd 'etcd Version: 3.5.' ;;
   *)
     echo "pawl-servers: no server is called '$name'" >&2

@@ -29,6 +29,25 @@ class RedisServerTest {
   }
 
   @Test
+  void aClockMovesAtOnceAndThatOfOthersStays() {
+    try (RedisServer server = RedisServer.setup().movableClock().start();
+        RedisServer other = RedisServer.start()) {
+      assertThat(seconds(server) - seconds(other)).isBetween(-60L, 60L);
+
+      server.moveClock(Duration.ofHours(1));
+
+      assertThat(seconds(server) - seconds(other)).isBetween(3_540L, 3_660L);
+      assertThatThrownBy(() -> other.moveClock(Duration.ofHours(1)))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  private static long seconds(RedisServer server) {
+    return Long.parseLong(
+        String.valueOf(server.list("EVAL", "return redis.call('TIME')", "0").get(0)));
+  }
+
+  @Test
   void pausedServerAnswersOnlyOnceItGoesOn() throws IOException {
     try (RedisServer server = RedisServer.start();
         RespConnection connection = server.connect()) {
