@@ -27,6 +27,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Locks as a majority of the nodes shows them. */
@@ -109,19 +110,22 @@ final class QuorumInspection {
     private final List<ClaimView> held = new ArrayList<>();
     private final List<ClaimView> waiting = new ArrayList<>();
 
-    /** What most of those that hold it say. */
-    private ClaimView mostly() {
-      ClaimView best = held.get(0);
-      long most = 0;
-      for (ClaimView each : held) {
-        long same = held.stream().filter(other -> other.token() == each.token()).count();
-        if (same > most) {
-          best = each;
-          most = same;
-        }
-      }
-      return best;
+    /**
+     * What its holder was told: the largest token that a majority has granted or passed. A node
+     * that was raised needlessly shows more, one that is not raised yet less.
+     */
+    private ClaimView told(int majority) {
+      held.sort((one, other) -> Long.compare(other.token(), one.token()));
+      return held.get(majority - 1);
     }
+
+    private boolean has(long token) {
+      return held.stream().anyMatch(each -> covers(each, token));
+    }
+  }
+
+  private static boolean covers(ClaimView claim, long token) {
+    return claim.token() <= token && token <= claim.lastToken();
   }
 
   private LockView merged(List<LockView> views) {
@@ -131,7 +135,7 @@ final class QuorumInspection {
     sights.forEach(
         (id, sight) -> {
           if (sight.held.size() >= majority) {
-            holders.add(with(id, sight.mostly(), true));
+            holders.add(with(id, sight.told(majority), true));
           } else if (sight.held.size() + sight.waiting.size() >= majority) {
             ClaimView some = sight.waiting.isEmpty() ? sight.held.get(0) : sight.waiting.get(0);
             waiters.add(with(id, some, false));
@@ -187,22 +191,33 @@ final class QuorumInspection {
         view.holder());
   }
 
-  /** Nodes that the holder took back have other tokens for the hold: it is found by its id. */
+  /**
+   * Nodes may have other tokens for a hold than its holder was told. It is found by any of them,
+   * and by its id at each node.
+   */
   CompletionStage<Boolean> evict(String lock, long token) {
-    return show(lock)
+    return this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
         .thenCompose(
-            view -> {
-              ClaimId holder =
-                  view.stream()
-                      .flatMap(known -> known.holders().stream())
-                      .filter(each -> each.token() <= token && token <= each.lastToken())
-                      .map(ClaimView::id)
-                      .findFirst()
-                      .orElse(null);
-              return holder == null
-                  ? CompletableFuture.completedFuture(false)
-                  : evict(lock, holder);
+            answers -> {
+              List<LockView> views = answers.stream().flatMap(Optional::stream).toList();
+              return holder(views, token)
+                  .map(id -> evict(lock, id))
+                  .orElse(CompletableFuture.completedFuture(false));
             });
+  }
+
+  private Optional<ClaimId> holder(List<LockView> views, long token) {
+    Map<ClaimId, Sight> sights = sights(views);
+    sights.values().removeIf(sight -> sight.held.size() < majority);
+    return first(sights, sight -> covers(sight.told(majority), token))
+        .or(() -> first(sights, sight -> sight.has(token)));
+  }
+
+  private static Optional<ClaimId> first(Map<ClaimId, Sight> sights, Predicate<Sight> wanted) {
+    return sights.entrySet().stream()
+        .filter(each -> wanted.test(each.getValue()))
+        .map(Map.Entry::getKey)
+        .findFirst();
   }
 
   private CompletionStage<Boolean> evict(String lock, ClaimId holder) {

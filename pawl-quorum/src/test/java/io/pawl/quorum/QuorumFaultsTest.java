@@ -10,6 +10,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
@@ -37,7 +38,9 @@ class QuorumFaultsTest {
   private static final Duration LEASE = Duration.ofSeconds(20);
   private static final AtomicLong numbers = new AtomicLong();
 
-  private final RedisNodes nodes = new RedisNodes(3, "longestLease=20s&nodeTimeout=2s");
+  private final RedisNodes nodes =
+      new RedisNodes(
+          3, "longestLease=20s&nodeTimeout=2s", () -> RedisServer.setup().movableClock().start());
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @AfterEach
@@ -320,5 +323,28 @@ class QuorumFaultsTest {
     }
     assertThat(served).hasValue(100);
     assertThat(together).hasValue(1);
+  }
+
+  @Test
+  void p1_oneHolder_p2_growingTokens_thoughAClockLeapsAndComesBack() {
+    QuorumStore here = client();
+    QuorumStore there = client();
+    Claim holder = claim("leap", false);
+    Standing.Held first = take(here, holder);
+    await().until(() -> isHeldAt(0, "leap") && isHeldAt(1, "leap") && isHeldAt(2, "leap"));
+
+    nodes.server(2).moveClock(Duration.ofHours(1));
+
+    assertThat(attempt(there, claim("leap", false))).isEqualTo(Standing.GONE);
+    await().until(() -> renew(here, holder) instanceof Standing.Held && isHeldAt(2, "leap"));
+    answer(here.withdraw(holder));
+    Claim next = claim("leap", true);
+    Standing.Held second = take(there, next);
+    assertThat(second.token()).isGreaterThan(first.lastToken());
+
+    nodes.server(2).moveClock(Duration.ZERO);
+
+    answer(there.withdraw(next));
+    assertThat(take(here, claim("leap", true)).token()).isGreaterThan(second.lastToken());
   }
 }

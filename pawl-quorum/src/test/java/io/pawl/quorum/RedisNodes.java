@@ -6,6 +6,7 @@ import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Servers that are nodes of one quorum, and vote from the beginning. */
@@ -18,9 +19,13 @@ final class RedisNodes implements AutoCloseable {
    * @param options of the URL, after its question mark
    */
   RedisNodes(int count, String options) {
+    this(count, options, RedisServer::start);
+  }
+
+  RedisNodes(int count, String options, Supplier<RedisServer> node) {
     this.options = options;
     for (int i = 0; i < count; i++) {
-      servers.add(RedisServer.start());
+      servers.add(node.get());
     }
     try (QuorumStore store = open()) {
       store.initialize();

@@ -1,0 +1,24 @@
+package io.pawl.quorum;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class FiveRedisContractsTest extends QuorumContracts {
+
+  private static RedisNodes nodes;
+
+  @BeforeAll
+  static void start() {
+    nodes = new RedisNodes(5, OPTIONS);
+  }
+
+  @AfterAll
+  static void stop() {
+    nodes.close();
+  }
+
+  @Override
+  protected String url() {
+    return nodes.url();
+  }
+}

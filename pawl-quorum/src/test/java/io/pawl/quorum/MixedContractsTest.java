@@ -1,0 +1,45 @@
+package io.pawl.quorum;
+
+import io.pawl.servers.MySqlServer;
+import io.pawl.servers.PostgresServer;
+import io.pawl.servers.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** Three kinds of server, which share no kind of failure. */
+class MixedContractsTest extends QuorumContracts {
+
+  private static RedisServer redis;
+  private static MySqlServer mySql;
+  private static PostgresServer postgres;
+
+  @BeforeAll
+  static void start() {
+    redis = RedisServer.start();
+    mySql =
+        MySqlServer.start(
+            MySqlServer.Flavour.MYSQL, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0");
+    postgres = PostgresServer.start("fsync=off");
+    try (QuorumStore store = RedisNodes.open(nodes())) {
+      store.initialize();
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    redis.close();
+    mySql.close();
+    postgres.close();
+  }
+
+  private static String nodes() {
+    String user = "?user=" + MySqlServer.USER + "&password=" + MySqlServer.PASSWORD;
+    return String.join(
+        "|", "quorum:?" + OPTIONS, redis.url(), mySql.jdbcUrl() + user, postgres.jdbcUrl() + user);
+  }
+
+  @Override
+  protected String url() {
+    return nodes();
+  }
+}
