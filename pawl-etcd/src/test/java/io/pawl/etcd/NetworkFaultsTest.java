@@ -14,14 +14,17 @@ import io.pawl.servers.Direction;
 import io.pawl.servers.EtcdServer;
 import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -224,6 +227,29 @@ class NetworkFaultsTest {
       lease.close();
 
       next.get(20, TimeUnit.SECONDS).orElseThrow().close();
+    }
+  }
+
+  /** They travel together as one transaction, in which the question comes first. */
+  @Test
+  void p6_someoneGetsIn_aBellRingsForAReleaseThatTravelsWithTheWaitersQuestion() {
+    proxy.delay(Direction.TO_SERVER, Duration.ofMillis(30));
+    for (int i = 0; i < 30; i++) {
+      Claim holds = seam.claim("together");
+      Claim waits = seam.claim("together");
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      seam.take(holds);
+      assertThat(seam.attempt(waits, bell::complete)).isInstanceOf(Standing.Waiting.class);
+      for (int connection = 0; connection < 4; connection++) {
+        store.withdraw(seam.claim("busy" + connection));
+      }
+      CompletionStage<Map<ClaimId, Standing>> question = store.renew(List.of(waits));
+      seam.withdraw(holds);
+
+      if (Seam.answer(question).get(waits.id()) instanceof Standing.Waiting) {
+        await().atMost(20, TimeUnit.SECONDS).until(bell::isDone);
+      }
+      seam.withdraw(waits);
     }
   }
 

@@ -2,36 +2,57 @@ package io.pawl.etcd.gateway;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * The answer to a transaction.
  *
  * @param succeeded whether the conditions held
- * @param revision the store's revision when it was done
+ * @param revision the store's revision that the operations saw last, or made. Of several
+ *     transactions that travelled together, one that only read saw the revision before that of
+ *     their changes, unless a change stood before it
  * @param results of the operations that were done, in their order
  */
 public record TxnReply(boolean succeeded, long revision, List<Result> results) {
 
   /** What one operation brought; fields of other operations are empty. */
-  public record Result(List<KeyValue> found, long deleted, TxnReply nested) {}
+  public record Result(List<KeyValue> found, long deleted, TxnReply nested, long revision) {}
 
   private static final TxnReply NONE = new TxnReply(false, 0, List.of());
 
   static TxnReply of(Map<String, Object> reply, long outerRevision) {
-    long revision = Math.max(outerRevision, Json.number(Json.object(reply, "header"), "revision"));
+    long known = revision(reply);
     List<Result> results =
-        Json.objects(reply, "responses").stream().map(each -> result(each, revision)).toList();
+        Json.objects(reply, "responses").stream()
+            .map(each -> result(each, Math.max(known, outerRevision)))
+            .toList();
+    long revision =
+        known != 0
+            ? known
+            : results.stream().mapToLong(Result::revision).max().orElse(outerRevision);
     return new TxnReply(Json.flag(reply, "succeeded"), revision, results);
   }
 
-  private static Result result(Map<String, Object> response, long revision) {
+  /** Nested transactions have a header without a revision. */
+  private static long revision(Map<String, Object> reply) {
+    return Json.number(Json.object(reply, "header"), "revision");
+  }
+
+  private static Result result(Map<String, Object> response, long outerRevision) {
     Map<String, Object> range = Json.object(response, "response_range");
-    Map<String, Object> nested = Json.object(response, "response_txn");
+    Map<String, Object> put = Json.object(response, "response_put");
     Map<String, Object> deletion = Json.object(response, "response_delete_range");
+    Map<String, Object> nested = Json.object(response, "response_txn");
+    TxnReply inner = nested.isEmpty() ? NONE : of(nested, outerRevision);
+    long revision =
+        LongStream.of(inner.revision, revision(range), revision(put), revision(deletion))
+            .max()
+            .orElseThrow();
     return new Result(
         Json.objects(range, "kvs").stream().map(KeyValue::of).toList(),
         Json.number(deletion, "deleted"),
-        nested.isEmpty() ? NONE : of(nested, revision));
+        inner,
+        revision == 0 ? outerRevision : revision);
   }
 
   /** Returns what the operation at {@code index} found. */
