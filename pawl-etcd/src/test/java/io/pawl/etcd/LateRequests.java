@@ -29,6 +29,8 @@ final class LateRequests implements AutoCloseable {
   private volatile Predicate<String> keepsBack = NONE;
   private volatile int status;
   private volatile String message = "";
+  private volatile String strange = "";
+  private volatile boolean closes;
 
   LateRequests(EtcdServer server) throws IOException {
     this.server = server;
@@ -42,8 +44,19 @@ final class LateRequests implements AutoCloseable {
     return "etcd://127.0.0.1:" + http.getAddress().getPort() + "?timeout=1s";
   }
 
+  int port() {
+    return http.getAddress().getPort();
+  }
+
   private void handle(HttpExchange exchange) throws IOException {
     try (exchange) {
+      if (closes) {
+        exchange.getResponseHeaders().set("Connection", "close");
+      }
+      if (!strange.isEmpty()) {
+        answer(exchange, 200, strange);
+        return;
+      }
       String path = exchange.getRequestURI().getPath();
       String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
       if (path.equals("/v3/kv/txn") && keepsBack.test(body)) {
@@ -78,6 +91,16 @@ final class LateRequests implements AutoCloseable {
     message = text;
     status = code;
     keepBack();
+  }
+
+  /** Something else listens at its address: it answers all requests so, with status 200. */
+  void becomes(String text) {
+    strange = text;
+  }
+
+  /** It closes each connection behind its next answer, and says so there. */
+  void closeConnections() {
+    closes = true;
   }
 
   /** Whether something was kept back. */

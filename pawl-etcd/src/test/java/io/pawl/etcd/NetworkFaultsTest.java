@@ -18,6 +18,10 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -250,6 +254,82 @@ class NetworkFaultsTest {
         await().atMost(20, TimeUnit.SECONDS).until(bell::isDone);
       }
       seam.withdraw(waits);
+    }
+  }
+
+  @Test
+  void aServerThatClosesConnectionsBehindItsAnswersIsNoFault() throws Exception {
+    try (LateRequests member = new LateRequests(server);
+        EtcdStore through = EtcdStore.connect(member.url())) {
+      Seam here = new Seam(through);
+      member.closeConnections();
+      for (int i = 0; i < 20; i++) {
+        Claim claim = here.claim("closing");
+        here.take(claim);
+        here.withdraw(claim);
+      }
+    }
+  }
+
+  @Test
+  void aMemberWhoseAddressIsSomethingElsesIsAskedNoMore() throws Exception {
+    for (int i = 0; i < 8; i++) { // a client begins with either
+      try (LateRequests member = new LateRequests(server);
+          EtcdStore through =
+              EtcdStore.connect(
+                  "etcd://127.0.0.1:"
+                      + member.port()
+                      + ","
+                      + server.host()
+                      + ":"
+                      + server.port())) {
+        Seam here = new Seam(through);
+        member.becomes("hello");
+        untilItAnswers(() -> here.withdraw(here.claim("elsewhere")));
+      }
+    }
+  }
+
+  @Test
+  void aBalancerWithoutAMemberIsNoMistakeInTheConfigurationOfTls() throws Exception {
+    try (EtcdServer secure = EtcdServer.startWithTls(Urls.QUICK);
+        FaultProxy balancer = FaultProxy.before(secure);
+        EtcdStore through =
+            EtcdStore.connect(
+                "etcds://localhost:"
+                    + balancer.port()
+                    + "?timeout=1s&trustPem="
+                    + secure.certificates().certificatePem())) {
+      Seam here = new Seam(through);
+      balancer.refuse();
+      balancer.reset();
+      try (ServerSocket closing = new ServerSocket()) {
+        closing.setReuseAddress(true);
+        closing.bind(new InetSocketAddress(balancer.host(), balancer.port()));
+        Thread accepts = new Thread(() -> closeEach(closing));
+        accepts.start();
+        for (int i = 0; i < 3; i++) {
+          assertThatThrownBy(() -> here.attempt(here.claim("balanced")))
+              .isInstanceOf(StoreUnavailableException.class);
+        }
+        closing.close();
+        accepts.join();
+      }
+      balancer.heal();
+      untilItAnswers(() -> here.take(here.claim("afterwards")));
+    }
+  }
+
+  private static void closeEach(ServerSocket server) {
+    byte[] hello = new byte[16_384];
+    while (!server.isClosed()) {
+      try (Socket client = server.accept()) {
+        if (client.getInputStream().read(hello) < 0) {
+          throw new IOException("nothing was said");
+        }
+      } catch (IOException e) {
+        // the next one follows, unless this is the end
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
+import java.io.EOFException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -111,9 +112,12 @@ public final class Failures {
         what() + "did not answer at " + endpoint + ": " + cause.getMessage(), cause);
   }
 
-  /** Nothing was sent. */
+  /**
+   * Nothing was sent. A connection that ended before both sides had agreed on TLS says nothing of
+   * TLS: so does a balancer whose member is down.
+   */
   StoreException unreachable(@Nullable Endpoint endpoint, @Nullable Exception cause) {
-    if (cause instanceof SSLException) {
+    if (cause instanceof SSLException && !(cause.getCause() instanceof EOFException)) {
       return new StoreConfigurationException(
           what()
               + "and this client do not agree on TLS at "

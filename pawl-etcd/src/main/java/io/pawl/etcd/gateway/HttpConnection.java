@@ -39,6 +39,7 @@ final class HttpConnection implements AutoCloseable {
   private final byte[] buffer = new byte[16 << 10];
   private int position;
   private int filled;
+  private boolean last;
 
   private HttpConnection(Endpoint endpoint, WriteLimits limits, Socket plain, Socket socket)
       throws IOException {
@@ -103,6 +104,11 @@ final class HttpConnection implements AutoCloseable {
     return endpoint;
   }
 
+  /** Whether the server has said that it closes the connection behind its last answer. */
+  boolean isLast() {
+    return last;
+  }
+
   /** Sends a request and reads the answer, at the latest until {@code deadline}. */
   Response exchange(String method, String path, String body, @Nullable String token, long deadline)
       throws IOException {
@@ -161,6 +167,7 @@ final class HttpConnection implements AutoCloseable {
     if (!line.matches("HTTP/1\\.[01] \\d{3}( .*)?")) {
       throw new IOException("the answer is not HTTP/1.1");
     }
+    last = line.startsWith("HTTP/1.0");
     return Integer.parseInt(line.substring(9, 12));
   }
 
@@ -175,6 +182,7 @@ final class HttpConnection implements AutoCloseable {
       if (lower.startsWith("content-length:")) {
         length = number(lower.substring(15).strip(), 10);
       }
+      last |= lower.startsWith("connection:") && lower.endsWith("close");
       chunked |= lower.startsWith("transfer-encoding:") && lower.endsWith("chunked");
       if (++count > 100) {
         throw new IOException("the answer has more than 100 headers");

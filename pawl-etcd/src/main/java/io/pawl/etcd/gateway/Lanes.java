@@ -199,7 +199,14 @@ final class Lanes implements AutoCloseable {
               stale == null
                   ? gateway.token(open, deadline)
                   : reauthenticated(open, stale, deadline);
+          if (open.isLast()) {
+            disconnect();
+            continue;
+          }
           response = open.exchange("POST", first.path(), body, used, deadline);
+          if (open.isLast()) {
+            disconnect();
+          }
         } catch (IOException e) {
           disconnect();
           gateway.endpoints().failed(open.endpoint());
@@ -210,15 +217,21 @@ final class Lanes implements AutoCloseable {
           }
           throw failures.silent(open.endpoint(), e);
         }
+        StoreException refusal;
         if (response.status() == 200) {
-          gateway.endpoints().reached();
-          answeredAt = System.nanoTime();
-          answered = true;
-          Map<String, Object> reply = parsed(response.body());
-          gateway.answered(reply);
-          return reply;
+          try {
+            Map<String, Object> reply = parsed(response.body());
+            gateway.endpoints().reached();
+            answeredAt = System.nanoTime();
+            answered = true;
+            gateway.answered(reply);
+            return reply;
+          } catch (StoreException inTheBody) {
+            refusal = inTheBody;
+          }
+        } else {
+          refusal = failures.refused(response.status(), response.body(), first.path());
         }
-        StoreException refusal = failures.refused(response.status(), response.body(), first.path());
         if (Gateway.isTokenInvalid(refusal) && mayAuthenticate) {
           mayAuthenticate = false;
           stale = used == null ? "" : used;
