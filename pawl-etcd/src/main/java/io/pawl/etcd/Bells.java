@@ -57,8 +57,12 @@ final class Bells {
   /**
    * @param blocker whose end is waited for, null for any
    * @param first whether nobody stands before the blocker
+   * @param revision at which it was read
+   * @param lookedFor the later revision of which the watch had told then, for which it is read
+   *     again; 0 if there was none
    */
-  private record Waiter(LocalClaim local, @Nullable String blocker, boolean first, long revision) {}
+  private record Waiter(
+      LocalClaim local, @Nullable String blocker, boolean first, long revision, long lookedFor) {}
 
   private static final class Lock {
     final Map<ClaimId, Waiter> waiters = new LinkedHashMap<>();
@@ -106,15 +110,19 @@ final class Bells {
         lock = new Lock();
         locks.put(local.lock(), lock);
       }
-      Waiter waiter = new Waiter(local, waits.blocker(), waits.first(), waits.revision());
-      lock.waiters.put(local.claim.id(), waiter);
       BellStream wide = wideStream;
       if (lock.stream == null && wide != null) {
         lock.stream = wide;
       }
       BellStream stream = lock.stream;
       long told = stream != null && stream.wide ? stream.toldOf(local.lock()) : lock.told;
-      ahead = told > waits.revision();
+      boolean isBehind = stream != null && told > waits.revision();
+      Waiter last = lock.waiters.get(local.claim.id());
+      // what was read for the sake of that revision is not before it, unless revisions went back
+      ahead = isBehind && (last == null || last.lookedFor != told);
+      Waiter waiter =
+          new Waiter(local, waits.blocker(), waits.first(), waits.revision(), isBehind ? told : 0);
+      lock.waiters.put(local.claim.id(), waiter);
       if (stream == null) {
         boolean isNew = pending.add(local.lock());
         lock.from = isNew ? waits.revision() + 1 : Math.min(lock.from, waits.revision() + 1);
@@ -198,6 +206,7 @@ final class Bells {
       Lock lock = locks.get(name);
       if (lock != null) {
         lock.stream = stream;
+        lock.told = lock.from - 1; // of what was before, the stream tells nothing
         first = Math.min(first, lock.from);
         watches.add(new Watch(keys.claims(name), true, lock.from, false));
         watches.add(new Watch(keys.kind(name), false, lock.from, true));

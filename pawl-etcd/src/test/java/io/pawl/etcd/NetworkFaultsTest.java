@@ -334,6 +334,47 @@ class NetworkFaultsTest {
   }
 
   @Test
+  void aClusterWhoseRevisionWentBackIsNotAskedWithoutEnd() throws Exception {
+    try (EtcdServer restored = EtcdServer.start(Urls.QUICK);
+        EtcdStore there = EtcdStore.connect(Urls.of(restored))) {
+      for (int i = 0; i < 1_500; i++) {
+        ServerFaultsTest.put(server, "other", "value");
+      }
+      List<Claim> queue = new ArrayList<>();
+      List<CompletableFuture<Standing>> bells = new ArrayList<>();
+      Claim first = other.claim("back");
+      other.take(first);
+      for (int i = 0; i < 4; i++) {
+        Claim claim = seam.claim("back");
+        CompletableFuture<Standing> bell = new CompletableFuture<>();
+        assertThat(seam.attempt(claim, bell::complete)).isInstanceOf(Standing.Waiting.class);
+        queue.add(claim);
+        bells.add(bell);
+      }
+      other.withdraw(first);
+      for (int i = 0; i < 3; i++) {
+        await().atMost(20, TimeUnit.SECONDS).until(bells.get(i)::isDone);
+        seam.withdraw(queue.get(i));
+      }
+      proxy.leadTo(restored);
+      proxy.reset();
+      Seam after = new Seam(there);
+      after.take(after.claim("back"));
+      Claim waits = seam.claim("back");
+      untilItAnswers(() -> assertThat(seam.attempt(waits)).isInstanceOf(Standing.Waiting.class));
+
+      long asked = TripsTest.served(restored, "Txn");
+      for (int i = 0; i < 200; i++) {
+        Claim claim = after.claim("busy");
+        after.take(claim);
+        after.withdraw(claim);
+      }
+
+      assertThat(TripsTest.served(restored, "Txn") - asked).isLessThan(2 * 200 + 100);
+    }
+  }
+
+  @Test
   void p1_oneHolder_aHolderWhoseNetworkIsCutLosesItsLeaseBeforeAnotherHasIt() throws Exception {
     LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(1));
     try (Pawl cut = Pawl.connect(url);
