@@ -34,6 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a network can do to requests, replies and bells. */
 class NetworkFaultsTest {
@@ -371,6 +372,50 @@ class NetworkFaultsTest {
       }
 
       assertThat(TripsTest.served(restored, "Txn") - asked).isLessThan(2 * 200 + 100);
+    }
+  }
+
+  @Test
+  void transactionsTravelTogetherOnlyAsFarAsEtcdTakesThem() throws Exception {
+    List<Claim> held = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      Claim claim = seam.claim("held" + i);
+      seam.take(claim);
+      held.add(claim);
+    }
+    proxy.delay(Direction.TO_SERVER, Duration.ofMillis(20));
+    long before = TripsTest.served(server, "Txn");
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    for (int i = 0; i < 310; i++) {
+      if (i % 31 == 0) {
+        answers.add(store.renew(held).toCompletableFuture());
+      }
+      answers.add(store.withdraw(seam.claim("other" + i)).toCompletableFuture());
+    }
+    answers.forEach(Seam::answer);
+
+    assertThat(TripsTest.served(server, "Txn") - before).isLessThan(100);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aConnectionThatEndedWhileItWasIdleLosesNoRequest(boolean tls) {
+    try (EtcdServer restarted =
+            tls ? EtcdServer.startWithTls(Urls.QUICK) : EtcdServer.start(Urls.QUICK);
+        EtcdFence fence =
+            EtcdFence.connect(
+                tls
+                    ? "etcds://localhost:"
+                        + restarted.port()
+                        + "?trustPem="
+                        + restarted.certificates().certificatePem()
+                    : Urls.of(restarted))) {
+      for (int token = 1; token < 4; token++) {
+        fence.write("idle", "value", token);
+        restarted.kill();
+        restarted.restart();
+      }
+      fence.write("idle", "value", 4);
     }
   }
 

@@ -30,6 +30,9 @@ final class HttpConnection implements AutoCloseable {
 
   private static final int LONGEST_LINE = 16 << 10;
 
+  /** A connection that was idle for so long may have been closed meanwhile: 50 ms. */
+  private static final long MAY_BE_STALE_NANOS = 50_000_000;
+
   private final Endpoint endpoint;
   private final WriteLimits limits;
   private final Socket plain;
@@ -40,6 +43,7 @@ final class HttpConnection implements AutoCloseable {
   private int position;
   private int filled;
   private boolean last;
+  private long usedAt = System.nanoTime();
 
   private HttpConnection(Endpoint endpoint, WriteLimits limits, Socket plain, Socket socket)
       throws IOException {
@@ -109,6 +113,25 @@ final class HttpConnection implements AutoCloseable {
     return last;
   }
 
+  /**
+   * Whether the other side closed it while it was idle. Takes a millisecond if it was for long
+   * enough to look.
+   */
+  boolean isStale() {
+    if (System.nanoTime() - usedAt < MAY_BE_STALE_NANOS) {
+      return false;
+    }
+    try {
+      socket.setSoTimeout(1);
+      in.read(); // whatever comes unasked is no answer
+      return true;
+    } catch (SocketTimeoutException e) {
+      return false;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
   /** Sends a request and reads the answer, at the latest until {@code deadline}. */
   Response exchange(String method, String path, String body, @Nullable String token, long deadline)
       throws IOException {
@@ -116,6 +139,7 @@ final class HttpConnection implements AutoCloseable {
     int status = status(deadline);
     Headers headers = headers(deadline);
     byte[] answer = headers.chunked ? chunks(deadline) : bytes(headers.length, deadline);
+    usedAt = System.nanoTime();
     return new Response(status, answer);
   }
 

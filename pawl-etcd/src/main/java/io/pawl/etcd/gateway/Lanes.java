@@ -92,17 +92,23 @@ final class Lanes implements AutoCloseable {
         return batch;
       }
       batch.add(first);
-      while (first.txn() != null && batch.size() < MOST_TOGETHER && canJoin(waiting.peek())) {
-        batch.add(waiting.remove());
+      Txn joined = first.txn();
+      int largest = joined == null ? 0 : joined.size();
+      while (joined != null && batch.size() < MOST_TOGETHER) {
+        Call next = waiting.peek();
+        joined = next == null ? null : next.txn();
+        if (joined != null) {
+          largest = Math.max(largest, joined.size());
+          if (batch.size() + 1 + largest > Txn.MOST_OPS_OF_ETCD) {
+            break;
+          }
+          batch.add(waiting.remove());
+        }
       }
     } finally {
       mutex.unlock();
     }
     return batch;
-  }
-
-  private static boolean canJoin(@Nullable Call next) {
-    return next != null && next.txn() != null;
   }
 
   @Override
@@ -265,7 +271,9 @@ final class Lanes implements AutoCloseable {
 
     private HttpConnection connected(long deadline) {
       HttpConnection known = connection;
-      if (known != null && known.endpoint().equals(gateway.endpoints().current())) {
+      if (known != null
+          && known.endpoint().equals(gateway.endpoints().current())
+          && !known.isStale()) {
         return known;
       }
       disconnect();

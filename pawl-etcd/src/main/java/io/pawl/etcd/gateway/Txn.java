@@ -3,6 +3,7 @@ package io.pawl.etcd.gateway;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A transaction: if all of its comparisons hold, its first list of operations is done, otherwise
@@ -13,19 +14,32 @@ public final class Txn {
   /** The most operations that one list may have, nested ones included on the way down. */
   public static final int MAX_OPS = 120;
 
+  /** What etcd's {@code --max-txn-ops} is unless given. */
+  static final int MOST_OPS_OF_ETCD = 128;
+
   private final String json;
   private final boolean changes;
+  private final int size;
 
-  private Txn(String json, boolean changes) {
+  private Txn(String json, boolean changes, int size) {
     this.json = json;
     this.changes = changes;
+    this.size = size;
   }
 
   /** A condition. */
   public record Compare(String json) {}
 
-  /** A read, a put, a deletion or a nested transaction. */
-  public record Op(String json, boolean changes) {}
+  /**
+   * A read, a put, a deletion or a nested transaction.
+   *
+   * @param size of a nested transaction, otherwise 0
+   */
+  public record Op(String json, boolean changes, int size) {
+    Op(String json, boolean changes) {
+      this(json, changes, 0);
+    }
+  }
 
   /** Returns a transaction that does {@code then} if all conditions hold, or else {@code other}. */
   public static Txn of(List<Compare> conditions, List<Op> then, List<Op> other) {
@@ -38,7 +52,9 @@ public final class Txn {
     ops(json.append("],\"success\":["), then);
     ops(json.append("],\"failure\":["), other);
     boolean changes = then.stream().anyMatch(Op::changes) || other.stream().anyMatch(Op::changes);
-    return new Txn(json.append("]}").toString(), changes);
+    int own = Math.max(conditions.size(), Math.max(then.size(), other.size()));
+    int inner = Stream.concat(then.stream(), other.stream()).mapToInt(Op::size).max().orElse(0);
+    return new Txn(json.append("]}").toString(), changes, own + inner);
   }
 
   /** Returns a transaction without conditions. */
@@ -65,12 +81,17 @@ public final class Txn {
     return changes;
   }
 
+  /** Its longest list, and that of nested ones on the way down: etcd limits the sum. */
+  int size() {
+    return size;
+  }
+
   String json() {
     return json;
   }
 
   public static Op nested(Txn txn) {
-    return new Op("{\"request_txn\":" + txn.json + "}", txn.changes);
+    return new Op("{\"request_txn\":" + txn.json + "}", txn.changes, txn.size);
   }
 
   public static Compare isAbsent(String key) {
