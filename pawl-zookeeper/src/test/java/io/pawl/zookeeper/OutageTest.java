@@ -36,7 +36,8 @@ class OutageTest {
   private final ZooKeeperStore near =
       Seam.connect("zk://" + server.address() + ContractServers.PARAMETERS);
   private final Seam other = new Seam(near);
-  private Claim between = seam.claim("warm");
+  private Claim holder = seam.claim("warm");
+  private Claim between = holder;
 
   @AfterEach
   void close() {
@@ -100,20 +101,25 @@ class OutageTest {
     proxy.reset();
     proxy.heal();
 
-    await()
-        .until(
-            () ->
-                Seam.answer(near.show(between.lock()))
-                    .filter(view -> !view.holders().isEmpty())
-                    .isEmpty());
+    await().until(() -> Seam.answer(near.show(between.lock())).orElseThrow().waiters().isEmpty());
+    other.withdraw(holder);
     other.take(other.claim(between.lock()));
   }
 
-  /** Its node is made and known, and the answer to the second trip is lost. */
+  /**
+   * Its node is made and known, and the answer to the second trip is lost. It stands behind a
+   * holder: one that is held has a third trip, after which it rightly stays for its shortest hold.
+   */
   private CompletionStage<Standing> attemptBetweenItsTrips() {
     for (int round = 0; round < MOST_ROUNDS; round++) {
-      between = seam.lasting("between" + round, Duration.ofMinutes(1));
-      proxy.dropReplies(1, AfterDrop.SILENCE, "-0000000000");
+      String lock = "between" + round;
+      Claim first = seam.claim(lock); // from then on the lock is known, and not made
+      untilItAnswers(() -> seam.take(first));
+      untilItAnswers(() -> seam.withdraw(first));
+      holder = other.claim(lock);
+      other.take(holder);
+      between = seam.lasting(lock, Duration.ofMinutes(1));
+      proxy.dropReplies(1, AfterDrop.SILENCE, lock + "\0"); // as the second trip asks for it
       CompletableFuture<Standing> attempt =
           store.attempt(between, standing -> {}).toCompletableFuture();
       await().until(() -> proxy.droppedReplies() == 1 || attempt.isDone());
