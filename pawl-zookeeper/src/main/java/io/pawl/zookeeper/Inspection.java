@@ -12,7 +12,9 @@ import io.pawl.zookeeper.Requests.Node;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -76,19 +78,35 @@ record Inspection(QueuedClaims claims) {
           List.copyOf(views.subList(0, Math.min(limit, views.size()))));
     }
     int to = Math.min(names.size(), from + CHUNK);
-    List<CompletableFuture<@Nullable FoundLock>> found =
-        names.subList(from, to).stream().map(name -> findReadable(base, name)).toList();
-    return CompletableFuture.allOf(found.toArray(CompletableFuture[]::new))
+    List<CompletableFuture<@Nullable Half>> halves =
+        names.subList(from, to).stream()
+            .map(name -> half(base, name).exceptionally(error -> leftOut(name, error)))
+            .toList();
+    return CompletableFuture.allOf(halves.toArray(CompletableFuture[]::new))
         .thenCompose(
             nothing -> {
-              for (CompletableFuture<@Nullable FoundLock> each : found) {
-                FoundLock lock = each.join();
-                if (lock != null && !lock.found().isEmpty()) {
-                  views.add(view(lock));
-                }
-              }
-              return views(base, names, to, limit, views);
+              List<Half> there =
+                  halves.stream().map(CompletableFuture::join).filter(Objects::nonNull).toList();
+              return claimsOf(base, there)
+                  .thenCompose(
+                      read -> {
+                        there.forEach(half -> addReadable(views, half, read));
+                        return views(base, names, to, limit, views);
+                      });
             });
+  }
+
+  private static void addReadable(List<LockView> views, Half half, Map<String, Answered> read) {
+    FoundLock lock;
+    try {
+      lock = found(half, read);
+    } catch (CompletionException | StoreException e) {
+      leftOut(half.name(), e);
+      return;
+    }
+    if (!lock.found().isEmpty()) {
+      views.add(view(lock));
+    }
   }
 
   CompletableFuture<Optional<LockView>> show(String lock) {
@@ -98,67 +116,112 @@ record Inspection(QueuedClaims claims) {
         .thenApply(found -> Optional.ofNullable(found).map(Inspection::view));
   }
 
-  /** Null also where somebody else wrote what is there, or keeps it from us. */
-  private CompletableFuture<@Nullable FoundLock> findReadable(Requests base, String name) {
-    return find(base, name)
-        .exceptionally(
-            error -> {
-              boolean foreign =
-                  Failures.cause(error) instanceof StoreException
-                      && !(Failures.cause(error) instanceof StoreUnavailableException);
-              if (foreign || Failures.code(error) == Code.NOAUTH) {
-                log.debug("lock '{}' is left out of the list", name, error);
-                return null;
-              }
-              throw Failures.unchecked(error);
-            });
+  /** Null for a lock that somebody else wrote, or keeps from us; else {@code error} is thrown. */
+  private static @Nullable Half leftOut(String name, Throwable error) {
+    boolean foreign =
+        Failures.cause(error) instanceof StoreException
+            && !(Failures.cause(error) instanceof StoreUnavailableException);
+    if (foreign || Failures.code(error) == Code.NOAUTH) {
+      log.debug("lock '{}' is left out of the list", name, error);
+      return null;
+    }
+    throw Failures.unchecked(error);
   }
 
   /** Null where there is no such lock. */
   private CompletableFuture<@Nullable FoundLock> find(Requests base, String name) {
+    return half(base, name)
+        .thenCompose(
+            half ->
+                half == null
+                    ? CompletableFuture.<@Nullable FoundLock>completedFuture(null)
+                    : claimsOf(base, List.of(half)).thenApply(read -> found(half, read)));
+  }
+
+  /** The node of a lock and the names below it. */
+  private record Half(String name, String path, Node node, List<String> names) {
+
+    List<Place> places() {
+      return Nodes.places(names);
+    }
+
+    String path(Place place) {
+      return path + "/" + place.name();
+    }
+  }
+
+  /** Null where there is no such lock. */
+  private CompletableFuture<@Nullable Half> half(Requests base, String name) {
     String path = claims.nodes().lock(name);
     return base.read(path, null)
-        .thenCombine(base.children(path), Half::new)
+        .thenCombine(
+            base.children(path),
+            (node, names) ->
+                node == null || names == null ? null : new Half(name, path, node, names));
+  }
+
+  /** What was answered of the node of a claim: it is missing, or we have no right to it. */
+  private record Answered(@Nullable Node node, @Nullable Throwable denied) {}
+
+  private static CompletableFuture<Map<String, Answered>> claimsOf(
+      Requests base, List<Half> halves) {
+    List<String> paths =
+        halves.stream().flatMap(half -> half.places().stream().map(half::path)).toList();
+    return read(base, paths, 0, new HashMap<>());
+  }
+
+  /** Reads {@link #CHUNK} nodes at a time. */
+  private static CompletableFuture<Map<String, Answered>> read(
+      Requests base, List<String> paths, int from, Map<String, Answered> read) {
+    if (from >= paths.size()) {
+      return CompletableFuture.completedFuture(read);
+    }
+    List<String> chunk = paths.subList(from, Math.min(paths.size(), from + CHUNK));
+    List<CompletableFuture<Answered>> answers =
+        chunk.stream().map(path -> base.read(path, null).handle(Inspection::answered)).toList();
+    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .thenCompose(
-            half -> {
-              Node node = half.node();
-              if (node == null || half.names() == null) {
-                return CompletableFuture.<@Nullable FoundLock>completedFuture(null);
+            nothing -> {
+              for (int i = 0; i < chunk.size(); i++) {
+                read.put(chunk.get(i), answers.get(i).join());
               }
-              return found(base, name, path, node, half.names());
+              return read(base, paths, from + CHUNK, read);
             });
   }
 
-  private record Half(@Nullable Node node, @Nullable List<String> names) {}
+  private static Answered answered(@Nullable Node node, @Nullable Throwable error) {
+    if (error != null && Failures.code(error) != Code.NOAUTH) {
+      throw Failures.unchecked(error);
+    }
+    return new Answered(node, error);
+  }
 
-  private CompletableFuture<@Nullable FoundLock> found(
-      Requests base, String name, String path, Node node, List<String> names) {
-    Set<String> all = new HashSet<>(names);
-    List<Place> places = Nodes.places(names);
-    List<CompletableFuture<@Nullable Node>> nodes =
-        places.stream().map(place -> base.read(path + "/" + place.name(), null)).toList();
-    return CompletableFuture.allOf(nodes.toArray(CompletableFuture[]::new))
-        .thenApply(
-            nothing -> {
-              List<Found> found = new ArrayList<>();
-              List<String> dead = new ArrayList<>();
-              for (int i = 0; i < places.size(); i++) {
-                Place place = places.get(i);
-                Node claim = nodes.get(i).join();
-                if (claim != null) {
-                  String own = path + "/" + place.name();
-                  Stored stored = Stored.shown(place, claim.data());
-                  boolean alive = !place.kept() || all.contains(place.sign());
-                  if (alive || lingers(stored, claim)) {
-                    found.add(new Found(place, stored, claim, alive));
-                  } else {
-                    dead.add(own);
-                  }
-                }
-              }
-              Kind kind = Stored.parseKind(path, node.data());
-              return new FoundLock(name, path, kind, node, found, dead);
-            });
+  /**
+   * @throws StoreException if somebody else wrote it
+   * @throws CompletionException if one of its claims may not be read
+   */
+  private static FoundLock found(Half half, Map<String, Answered> read) {
+    Set<String> all = new HashSet<>(half.names());
+    List<Found> found = new ArrayList<>();
+    List<String> dead = new ArrayList<>();
+    for (Place place : half.places()) {
+      Answered answered = Objects.requireNonNull(read.get(half.path(place)));
+      if (answered.denied() != null) {
+        throw Failures.unchecked(answered.denied());
+      }
+      Node claim = answered.node();
+      if (claim != null) {
+        Stored stored = Stored.shown(place, claim.data());
+        boolean alive = !place.kept() || all.contains(place.sign());
+        if (alive || lingers(stored, claim)) {
+          found.add(new Found(place, stored, claim, alive));
+        } else {
+          dead.add(half.path(place));
+        }
+      }
+    }
+    Kind kind = Stored.parseKind(half.path(), half.node().data());
+    return new FoundLock(half.name(), half.path(), kind, half.node(), found, dead);
   }
 
   /** By this machine's clock: for people. */
@@ -184,7 +247,8 @@ record Inspection(QueuedClaims claims) {
   }
 
   private static LockView view(FoundLock lock) {
-    List<Found> holding = holders(lock);
+    Set<Found> holding = Collections.newSetFromMap(new IdentityHashMap<>());
+    holding.addAll(holders(lock));
     List<ClaimView> holders = new ArrayList<>();
     List<ClaimView> waiters = new ArrayList<>();
     long last = 0;
