@@ -147,13 +147,7 @@ final class Joining {
 
   /** It was withdrawn, and has no node. */
   private void withdrawn() {
-    own.mutex.lock();
-    try {
-      own.state = State.ENDED;
-    } finally {
-      own.mutex.unlock();
-    }
-    all.forget(own);
+    own.isOver();
     current().complete(Standing.GONE);
   }
 
@@ -248,7 +242,7 @@ final class Joining {
 
   private void forgetIf(boolean over) {
     if (over) {
-      all.forget(own);
+      own.isOver();
     } else if (session.isEnded()) {
       leaving.sessionEnded();
     }

@@ -11,7 +11,9 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.Stat;
@@ -250,14 +252,18 @@ final class QueuedClaim {
       mutex.unlock();
     }
     if (own != null) {
+      String marksAt = own;
       Futures.follow(
           marked,
           node.mark(own, now)
               .thenApply(
                   results -> {
-                    boolean done = Requests.firstError(results) == null;
+                    Code error = Requests.firstError(results);
+                    if (error != null && error != Code.NONODE) {
+                      throw new CompletionException(KeeperException.create(error, marksAt));
+                    }
                     isMarked();
-                    return done;
+                    return error == null;
                   }));
     }
     return marked.thenApply(
@@ -352,7 +358,8 @@ final class QueuedClaim {
     }
   }
 
-  private void isOver() {
+  /** It stands nowhere any more, and nobody asks for it. */
+  void isOver() {
     mutex.lock();
     try {
       if (state == State.LINGERING) {

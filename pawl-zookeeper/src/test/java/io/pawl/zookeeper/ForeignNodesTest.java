@@ -3,16 +3,21 @@ package io.pawl.zookeeper;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
@@ -25,6 +30,8 @@ import org.junit.jupiter.api.Test;
 
 /** Nodes that Pawl did not write, among its own. */
 class ForeignNodesTest {
+
+  private static final int ATTEMPTS = 20;
 
   private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
   private final ZooKeeperStore store =
@@ -100,6 +107,54 @@ class ForeignNodesTest {
     assertThat(view.holders()).extracting(ClaimView::id).containsExactly(claim.id());
     assertThat(view.waiters()).hasSize(1);
     assertMineIsShown();
+  }
+
+  /** What an attempt of permits watches is watched for nobody once the attempt has failed. */
+  @Test
+  void attemptsThatMayNotMakeTheirNodeLeaveMemory() throws Exception {
+    String lock = "/pawl/locks/readable";
+    List<ACL> readable = new ArrayList<>(Ids.READ_ACL_UNSAFE);
+    readable.addAll(Ids.CREATOR_ALL_ACL);
+    write(lock, "kind=semaphore of 3\n", readable);
+    List<WeakReference<Bell>> bells = new ArrayList<>();
+    for (int i = 0; i < ATTEMPTS; i++) {
+      List<Standing> rung = new ArrayList<>();
+      Bell bell = rung::add;
+      bells.add(new WeakReference<>(bell));
+      Claim refused = seam.permits("readable", 1, 3);
+      assertThatThrownBy(() -> Seam.answer(store.attempt(refused, bell)))
+          .isInstanceOf(StoreDeniedException.class);
+    }
+
+    await()
+        .until(
+            () -> {
+              System.gc();
+              return bells.stream().allMatch(bell -> bell.get() == null);
+            });
+  }
+
+  /** A grant that cannot be noted is no sign that the node has gone. */
+  @Test
+  void aClaimWhoseGrantMayNotBeNotedIsNotForgottenWhileItsNodeStands() throws Exception {
+    Claim next = seam.lasting("mine", Duration.ofMinutes(1));
+    assertThat(seam.attempt(next)).isInstanceOf(Standing.Waiting.class);
+    for (String name : raw.getChildren("/pawl/locks/mine", false)) {
+      if (name.startsWith("wk-")) {
+        raw.setACL("/pawl/locks/mine/" + name, Ids.READ_ACL_UNSAFE, -1);
+      }
+    }
+    seam.withdraw(claim);
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> Seam.answer(store.attempt(next, standing -> {})))
+                    .isInstanceOf(StoreDeniedException.class));
+    seam.withdraw(next.withMinHold(Duration.ZERO));
+
+    assertThat(Seam.answer(store.show("mine")).filter(view -> !view.holders().isEmpty())).isEmpty();
+    seam.take(seam.claim("mine"));
   }
 
   @Test
