@@ -15,7 +15,9 @@ final class LockNodes {
 
   private static final int MOST_KNOWN = 10_000;
 
-  /** A lock's node is removed by the service a minute after its last claim, at the soonest. */
+  /**
+   * The service removes nodes of idle locks once a minute; one that has gone costs one trip more.
+   */
   private static final long KNOWN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private final Nodes nodes;
