@@ -141,7 +141,7 @@ final class Bells implements AutoCloseable {
                       subscribe(opened);
                     }
                   });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // of threads, where none can be started
       log.debug("{} cannot be listened to", servers.describe(), e);
       openLater(RETRY_NANOS);
     }

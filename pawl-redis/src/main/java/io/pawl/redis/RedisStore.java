@@ -184,7 +184,15 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
             2,
             Keys.of(claim.lock()),
             Stored.asked(claim, floor))
-        .whenComplete((reply, error) -> attempted(claim, reply, error, told));
+        .whenComplete(
+            (reply, error) -> {
+              try {
+                attempted(claim, reply, error, told);
+              } catch (RuntimeException | Error e) { // of memory, mostly: the engine waits
+                bells.remove(claim.id());
+                told.completeExceptionally(failures.of(e));
+              }
+            });
     return told;
   }
 
@@ -198,14 +206,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
       told.completeExceptionally(failures.of(error));
       return;
     }
-    Standing standing;
-    try {
-      standing = Replies.standing(claim, reply, 0, failures);
-    } catch (StoreException e) {
-      bells.remove(claim.id());
-      told.completeExceptionally(e);
-      return;
-    }
+    Standing standing = Replies.standing(claim, reply, 0, failures);
     if (standing instanceof Standing.Held held) {
       bells.remove(claim.id());
       confirmed(claim, held, false)

@@ -32,7 +32,7 @@ record Verbs(Wire wire, Failures failures) {
         .whenComplete(
             (reply, error) -> {
               if (error instanceof RedisNoScriptException) {
-                send(CommandType.EVAL, script.text(), keys, values, through)
+                Failures.caught(() -> send(CommandType.EVAL, script.text(), keys, values, through))
                     .whenComplete((second, again) -> settle(answer, second, again));
               } else {
                 settle(answer, reply, error);

@@ -92,7 +92,7 @@ final class Wire implements AutoCloseable {
     inFlight.add(call);
     try {
       through.dispatch(call);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       call.completeExceptionally(failures.of(e));
     }
     if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
@@ -125,7 +125,23 @@ final class Wire implements AutoCloseable {
     }
   }
 
+  /** Whatever becomes of one sweep, another follows while commands are on their way. */
   private void sweep() {
+    try {
+      failThoseOverdue();
+    } catch (RuntimeException | Error e) {
+      log.error("{}: a sweep of commands failed; the next one follows", servers.describe(), e);
+    }
+    if (inFlight.isEmpty()) {
+      sweeping.set(false);
+      if (inFlight.isEmpty() || !sweeping.compareAndSet(false, true)) {
+        return;
+      }
+    }
+    sweepSoon();
+  }
+
+  private void failThoseOverdue() {
     long now = System.nanoTime();
     boolean silent = false;
     Call first = inFlight.peek();
@@ -139,13 +155,6 @@ final class Wire implements AutoCloseable {
     if (silent) {
       dialAnew("was silent for too long");
     }
-    if (first == null) {
-      sweeping.set(false);
-      if (inFlight.isEmpty() || !sweeping.compareAndSet(false, true)) {
-        return;
-      }
-    }
-    sweepSoon();
   }
 
   private void disconnected(RedisChannelHandler<?, ?> handler) {
@@ -188,7 +197,7 @@ final class Wire implements AutoCloseable {
                     }
                     dialing.set(false);
                   });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // of threads, where none can be started
       dialing.set(false);
       log.debug("{} cannot be dialled", servers.describe(), e);
     }

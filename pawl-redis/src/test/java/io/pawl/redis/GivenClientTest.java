@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ConnectionFuture;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
@@ -29,6 +32,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A Lettuce client of the application's: used, and given back as it came. */
@@ -242,6 +246,97 @@ class GivenClientTest {
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
+    }
+  }
+
+  /** Fails to start a thread for a connection, as a JVM does that has as many as it may have. */
+  private static final class Starved extends RedisClient {
+
+    private final AtomicInteger dials = new AtomicInteger();
+    private final AtomicInteger bells = new AtomicInteger();
+
+    Starved(ClientResources resources, RedisURI uri) {
+      super(resources, uri);
+    }
+
+    private static void failIfLeft(AtomicInteger left) {
+      if (left.getAndUpdate(failures -> Math.max(0, failures - 1)) > 0) {
+        throw new OutOfMemoryError("unable to create native thread, says the test");
+      }
+    }
+
+    @Override
+    public <K, V> ConnectionFuture<StatefulRedisConnection<K, V>> connectAsync(
+        RedisCodec<K, V> codec, RedisURI redisURI) {
+      failIfLeft(dials);
+      return super.connectAsync(codec, redisURI);
+    }
+
+    @Override
+    public <K, V> ConnectionFuture<StatefulRedisPubSubConnection<K, V>> connectPubSubAsync(
+        RedisCodec<K, V> codec, RedisURI redisURI) {
+      failIfLeft(bells);
+      return super.connectPubSubAsync(codec, redisURI);
+    }
+  }
+
+  @Test
+  void aWaiterIsToldAndCalledThoughNoThreadCouldBeStartedToListen() throws Exception {
+    ClientResources resources = ClientResources.create();
+    try (RedisServer server = RedisServer.start();
+        RedisStore other = RedisStore.connect(server.url())) {
+      RedisURI uri = RedisURI.create(server.url());
+      Starved client = new Starved(resources, uri);
+      try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+        Seam there = new Seam(other);
+        Claim holder = there.claim("starved");
+        there.take(holder);
+        client.bells.set(1);
+        CompletableFuture<Standing> rung = new CompletableFuture<>();
+        Claim waiter = new Seam(store).claim("starved");
+
+        assertThat(Seam.answer(store.attempt(waiter, rung::complete)))
+            .isInstanceOf(Standing.Waiting.class);
+
+        await().until(() -> subscribers(server) == 1);
+        there.withdraw(holder);
+        assertThat(rung.get(20, TimeUnit.SECONDS)).isInstanceOf(Standing.Held.class);
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
+    }
+  }
+
+  @Test
+  void everyCallEndsThoughNoThreadCouldBeStartedToDialAnew() {
+    ClientResources resources = ClientResources.create();
+    try (RedisServer server = RedisServer.start();
+        FaultProxy proxy = FaultProxy.before(server)) {
+      RedisURI uri = RedisURI.create("redis://" + proxy.host() + ":" + proxy.port());
+      Starved client = new Starved(resources, uri);
+      try (RedisStore store =
+          RedisStore.over(client, uri, RedisOptions.defaults().timeout(Duration.ofMillis(300)))) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("starved"));
+        proxy.cut();
+        client.dials.set(1);
+        for (int i = 0; i < 2; i++) {
+          assertThatThrownBy(() -> seam.take(seam.claim("unheard")))
+              .isInstanceOf(StoreUnavailableException.class);
+        }
+        assertThat(client.dials).hasValue(0);
+        await().until(() -> proxy.connections() > 1);
+        proxy.heal();
+        await()
+            .ignoreException(StoreUnavailableException.class)
+            .until(() -> seam.take(seam.claim("heard")) != null);
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
     }
   }
 
