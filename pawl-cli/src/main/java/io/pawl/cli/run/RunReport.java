@@ -77,8 +77,10 @@ final class RunReport {
         "the command ran longer than " + DurationText.format(maxRun) + " (--max-run); stopping it");
   }
 
-  void failed(Lease lease, RuntimeException cause) {
-    say("failed", lease, Failure.of(cause).message() + "; stopping the command");
+  void failed(Lease lease, Throwable cause) {
+    RuntimeException known =
+        cause instanceof RuntimeException e ? e : new IllegalStateException(cause);
+    say("failed", lease, Failure.of(known).message() + "; the command was stopped");
   }
 
   void stillRuns(Lease lease) {

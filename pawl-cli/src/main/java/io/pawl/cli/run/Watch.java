@@ -98,13 +98,14 @@ final class Watch {
   private void look() {
     try {
       lookUntilOver();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       verdict = Verdict.FAILED;
-      report.failed(lease, e);
-      tree.kill(); // unwatched it would be unsafe
-    } finally {
+      tree.kill(); // unwatched it would be unsafe; should this fail too, the guard is left to do it
       dismissGuard();
+      report.failed(lease, e);
+      return;
     }
+    dismissGuard();
   }
 
   private void lookUntilOver() {
