@@ -1,5 +1,9 @@
 package io.pawl.cli;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -13,6 +17,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /**
@@ -161,6 +166,17 @@ class ModuleRulesTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.pawl.tck..", "io.pawl.bench..");
+
+  /** Its thread never ends, and has the class loader of whoever was the first to need it. */
+  @ArchTest
+  static final ArchRule p8_nothingLeftBehind_theTimerOfTheJvmIsNotStarted =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.bench..", "io.pawl.servers..")
+          .should()
+          .callMethodWhere(
+              target(owner(assignableTo(CompletableFuture.class)))
+                  .and(target(nameMatching("orTimeout|completeOnTimeout|delayedExecutor"))));
 
   @ArchTest
   static final ArchRule aNameSaysWhatTheClassIs =

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -70,8 +69,7 @@ final class Renewal {
   CompletionStage<Map<ClaimId, Standing>> answer() {
     CompletableFuture<Void> all = new CompletableFuture<>();
     threads.awaited().execute(() -> run(all));
-    return all.completeOnTimeout(null, 2 * patienceMillis, TimeUnit.MILLISECONDS)
-        .thenApply(nothing -> standings());
+    return threads.overAfter(2 * patienceMillis, all).thenApply(nothing -> standings());
   }
 
   private void run(CompletableFuture<Void> all) {
@@ -142,10 +140,8 @@ final class Renewal {
    * is only as old as the attempt, so that a renewal follows it.
    */
   private CompletionStage<Void> afterAttempt(ClaimProgress progress) {
-    return progress
-        .answered()
-        .copy()
-        .completeOnTimeout(null, patienceMillis, TimeUnit.MILLISECONDS)
+    return threads
+        .overAfter(patienceMillis, progress.answered().copy())
         .thenComposeAsync(
             nothing -> {
               boolean known = progress.isKnown();

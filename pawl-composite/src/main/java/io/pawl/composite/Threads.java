@@ -4,6 +4,7 @@ import io.pawl.concurrent.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -38,6 +39,7 @@ final class Threads implements AutoCloseable {
     timer =
         new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(prefix + "-timer", task));
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    timer.setRemoveOnCancelPolicy(true);
     timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     workers = pool(WORKERS, prefix + "-worker-");
     background = pool(BACKGROUND, prefix + "-background-");
@@ -69,6 +71,17 @@ final class Threads implements AutoCloseable {
   /** As {@link #after}, in the background. */
   void inBackgroundAfter(long nanos, Runnable task) {
     timer.schedule(() -> tryOn(background, task), nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Returns {@code awaited}, which completes on the timer if it has not after {@code millis}. The
+   * timer of the JVM would keep the class loader of the first who needed it for ever.
+   */
+  @SuppressWarnings("NullAway") // the Void of a stage
+  CompletableFuture<Void> overAfter(long millis, CompletableFuture<Void> awaited) {
+    Future<?> end = timer.schedule(() -> awaited.complete(null), millis, TimeUnit.MILLISECONDS);
+    awaited.whenComplete((nothing, error) -> end.cancel(false));
+    return awaited;
   }
 
   /** Runs what somebody waits for on a worker; once this is closed, right here. */

@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
@@ -231,11 +232,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     standings.bells().close();
     if (!gateway.isClosed()) {
       Set<SharedLease> used = claims.inUse();
-      leases
-          .close(used)
-          .handle((done, failed) -> true)
-          .completeOnTimeout(false, CLOSE_MILLIS, TimeUnit.MILLISECONDS)
-          .join();
+      Uninterruptibly.await(leases.close(used), TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS));
     }
     gateway.close();
     deadlines.close();

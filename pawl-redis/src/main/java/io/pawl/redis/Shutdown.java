@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.api.StatefulConnection;
+import io.pawl.concurrent.Uninterruptibly;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -23,11 +24,7 @@ final class Shutdown {
 
   /** What is under way, or has failed. */
   static void await(CompletionStage<?> stage) {
-    stage
-        .toCompletableFuture()
-        .handle((done, failed) -> true)
-        .completeOnTimeout(false, SECONDS, TimeUnit.SECONDS)
-        .join();
+    Uninterruptibly.await(stage, TimeUnit.SECONDS.toNanos(SECONDS));
   }
 
   /** A client of our own, with the threads that it started. */

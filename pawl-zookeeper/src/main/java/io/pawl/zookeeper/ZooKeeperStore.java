@@ -1,6 +1,7 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.Futures;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -19,7 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
@@ -78,12 +79,10 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
         () -> Futures.follow(made, claims.locks().makeBase(base.ask())),
         made::completeExceptionally);
     try {
-      // which keeps interrupts
-      made.orTimeout(settings.timeout().toMillis(), TimeUnit.MILLISECONDS).join();
-    } catch (CompletionException e) {
-      if (!(e.getCause() instanceof TimeoutException)) {
-        throw failures.of(e.getCause());
-      }
+      Uninterruptibly.get(made, settings.timeout().toNanos());
+    } catch (ExecutionException e) {
+      throw failures.of(e.getCause());
+    } catch (TimeoutException e) {
       throw StoreUnavailableException.unsent(
           settings.shown()
               + ": no server answered within "
