@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -81,6 +83,19 @@ class MemoryUrlTest {
     thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
     thread.start();
     connecting.get(20, TimeUnit.SECONDS).close();
+  }
+
+  @Test
+  void aStoreIsFoundFromAThreadWhoseContextLoaderHasPawlOnceMore() throws Exception {
+    URL classes = Pawl.class.getProtectionDomain().getCodeSource().getLocation();
+    try (URLClassLoader other =
+        new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader())) {
+      FutureTask<Pawl> connecting = new FutureTask<>(() -> Pawl.connect("memory:"));
+      Thread thread = new Thread(connecting);
+      thread.setContextClassLoader(other);
+      thread.start();
+      connecting.get(20, TimeUnit.SECONDS).close();
+    }
   }
 
   @ParameterizedTest

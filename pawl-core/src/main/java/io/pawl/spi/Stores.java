@@ -1,10 +1,14 @@
 package io.pawl.spi;
 
 import io.pawl.error.StoreException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the store for a URL among the modules on the class path or module path. */
 public final class Stores {
@@ -28,19 +32,48 @@ public final class Stores {
    */
   public static StoreProvider provider(StoreUrl url) {
     TreeSet<String> known = new TreeSet<>();
+    List<ServiceConfigurationError> unusable = new ArrayList<>();
+    Optional<StoreProvider> found =
+        first(
+            provider -> {
+              known.addAll(provider.schemes());
+              return provider.schemes().contains(url.scheme()) ? provider : null;
+            },
+            unusable);
+    return found.orElseThrow(
+        () -> {
+          IllegalArgumentException none =
+              url.wrong(
+                  "no module here opens '"
+                      + url.scheme()
+                      + ":'; add the one that does to the class path, or use one of "
+                      + known);
+          unusable.forEach(none::addSuppressed);
+          return none;
+        });
+  }
+
+  /**
+   * The first that {@code look} finds. What one loader cannot tell keeps the other from nothing:
+   * the context loader may well have a copy of Pawl of its own.
+   *
+   * @param unusable what went wrong meanwhile
+   */
+  private static <T> Optional<T> first(
+      Function<StoreProvider, @Nullable T> look, List<ServiceConfigurationError> unusable) {
     for (ServiceLoader<StoreProvider> loader : loaders()) {
-      for (StoreProvider provider : loader) {
-        if (provider.schemes().contains(url.scheme())) {
-          return provider;
+      try {
+        for (StoreProvider provider : loader) {
+          T found = look.apply(provider);
+          if (found != null) {
+            return Optional.of(found);
+          }
         }
-        known.addAll(provider.schemes());
+      } catch (ServiceConfigurationError e) {
+        unusable.add(e);
       }
     }
-    throw url.wrong(
-        "no module here opens '"
-            + url.scheme()
-            + ":'; add the one that does to the class path, or use one of "
-            + known);
+    return Optional.empty();
   }
 
   /**
@@ -49,16 +82,17 @@ public final class Stores {
    * @throws IllegalStateException when no module has an embedded store
    */
   public static String embeddedUrl() {
-    return loaders().stream()
-        .flatMap(ServiceLoader::stream)
-        .map(provider -> provider.get().embeddedUrl())
-        .filter(Objects::nonNull)
-        .findFirst()
+    List<ServiceConfigurationError> unusable = new ArrayList<>();
+    return first(StoreProvider::embeddedUrl, unusable)
         .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "no module here has an embedded store; add one to the class path, or name a"
-                        + " store"));
+            () -> {
+              IllegalStateException none =
+                  new IllegalStateException(
+                      "no module here has an embedded store; add one to the class path, or name a"
+                          + " store");
+              unusable.forEach(none::addSuppressed);
+              return none;
+            });
   }
 
   /**
