@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Threads that start with work and end after 10 idle seconds. No task is ever dropped, since
- * somebody waits for each: one for which no thread can be started is kept and tried again, every 50
- * ms and whenever another one comes; and after {@link #close} there are still threads for what
- * comes late, or, where none can be started, the thread that brings it.
+ * somebody waits for each: one for which no thread can be started is kept for a thread that there
+ * is, and tried again, every 50 ms and whenever another one comes; and after {@link #close} there
+ * are still threads for what comes late, or, where none can be started, the thread that brings it.
  */
 final class Pool implements Executor {
 
@@ -76,8 +76,20 @@ final class Pool implements Executor {
     kept.add(task);
     if (closed) {
       runKept();
-    } else if (!awaited.getAndSet(true)) {
+      return;
+    }
+    if (threads.getPoolSize() > 0 && threads.getQueue().isEmpty()) {
+      threads.getQueue().offer(this::runOneKept); // a pool that may grow would rather do that
+    }
+    if (!awaited.getAndSet(true)) {
       time.after(AGAIN_NANOS, this::again);
+    }
+  }
+
+  private void runOneKept() {
+    Runnable task = kept.poll();
+    if (task != null) {
+      task.run();
     }
   }
 

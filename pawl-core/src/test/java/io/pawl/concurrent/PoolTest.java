@@ -10,6 +10,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -78,6 +79,15 @@ class PoolTest {
     assertThat(run(pool).get(20, SECONDS)).isEqualTo("pool");
 
     assertThat(first.get(20, SECONDS)).isEqualTo("pool");
+  }
+
+  @Test
+  void aThreadThatThereIsRunsItWhileNoOtherCanBeStarted() throws Exception {
+    Pool pool = pool(true);
+    assertThat(run(pool).get(20, SECONDS)).isEqualTo("pool");
+    failures.set(Integer.MAX_VALUE);
+
+    assertThat(run(pool).get(20, SECONDS)).isEqualTo("pool");
   }
 
   @ParameterizedTest
