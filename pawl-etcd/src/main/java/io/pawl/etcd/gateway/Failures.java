@@ -137,6 +137,11 @@ public final class Failures {
     return StoreUnavailableException.unsent(what() + "was closed by this client", null);
   }
 
+  StoreException threadless(Error cause) {
+    return StoreUnavailableException.unsent(
+        what() + "was not asked: no thread can be started: " + cause.getMessage(), cause);
+  }
+
   StoreException unreadable(Exception cause) {
     return new StoreUnavailableException(
         what() + "sent what is no answer of etcd's: " + cause.getMessage(), cause);

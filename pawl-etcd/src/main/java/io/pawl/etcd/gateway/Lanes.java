@@ -50,31 +50,45 @@ final class Lanes implements AutoCloseable {
   }
 
   void submit(Call call) {
-    boolean refused;
+    StoreException refusal = null;
     mutex.lock();
     try {
-      refused = closed || waiting.size() >= MOST_WAITING;
-      if (!refused) {
+      if (closed) {
+        refusal = failures.closed();
+      } else if (waiting.size() >= MOST_WAITING) {
+        refusal = failures.unreachable(null, null);
+      } else if (idle > waiting.size() || lanes.size() >= most) {
         waiting.add(call);
-        if (idle >= waiting.size() || lanes.size() >= most) {
+        arrived.signal();
+      } else {
+        refusal = startLane();
+        if (refusal == null) {
+          waiting.add(call);
+        } else if (!lanes.isEmpty()) {
+          refusal = null; // another takes it when it has the time
+          waiting.add(call);
           arrived.signal();
-        } else {
-          startLane();
         }
       }
     } finally {
       mutex.unlock();
     }
-    if (refused) {
-      call.failed().accept(closed ? failures.closed() : failures.unreachable(null, null));
+    if (refusal != null) {
+      call.failed().accept(refusal);
     }
   }
 
-  private void startLane() {
+  /** Says why no thread can be started for it; null where one is. */
+  private @Nullable StoreException startLane() {
     Lane lane = new Lane();
-    lane.thread = threads.newThread(lane);
-    lane.thread.start();
+    try {
+      lane.thread = threads.newThread(lane);
+      lane.thread.start();
+    } catch (Error e) { // of memory, or of threads
+      return failures.threadless(e);
+    }
     lanes.add(lane);
+    return null;
   }
 
   /** The next requests, which travel together; empty at the end. */
