@@ -68,13 +68,14 @@ public final class RedisServer extends ServerProcess {
     return folder().resolve("clock");
   }
 
+  /** jemalloc asks for the time before libfaketime is ready: the C library's malloc takes over. */
   @Override
   Map<String, String> environment() {
     return clockLibrary == null
         ? Map.of()
         : Map.of(
             "LD_PRELOAD",
-            clockLibrary.toString(),
+            clockLibrary + " libc.so.6",
             "FAKETIME_TIMESTAMP_FILE",
             clockFile().toString(),
             "FAKETIME_NO_CACHE",

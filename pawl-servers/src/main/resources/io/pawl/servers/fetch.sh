@@ -26,7 +26,7 @@ END
 
 # Whether the program $1 runs and is of the version that the row asks for.
 right_version() {
-  answer=$("$1" --version 2>&1 | head -n 1)
+  answer=$("$1" --version 2>&1 | sed '/^$/d' | head -n 1)
   case $answer in
     *"$version_mark"*) return 0 ;;
     *) return 1 ;;
