@@ -8,6 +8,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
+import io.pawl.zookeeper.Requests.Children;
 import io.pawl.zookeeper.Requests.Created;
 import io.pawl.zookeeper.Requests.Node;
 import java.time.Duration;
@@ -158,11 +159,33 @@ final class Joining {
             ? CompletableFuture.completedFuture(null)
             : session.ask().exists(kept).thenAccept(stat -> learn(kept, stat));
     int kindSigns = lookout.kind().signs();
-    CompletableFuture<@Nullable List<String>> names = session.ask().children(own.lockPath());
-    CompletableFuture<@Nullable Node> lock = lookout.kind().node();
+    CompletableFuture<@Nullable Children> children = session.ask().list(own.lockPath());
     return learned.thenCombine(
-        names.thenCombine(lock, (all, read) -> new Listed(all, read, kindSigns)),
+        children.thenCombine(
+            lockNode(children), (all, read) -> new Listed(names(all), read, kindSigns)),
         (nothing, listed) -> listed);
+  }
+
+  private static @Nullable List<String> names(@Nullable Children children) {
+    return children == null ? null : children.names();
+  }
+
+  /** Is read only if the listing shows that it is not the one that was read last. */
+  private CompletableFuture<@Nullable Node> lockNode(
+      CompletableFuture<@Nullable Children> listing) {
+    Node last = lookout.kind().matters() ? null : all.locks().lastSeen(claim.lock());
+    if (last == null) {
+      return lookout.kind().node();
+    }
+    return listing.thenCompose(
+        children ->
+            children == null || isUnchanged(last.stat(), children.stat())
+                ? CompletableFuture.completedFuture(children == null ? null : last)
+                : lookout.kind().node());
+  }
+
+  private static boolean isUnchanged(Stat then, Stat now) {
+    return then.getCzxid() == now.getCzxid() && then.getVersion() == now.getVersion();
   }
 
   private void learn(String path, @Nullable Stat stat) {
@@ -308,7 +331,9 @@ final class Joining {
       leaving.end(Duration.ZERO).whenComplete((nothing, error) -> told.completeExceptionally(e));
       return;
     }
-    all.locks().isThere(claim.lock());
+    if (listed.lock() != null) {
+      all.locks().isThere(claim.lock(), listed.lock());
+    }
     if (own.isSessionOver()) {
       fail(sessionIsOver(), true);
     } else if (!kind.takes(claim.mode())) {

@@ -5,6 +5,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Requests.Node;
+import io.pawl.zookeeper.Requests.OnChange;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -26,7 +27,7 @@ final class KindWatch {
   private final Runnable lookAgain;
 
   /** The same object every time, so that it can be taken back. */
-  private final Runnable watcher = this::changed;
+  private final OnChange watcher = deleted -> changed();
 
   /** How often a sign came. Guarded by the claim's mutex, as is the next one. */
   private int signs;
@@ -41,7 +42,8 @@ final class KindWatch {
     this.lookAgain = lookAgain;
   }
 
-  private boolean matters() {
+  /** Whether it may change while the claim waits, so that it is watched. */
+  boolean matters() {
     return own.claim().mode() instanceof Mode.Permits;
   }
 

@@ -2,6 +2,7 @@ package io.pawl.zookeeper;
 
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.zookeeper.Requests.Node;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** The nodes of locks, and those above them: made where they are missing. Thread-safe. */
 final class LockNodes {
@@ -23,11 +25,13 @@ final class LockNodes {
   private final Nodes nodes;
   private final ReentrantLock mutex = new ReentrantLock();
 
-  /** When the node of a lock was last seen. */
-  private final LinkedHashMap<String, Long> known =
+  /** A node of a lock, and when it was last seen. */
+  private record Seen(Node node, long atNanos) {}
+
+  private final LinkedHashMap<String, Seen> known =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Seen> eldest) {
           return size() > MOST_KNOWN;
         }
       };
@@ -40,8 +44,8 @@ final class LockNodes {
   CompletableFuture<?> make(Requests under, String lock, Mode mode) {
     mutex.lock();
     try {
-      Long seen = known.get(lock);
-      if (seen != null && System.nanoTime() - seen < KNOWN_NANOS) {
+      Seen seen = known.get(lock);
+      if (seen != null && System.nanoTime() - seen.atNanos < KNOWN_NANOS) {
         return CompletableFuture.completedFuture(null);
       }
     } finally {
@@ -51,10 +55,21 @@ final class LockNodes {
         nodes.lock(lock), Stored.kind(new Kind(mode.capacity())), CreateMode.CONTAINER);
   }
 
-  void isThere(String lock) {
+  void isThere(String lock, Node node) {
     mutex.lock();
     try {
-      known.put(lock, System.nanoTime());
+      known.put(lock, new Seen(node, System.nanoTime()));
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** The node of a lock as it was read, however long ago; null if it was not. */
+  @Nullable Node lastSeen(String lock) {
+    mutex.lock();
+    try {
+      Seen seen = known.get(lock);
+      return seen == null ? null : seen.node;
     } finally {
       mutex.unlock();
     }

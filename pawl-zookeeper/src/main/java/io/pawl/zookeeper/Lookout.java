@@ -9,13 +9,12 @@ import io.pawl.zookeeper.Line.Before;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Remains.Finding;
+import io.pawl.zookeeper.Requests.OnChange;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,8 +28,8 @@ final class Lookout {
 
   private static final Logger log = LoggerFactory.getLogger(Lookout.class);
 
-  /** After so many claims before ours that have gone, the queue is listed once more. */
-  private static final int MOST_GONE = 8;
+  /** Where more are watched, they are listed instead of being looked at one by one. */
+  private static final int MOST_WATCHED = 8;
 
   /** How many nodes are looked at in one trip. */
   private static final int MOST_AT_ONCE = 100;
@@ -54,10 +53,13 @@ final class Lookout {
   private final KindWatch kind;
 
   /** These are guarded by the claim's mutex. */
-  private final Map<Before, Runnable> watchers = new HashMap<>();
+  private final Map<Before, OnChange> watchers = new HashMap<>();
 
   private @Nullable Line line;
   private @Nullable Look current;
+
+  /** A claim before ours has gone since the queue was listed. */
+  private boolean someGone;
 
   Lookout(QueuedClaim own, Clock clock) {
     this.remains = new Remains(own, clock);
@@ -95,7 +97,7 @@ final class Lookout {
     line = null;
   }
 
-  private void unwatch(Before before, @Nullable Runnable watcher) {
+  private void unwatch(Before before, @Nullable OnChange watcher) {
     if (watcher != null) {
       session.ask().unwatch(before.path, watcher);
       if (before.place.kept()) {
@@ -128,7 +130,7 @@ final class Lookout {
         return CompletableFuture.completedFuture(null);
       }
       kind.isToBeRead();
-      many = line.watched() > MOST_GONE;
+      many = line.watched() > MOST_WATCHED;
       if (!many) {
         line.isDoubtful();
       }
@@ -172,21 +174,23 @@ final class Lookout {
     } finally {
       own.mutex.unlock();
     }
-    step(begun, 0, 0);
+    step(begun, 0);
     return begun;
   }
 
   // -------------------------------------------------------------- one step after another
 
   /**
-   * @param gone how many were found gone since the queue was listed
+   * Where the nearest claim has gone, those before it have as a rule gone earlier: so the queue is
+   * listed, and not gone through one by one.
    */
-  private void step(Look look, int steps, int gone) {
+  private void step(Look look, int steps) {
     if (steps >= MOST_STEPS) {
       look.answerable().complete(null);
     }
     List<Before> next = List.of();
     boolean kindFirst = false;
+    boolean lists = false;
     Standing.Held granted = null;
     Bell rung = null;
     own.mutex.lock();
@@ -202,15 +206,19 @@ final class Lookout {
       if (!kindFirst && next.isEmpty()) {
         current = null;
       }
+      if (!kindFirst && someGone && !next.isEmpty()) {
+        lists = true;
+        someGone = false;
+      }
     } finally {
       own.mutex.unlock();
     }
     if (kindFirst) {
-      readKind(look, steps, gone);
-    } else if (gone >= MOST_GONE && !next.isEmpty()) {
+      readKind(look, steps);
+    } else if (lists) {
       relist(look, steps);
     } else if (!next.isEmpty()) {
-      lookAt(look, next, steps, gone);
+      lookAt(look, next, steps);
     } else {
       if (granted != null && rung != null) {
         rung.ring(granted);
@@ -253,11 +261,11 @@ final class Lookout {
   }
 
   /** Goes on when {@code trip} has come to its end. */
-  private void goOnAfter(CompletableFuture<?> trip, Look look, int steps, IntSupplier gone) {
+  private void goOnAfter(CompletableFuture<?> trip, Look look, int steps) {
     trip.whenComplete(
         (nothing, error) -> {
           if (error == null) {
-            step(look, steps + 1, gone.getAsInt());
+            step(look, steps + 1);
           } else {
             stumbled(look, error);
           }
@@ -265,23 +273,22 @@ final class Lookout {
   }
 
   private void relist(Look look, int steps) {
-    goOnAfter(session.ask().names(lockPath).thenAccept(this::isListed), look, steps, () -> 0);
+    goOnAfter(session.ask().names(lockPath).thenAccept(this::isListed), look, steps);
   }
 
   /** In one trip, since no request waits for another one; kept nodes take more. */
-  private void lookAt(Look look, List<Before> next, int steps, int gone) {
-    AtomicInteger counted = new AtomicInteger(gone);
+  private void lookAt(Look look, List<Before> next, int steps) {
     CompletableFuture<?>[] looks =
-        next.stream().map(each -> lookAt(each, counted)).toArray(CompletableFuture[]::new);
-    goOnAfter(CompletableFuture.allOf(looks), look, steps, counted::get);
+        next.stream().map(this::lookAt).toArray(CompletableFuture[]::new);
+    goOnAfter(CompletableFuture.allOf(looks), look, steps);
   }
 
-  private CompletableFuture<Void> lookAt(Before before, AtomicInteger gone) {
-    Runnable watcher;
+  private CompletableFuture<Void> lookAt(Before before) {
+    OnChange watcher;
     int signs;
     own.mutex.lock();
     try {
-      watcher = watchers.computeIfAbsent(before, each -> () -> changed(each));
+      watcher = watchers.computeIfAbsent(before, each -> deleted -> changed(each, deleted));
       signs = before.signs();
     } finally {
       own.mutex.unlock();
@@ -292,7 +299,7 @@ final class Lookout {
         .thenCompose(
             node -> {
               if (node == null) {
-                isFound(before, Finding.GONE, 0, signs, gone);
+                isFound(before, Finding.GONE, 0, signs);
                 return CompletableFuture.<Void>completedFuture(null);
               }
               long units = Stored.units(before.place, node.data());
@@ -300,16 +307,16 @@ final class Lookout {
                   before.place.kept()
                       ? remains.look(before.place, node, watcher)
                       : CompletableFuture.completedFuture(Finding.STANDS);
-              return finding.thenAccept(found -> isFound(before, found, units, signs, gone));
+              return finding.thenAccept(found -> isFound(before, found, units, signs));
             })
         .whenComplete((nothing, error) -> unwatchIfOver(before, watcher));
   }
 
-  private void isFound(Before before, Finding finding, long units, int signs, AtomicInteger gone) {
+  private void isFound(Before before, Finding finding, long units, int signs) {
     own.mutex.lock();
     try {
       if (finding == Finding.GONE) {
-        gone.incrementAndGet();
+        someGone = true;
         unwatch(before, watchers.remove(before));
       }
       if (line == null || finding == Finding.UNKNOWN) {
@@ -326,7 +333,7 @@ final class Lookout {
   }
 
   /** The claim may have ended while it asked to be told. */
-  private void unwatchIfOver(Before before, Runnable watcher) {
+  private void unwatchIfOver(Before before, OnChange watcher) {
     own.mutex.lock();
     try {
       if (line == null) {
@@ -338,8 +345,8 @@ final class Lookout {
     }
   }
 
-  private void readKind(Look look, int steps, int gone) {
-    goOnAfter(kind.read().thenAccept(this::kindIs), look, steps, () -> gone);
+  private void readKind(Look look, int steps) {
+    goOnAfter(kind.read().thenAccept(this::kindIs), look, steps);
   }
 
   private void kindIs(Kind read) {
@@ -358,13 +365,20 @@ final class Lookout {
 
   // -------------------------------------------------------------- signs
 
-  private void changed(Before before) {
+  /** Of a kept node the end of its sign may be what was told. */
+  private void changed(Before before, boolean deleted) {
     own.mutex.lock();
     try {
       if (line == null || own.state != State.WAITING) {
         return;
       }
-      line.isDoubtful(before);
+      if (deleted && !before.place.kept()) {
+        watchers.remove(before);
+        line.isGone(before);
+        someGone = true;
+      } else {
+        line.isDoubtful(before);
+      }
     } finally {
       own.mutex.unlock();
     }

@@ -4,6 +4,7 @@ import io.pawl.spi.Mode;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Requests.Node;
+import io.pawl.zookeeper.Requests.OnChange;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -47,7 +48,7 @@ final class Remains {
    * Looks at the sign of a kept node, and watches it; what stands for its shortest hold alone is
    * looked at once more when that is over.
    */
-  CompletableFuture<Finding> look(Place place, Node node, Runnable watcher) {
+  CompletableFuture<Finding> look(Place place, Node node, OnChange watcher) {
     String path = own.lockPath() + "/" + place.name();
     return own.ask()
         .read(sign(place), watcher)
@@ -62,7 +63,7 @@ final class Remains {
    * What stands for its shortest hold alone. Where it is over by this machine's clock, though not
    * if that runs too fast, the service is asked for its time.
    */
-  private CompletableFuture<Finding> lookAtTime(String path, Node node, Runnable watcher) {
+  private CompletableFuture<Finding> lookAtTime(String path, Node node, OnChange watcher) {
     Stored stored = Stored.parse(path, node.data());
     if (!stored.granted()) {
       return remove(path, node);
@@ -98,11 +99,11 @@ final class Remains {
   }
 
   /** One timer for each, however often a waiter looks. */
-  private void lookAfter(long nanos, String path, Runnable watcher) {
+  private void lookAfter(long nanos, String path, OnChange watcher) {
     own.mutex.lock();
     try {
       if (own.state == State.WAITING) {
-        Future<?> known = timers.put(path, clock.after(nanos, watcher));
+        Future<?> known = timers.put(path, clock.after(nanos, () -> watcher.changed(false)));
         if (known != null) {
           known.cancel(false);
         }

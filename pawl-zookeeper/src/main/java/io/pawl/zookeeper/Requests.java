@@ -33,6 +33,18 @@ final class Requests {
   /** A node's data and what the service says of it. */
   record Node(byte[] data, Stat stat) {}
 
+  /** The names of a node's children, and what the service said of the node at the same moment. */
+  record Children(List<String> names, Stat stat) {}
+
+  /** Is told once that a node has changed. */
+  interface OnChange {
+
+    /**
+     * @param deleted whether that is known to be its end
+     */
+    void changed(boolean deleted);
+  }
+
   /** What was created. */
   record Created(String path, @Nullable Stat stat) {}
 
@@ -97,7 +109,7 @@ final class Requests {
   }
 
   /** Null where there is no such node, which is not watched then. */
-  CompletableFuture<@Nullable Node> read(String path, @Nullable Runnable onChange) {
+  CompletableFuture<@Nullable Node> read(String path, @Nullable OnChange onChange) {
     if (onChange == null) {
       return ask(answer -> readNode(path, null, answer));
     }
@@ -126,30 +138,35 @@ final class Requests {
   }
 
   /** Nobody is to be told of changes any more. */
-  void unwatch(String path, Runnable onChange) {
+  void unwatch(String path, OnChange onChange) {
     watches.remove(path, onChange);
   }
 
   /** Tells those who watch a node. */
-  void changed(@Nullable String path) {
-    watches.tell(path);
+  void changed(@Nullable String path, boolean deleted) {
+    watches.tell(path, deleted);
   }
 
-  /** The names of the children; null where there is no such node. */
-  CompletableFuture<@Nullable List<String>> children(String path) {
+  /** Null where there is no such node. */
+  CompletableFuture<@Nullable Children> list(String path) {
     return ask(
         answer ->
             link.getChildren(
                 path,
                 false,
-                (int code, String asked, Object context, List<String> names) -> {
+                (int code, String asked, Object context, List<String> names, Stat stat) -> {
                   if (code == Code.NONODE.intValue()) {
                     answer.isNothing();
                   } else {
-                    answer.is(code, path, names);
+                    answer.is(code, path, names == null ? null : new Children(names, stat));
                   }
                 },
                 null));
+  }
+
+  /** The names of the children; null where there is no such node. */
+  CompletableFuture<@Nullable List<String>> children(String path) {
+    return list(path).thenApply(children -> children == null ? null : children.names());
   }
 
   /** The names of the children; none where there is no such node. */
@@ -250,9 +267,9 @@ final class Requests {
   private static final class Watches {
 
     private final ReentrantLock mutex = new ReentrantLock();
-    private final Map<String, Set<Runnable>> watchers = new HashMap<>();
+    private final Map<String, Set<OnChange>> watchers = new HashMap<>();
 
-    void add(String path, Runnable onChange) {
+    void add(String path, OnChange onChange) {
       mutex.lock();
       try {
         watchers.computeIfAbsent(path, name -> new LinkedHashSet<>()).add(onChange);
@@ -262,10 +279,10 @@ final class Requests {
     }
 
     /** Nobody is to be told any more. The server's own note of it goes with the node. */
-    void remove(String path, Runnable onChange) {
+    void remove(String path, OnChange onChange) {
       mutex.lock();
       try {
-        Set<Runnable> told = watchers.get(path);
+        Set<OnChange> told = watchers.get(path);
         if (told != null && told.remove(onChange) && told.isEmpty()) {
           watchers.remove(path);
         }
@@ -274,8 +291,8 @@ final class Requests {
       }
     }
 
-    void tell(@Nullable String path) {
-      Set<Runnable> told;
+    void tell(@Nullable String path, boolean deleted) {
+      Set<OnChange> told;
       mutex.lock();
       try {
         told = watchers.remove(path);
@@ -283,7 +300,7 @@ final class Requests {
         mutex.unlock();
       }
       if (told != null) {
-        told.forEach(Runnable::run);
+        told.forEach(each -> each.changed(deleted));
       }
     }
   }

@@ -180,7 +180,7 @@ final class Session {
   private void event(WatchedEvent event) {
     awaitConstruction();
     if (event.getType() != EventType.None) {
-      requests.changed(event.getPath());
+      requests.changed(event.getPath(), event.getType() == EventType.NodeDeleted);
       return;
     }
     switch (event.getState()) {
