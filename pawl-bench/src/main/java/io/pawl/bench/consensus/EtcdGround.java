@@ -61,7 +61,11 @@ final class EtcdGround implements ConsensusGround {
       member.post("/v3/kv/compaction", "{\"revision\":\"" + revision.group(1) + "\"}");
     }
     List<String> hosts = members.stream().map(each -> each.host() + ":" + each.port()).toList();
-    return "etcd://" + String.join(",", hosts) + "/" + namespace;
+    return "etcd://"
+        + String.join(",", hosts)
+        + "/"
+        + namespace
+        + "?timeout=30s"; // for 1,000 at once
   }
 
   @Override

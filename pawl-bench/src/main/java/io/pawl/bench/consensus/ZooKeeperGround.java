@@ -42,7 +42,7 @@ final class ZooKeeperGround implements ConsensusGround {
   @Override
   public String fresh() {
     String hosts = String.join(",", members.stream().map(ZooKeeperServer::address).toList());
-    return "zk://" + hosts + "/bench-" + bases++;
+    return "zk://" + hosts + "/bench-" + bases++ + "?timeout=30s"; // for 1,000 at once
   }
 
   @Override
