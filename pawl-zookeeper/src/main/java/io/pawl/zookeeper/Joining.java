@@ -162,30 +162,13 @@ final class Joining {
     CompletableFuture<@Nullable Children> children = session.ask().list(own.lockPath());
     return learned.thenCombine(
         children.thenCombine(
-            lockNode(children), (all, read) -> new Listed(names(all), read, kindSigns)),
+            lookout.kind().node(children, all.locks().lastSeen(claim.lock())),
+            (listed, read) -> new Listed(names(listed), read, kindSigns)),
         (nothing, listed) -> listed);
   }
 
   private static @Nullable List<String> names(@Nullable Children children) {
     return children == null ? null : children.names();
-  }
-
-  /** Is read only if the listing shows that it is not the one that was read last. */
-  private CompletableFuture<@Nullable Node> lockNode(
-      CompletableFuture<@Nullable Children> listing) {
-    Node last = lookout.kind().matters() ? null : all.locks().lastSeen(claim.lock());
-    if (last == null) {
-      return lookout.kind().node();
-    }
-    return listing.thenCompose(
-        children ->
-            children == null || isUnchanged(last.stat(), children.stat())
-                ? CompletableFuture.completedFuture(children == null ? null : last)
-                : lookout.kind().node());
-  }
-
-  private static boolean isUnchanged(Stat then, Stat now) {
-    return then.getCzxid() == now.getCzxid() && then.getVersion() == now.getVersion();
   }
 
   private void learn(String path, @Nullable Stat stat) {

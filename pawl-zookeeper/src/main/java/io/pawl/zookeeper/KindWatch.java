@@ -4,6 +4,7 @@ import io.pawl.error.StoreException;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.zookeeper.QueuedClaim.State;
+import io.pawl.zookeeper.Requests.Children;
 import io.pawl.zookeeper.Requests.Node;
 import io.pawl.zookeeper.Requests.OnChange;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +45,7 @@ final class KindWatch {
   }
 
   /** Whether it may change while the claim waits, so that it is watched. */
-  boolean matters() {
+  private boolean matters() {
     return own.claim().mode() instanceof Mode.Permits;
   }
 
@@ -80,6 +82,26 @@ final class KindWatch {
   /** The node of the lock, which is watched from then on where its kind matters. */
   CompletableFuture<@Nullable Node> node() {
     return own.ask().read(own.lockPath(), matters() ? watcher : null);
+  }
+
+  /**
+   * As {@link #node()}; where its kind is not watched it is read only if {@code listing} shows
+   * another one than {@code last}.
+   */
+  CompletableFuture<@Nullable Node> node(
+      CompletableFuture<@Nullable Children> listing, @Nullable Node last) {
+    if (last == null || matters()) {
+      return node();
+    }
+    return listing.thenCompose(
+        children ->
+            children == null || isUnchanged(last.stat(), children.stat())
+                ? CompletableFuture.completedFuture(children == null ? null : last)
+                : node());
+  }
+
+  private static boolean isUnchanged(Stat then, Stat now) {
+    return then.getCzxid() == now.getCzxid() && then.getVersion() == now.getVersion();
   }
 
   /** Reads it, and watches it from then on. */

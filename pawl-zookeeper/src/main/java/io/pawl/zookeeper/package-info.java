@@ -16,10 +16,11 @@
  * <p><b>Who holds</b> follows from the order of the numbers alone ({@link
  * io.pawl.spi.rule.QueueRule}). What stands before a claim only shrinks, since numbers only grow:
  * so a claim lists the queue when it joins, and then watches as little of what was before it as it
- * must wait for ({@code Line}); when some of that has gone, it lists what is left of the rest. A list or a look at a node that is out of date shows claims
- * that have ended since, never the reverse: it delays, and the watch that was set with it tells.
- * One exception is a writer that has become a reader, whose data says so and are watched like its
- * end; taken for a writer, it delays as well.
+ * must wait for ({@code Line}); when some of that has gone, it lists what is left of the rest. A
+ * list or a look at a node that is out of date shows claims that have ended since, never the
+ * reverse: it delays, and the watch that was set with it tells. One exception is a writer that has
+ * become a reader, whose data says so and are watched like its end; taken for a writer, it delays
+ * as well.
  *
  * <p><b>One holder (P1).</b> Two claims hold together only where one has gone that its client still
  * trusts. A client trusts a claim for its lease from before the last answered request was sent. So
