@@ -24,6 +24,9 @@ import org.junit.jupiter.api.Test;
  */
 public class KindsLincheckTest {
 
+  /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */
+  private static final long TIMEOUT_MILLIS = 120_000;
+
   private static final String[] BESIDE_THE_POINT = {
     "io.pawl.spi.rule.GrantRule",
     "io.pawl.spi.rule.LockState",
@@ -133,6 +136,7 @@ public class KindsLincheckTest {
         .iterations(3)
         .invocationsPerIteration(80)
         .minimizeFailedScenario(false)
+        .invocationTimeout$lincheck(TIMEOUT_MILLIS)
         .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
         .check(KindsLincheckTest.class);
   }

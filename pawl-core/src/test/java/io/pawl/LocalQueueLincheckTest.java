@@ -25,6 +25,9 @@ import org.junit.jupiter.api.Test;
  */
 public class LocalQueueLincheckTest {
 
+  /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */
+  private static final long TIMEOUT_MILLIS = 120_000;
+
   private static final String[] BESIDE_THE_POINT = {
     "io.pawl.spi.rule.GrantRule",
     "io.pawl.spi.rule.LockState",
@@ -96,6 +99,7 @@ public class LocalQueueLincheckTest {
         .iterations(3)
         .invocationsPerIteration(80)
         .minimizeFailedScenario(false)
+        .invocationTimeout$lincheck(TIMEOUT_MILLIS)
         .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
         .check(LocalQueueLincheckTest.class);
   }
