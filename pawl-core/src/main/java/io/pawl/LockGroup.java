@@ -142,22 +142,11 @@ public final class LockGroup {
     try {
       return acquisition.outcome().get().map(GroupLease::of);
     } catch (InterruptedException e) {
-      acquisition.abandon();
-      awaitTheEnd(acquisition);
+      Uninterruptibly.await(acquisition.abandon(), engine.graceNanos());
+      Thread.interrupted(); // told by the exception
       throw e;
     } catch (ExecutionException e) {
       throw failure(e);
-    }
-  }
-
-  /** Waits until the group has given back what it took, however it ended. */
-  private static void awaitTheEnd(GroupAcquisition acquisition) {
-    try {
-      await(acquisition);
-    } catch (RuntimeException e) {
-      // whoever was interrupted hears of that
-    } finally {
-      Thread.interrupted(); // told by the exception
     }
   }
 

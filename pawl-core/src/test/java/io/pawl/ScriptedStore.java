@@ -45,6 +45,7 @@ final class ScriptedStore implements LockStore {
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
   boolean blocks;
+  Duration answerTime = Duration.ofMillis(500);
   int failingWithdrawals;
   Throwable withdrawalFailure = unavailable();
 
@@ -96,6 +97,11 @@ final class ScriptedStore implements LockStore {
       return CompletableFuture.failedFuture(withdrawalFailure);
     }
     return withdrawal;
+  }
+
+  @Override
+  public Duration answerTime() {
+    return answerTime;
   }
 
   @Override

@@ -99,10 +99,19 @@ public final class GroupAcquisition {
     proceed(() -> ask(locks.subList(0, first), Duration.ZERO, mayBlock, this::answered));
   }
 
-  /** The caller no longer wants it: nothing stays held, nothing in the queue. */
-  public void abandon() {
+  /**
+   * The caller no longer wants it: nothing stays held, nothing in the queue. The stage completes
+   * when the store knows, as far as it has to.
+   */
+  public CompletableFuture<Void> abandon() {
     finish(() -> outcome.complete(Optional.empty()));
-    outcome.thenAccept(raced -> raced.ifPresent(GroupLoan::drop));
+    return outcome
+        .exceptionally(failure -> Optional.empty())
+        .thenCompose(
+            raced ->
+                raced
+                    .map(GroupLoan::drop)
+                    .orElseGet(() -> CompletableFuture.completedFuture(null)));
   }
 
   private void giveUpOnASilentStore() {

@@ -95,10 +95,13 @@ public final class GroupLoan {
     return new Ending(confirmed, ending.lost);
   }
 
-  /** Ends it without complaint: nobody has worked under it. */
-  public void drop() {
+  /**
+   * Ends it without complaint: nobody has worked under it. The stage completes when the store
+   * knows.
+   */
+  public CompletableFuture<Void> drop() {
     loans.forEach(Loan::unused);
-    end(false);
+    return end(false).confirmed();
   }
 
   /** Where the first close was a callback's, which hears of no loss. */

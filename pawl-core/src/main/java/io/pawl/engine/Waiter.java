@@ -289,7 +289,7 @@ final class Waiter<T> {
         if (gone != null) {
           awaitGone(gone, engine.time().nanos() + engine.graceNanos());
         } else if (outcome instanceof Loan raced) {
-          raced.drop();
+          awaitGone(raced.drop(), engine.time().nanos() + engine.graceNanos());
         }
         tellEnd(engine.observer());
         engine.observer().notAcquired(lock, age());
