@@ -24,7 +24,11 @@ public final class StoreUrl {
   /** A parameter that names a user, who may be {@code me@corp}. */
   private static final Pattern USER = Pattern.compile("(?is)[?&]user(?:name)?=[^&]*$");
 
-  private static final Pattern PATH = Pattern.compile("(?s)(?:jdbc:)?[^/:]*:[/.].*");
+  /**
+   * What has a colon, or no directory before its first {@code @}, may be hosts after a slash too
+   * few.
+   */
+  private static final Pattern PATH = Pattern.compile("(?s)(?:jdbc:)?[^/:]*:[/.][^:@]*/[^:]*");
 
   /**
    * Between the URLs of a gate and its truth, or of nodes: a bar that a URL follows; passwords have

@@ -62,6 +62,12 @@ class StoreUrlTest {
         "gate:redis://u:CANARY|jdbc:mysql://u:CANARY",
         "gate:redis://h?sentinelPassword=CANARY|jdbc:mysql://h/db?password=CANARY",
         "gate:redis://u:CAN|CANARY@h|sqlite:/x",
+        "redis:/user:CANARY@host:6379/0",
+        "redis:/:CAN/CANARY@host",
+        "redis:/CANARY@host/0",
+        "jdbc:mysql:/user:CANARY@host/db",
+        "gate:redis:/u:CANARY@h|sqlite:/x",
+        "user:/CAN/CANARY:x@host",
       })
   void aPasswordIsNeverShown(String url) {
     assertThat(StoreUrl.redact(url)).doesNotContain("CANARY").contains("***");

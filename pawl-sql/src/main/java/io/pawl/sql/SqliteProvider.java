@@ -83,7 +83,7 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
   public LockStore open(StoreUrl url) {
     Path file = path(url);
     try {
-      if (url.toString().equals(embeddedUrl())) {
+      if (url.secret().equals(embeddedUrl())) {
         Files.createDirectories(file.getParent());
       }
       checkFile(url, file);
