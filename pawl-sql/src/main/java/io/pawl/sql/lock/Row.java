@@ -233,22 +233,26 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
   private static List<Map<String, String>> readObjects(String text) {
     List<Map<String, String>> objects = new ArrayList<>();
     try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), text)) {
-      expect(json, JsonToken.START_ARRAY);
-      while (json.nextToken() != JsonToken.END_ARRAY) {
+      expect(json.nextToken(), JsonToken.START_ARRAY);
+      for (JsonToken each = json.nextToken();
+          each != JsonToken.END_ARRAY;
+          each = json.nextToken()) {
+        expect(each, JsonToken.START_OBJECT);
         Map<String, String> fields = new LinkedHashMap<>();
         for (String key = json.nextName(); key != null; key = json.nextName()) {
           json.nextToken();
           fields.put(key, json.getString());
         }
+        expect(json.currentToken(), JsonToken.END_OBJECT);
         objects.add(fields);
       }
     }
     return objects;
   }
 
-  private static void expect(JsonParser json, JsonToken token) {
-    if (json.nextToken() != token) {
-      throw new IllegalArgumentException("not a JSON array");
+  private static void expect(@Nullable JsonToken found, JsonToken wanted) {
+    if (found != wanted) {
+      throw new IllegalArgumentException("not a JSON array of objects");
     }
   }
 

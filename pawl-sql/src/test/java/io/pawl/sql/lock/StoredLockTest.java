@@ -1,7 +1,9 @@
 package io.pawl.sql.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
@@ -12,6 +14,8 @@ import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StoredLockTest {
 
@@ -61,6 +65,30 @@ class StoredLockTest {
               assertThat(entry.minHoldMillis()).isZero();
               assertThat(entry.lingers()).isFalse();
             });
+  }
+
+  /** As an edit leaves it: well-formed, and nothing that a store has written. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[null]",
+        "[1]",
+        "[\"a\"]",
+        "[[]]",
+        "[{\"a\":{}}]",
+        "[{\"a\":[1]}]",
+        "[{}]",
+        "{}",
+        "null",
+        "[",
+        ""
+      })
+  void aRowThatNoStoreHasWrittenIsRefused(String text) {
+    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, text, "[]")).state(NOW))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("cannot be read");
+    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, "[]", text)).state(NOW))
+        .isInstanceOf(StoreException.class);
   }
 
   /** As a store that knew nothing of it writes it. */
