@@ -34,7 +34,7 @@ final class Handshake {
     try {
       check(hello(wire, failures, tls), servers.mode(), failures);
       return wire;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       wire.close();
       throw e;
     }

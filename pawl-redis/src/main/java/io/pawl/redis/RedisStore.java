@@ -150,7 +150,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
       Servers servers = open.get();
       try {
         return new RedisStore(servers, options, scripts, tls);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         servers.close();
         throw e;
       }
@@ -162,7 +162,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
       Wire second = Handshake.another(servers, failures, options, tls);
       return new Confirmations(
           servers, second, failures, scripts.renew(), address, options, this::hear);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       wire.close();
       throw e;
     }

@@ -252,6 +252,7 @@ class GivenClientTest {
   /** Fails to start a thread for a connection, as a JVM does that has as many as it may have. */
   private static final class Starved extends RedisClient {
 
+    private final AtomicInteger goodDials = new AtomicInteger();
     private final AtomicInteger dials = new AtomicInteger();
     private final AtomicInteger bells = new AtomicInteger();
 
@@ -268,7 +269,9 @@ class GivenClientTest {
     @Override
     public <K, V> ConnectionFuture<StatefulRedisConnection<K, V>> connectAsync(
         RedisCodec<K, V> codec, RedisURI redisURI) {
-      failIfLeft(dials);
+      if (goodDials.getAndDecrement() <= 0) {
+        failIfLeft(dials);
+      }
       return super.connectAsync(codec, redisURI);
     }
 
@@ -333,6 +336,30 @@ class GivenClientTest {
             .ignoreException(StoreUnavailableException.class)
             .until(() -> seam.take(seam.claim("heard")) != null);
       } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
+    }
+  }
+
+  @Test
+  void whatAnOpenHasOpenedIsClosedThoughItFailsWithAnError() {
+    ClientResources resources = ClientResources.create();
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisOptions options = RedisOptions.defaults().waitReplicas(1, Duration.ofMillis(100));
+      for (int good = 0; good < 2; good++) {
+        Starved client = new Starved(resources, uri);
+        client.goodDials.set(good);
+        client.dials.set(1);
+        int before = clients(List.of(server));
+
+        assertThatThrownBy(() -> RedisStore.over(client, uri, options))
+            .isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(client.dials).hasValue(0);
+        nothingIsLeft(List.of(server), before);
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
     } finally {
