@@ -4,6 +4,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
@@ -221,25 +222,19 @@ record Doctor(Wire wire, Servers servers, Failures failures, RedisOptions option
 
     private List<Object> ask(String name, CommandType type, String... words) {
       try {
-        return wire.send(type, dryRun(words), node).get();
+        return Uninterruptibly.get(wire.send(type, dryRun(words), node));
       } catch (ExecutionException e) {
         StoreException failure = failures.of(e);
         warn(
             name + " could not be asked: " + failure.getMessage(), "grant it, or ask its operator");
-        return List.of();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
         return List.of();
       }
     }
 
     private List<Object> quietly(CommandType type, CommandArgs<String, String> args) {
       try {
-        return wire.send(type, args, node).get();
+        return Uninterruptibly.get(wire.send(type, args, node));
       } catch (ExecutionException notKnownBeforeRedis7) {
-        return List.of();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
         return List.of();
       }
     }

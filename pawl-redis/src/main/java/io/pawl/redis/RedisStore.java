@@ -505,7 +505,10 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
 
   @Override
   public List<Finding> diagnose() {
-    return new Doctor(wire, servers, failures, options).examine();
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear(); // Lettuce's search for the nodes of a Cluster would end at once
+      return new Doctor(wire, servers, failures, options).examine();
+    }
   }
 
   @Override

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Diagnosable.Finding;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -16,6 +18,26 @@ class InterruptTest {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().startsWith("lettuce-"))
         .collect(Collectors.toSet());
+  }
+
+  @Test
+  void aDoctorAsksAllThoughItsThreadIsInterrupted() {
+    try (RedisServer server = RedisServer.start();
+        RedisStore store = RedisStore.connect(server.url())) {
+      Thread.currentThread().interrupt();
+      List<Finding> findings;
+      try {
+        findings = store.diagnose();
+      } finally {
+        assertThat(Thread.interrupted()).isTrue();
+      }
+
+      assertThat(findings)
+          .extracting(Finding::what)
+          .anyMatch(what -> what.contains("round trip"))
+          .anyMatch(what -> what.contains("role master"))
+          .anyMatch(what -> what.contains("appendonly"));
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.pawl.zookeeper;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import java.io.IOException;
@@ -82,14 +83,12 @@ final class Doctor {
 
   private boolean agreed() {
     try {
-      claims.base().ask().barrier().get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+      Uninterruptibly.get(claims.base().ask().barrier(), settings.timeout().toNanos());
       return true;
     } catch (ExecutionException e) {
       problem(String.valueOf(claims.failures().of(e).getMessage()), "see the servers' logs");
     } catch (TimeoutException e) {
       problem("no majority answered in time", "start more members of the ensemble");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
     return false;
   }

@@ -129,6 +129,21 @@ class RefusalsTest {
   }
 
   @Test
+  void theDoctorTriesATransactionThoughItsThreadIsInterrupted() {
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("me:x@", "/doctor"))) {
+      Thread.currentThread().interrupt();
+      List<Finding> findings;
+      try {
+        findings = store.diagnose();
+      } finally {
+        assertThat(Thread.interrupted()).isTrue();
+      }
+
+      assertThat(findings).anyMatch(finding -> finding.what().contains("a transaction takes"));
+    }
+  }
+
+  @Test
   void theDoctorNamesTheLeasesThatArePossible() {
     try (ZooKeeperStore store = ZooKeeperStore.connect(url("me:x@", "/doctor"))) {
       List<Finding> findings = store.diagnose();
