@@ -1,6 +1,8 @@
 package io.pawl.etcd.gateway;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +19,7 @@ final class Endpoints {
   private final List<Endpoint> all;
   private final ReentrantLock mutex = new ReentrantLock();
   private int current;
-  private int unreachable;
+  private final Set<Endpoint> unreachable = new HashSet<>();
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private long pausesUntil = System.nanoTime();
   private @Nullable Exception reason;
@@ -58,7 +60,7 @@ final class Endpoints {
   void reached() {
     mutex.lock();
     try {
-      unreachable = 0;
+      unreachable.clear();
       pauseNanos = FIRST_PAUSE_NANOS;
     } finally {
       mutex.unlock();
@@ -82,8 +84,9 @@ final class Endpoints {
     mutex.lock();
     try {
       failed(endpoint);
-      if (++unreachable >= all.size()) {
-        unreachable = 0;
+      unreachable.add(endpoint);
+      if (unreachable.containsAll(all)) {
+        unreachable.clear();
         reason = why;
         pausesUntil = System.nanoTime() + pauseNanos;
         pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
