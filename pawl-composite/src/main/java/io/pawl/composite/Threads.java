@@ -8,10 +8,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One timer, which never blocks, and two pools that it and the stores' own threads hand over to:
@@ -35,25 +38,27 @@ final class Threads implements AutoCloseable {
   private final ThreadPoolExecutor background;
 
   Threads() {
+    this(DaemonThreads::numbered);
+  }
+
+  /**
+   * @param factories by the beginning of their threads' names
+   */
+  Threads(Function<String, ThreadFactory> factories) {
     String prefix = "pawl-gate-" + stores.incrementAndGet();
     timer =
         new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(prefix + "-timer", task));
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     timer.setRemoveOnCancelPolicy(true);
     timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-    workers = pool(WORKERS, prefix + "-worker-");
-    background = pool(BACKGROUND, prefix + "-background-");
+    workers = pool(WORKERS, factories.apply(prefix + "-worker-"));
+    background = pool(BACKGROUND, factories.apply(prefix + "-background-"));
   }
 
-  private static ThreadPoolExecutor pool(int size, String prefix) {
+  private static ThreadPoolExecutor pool(int size, ThreadFactory factory) {
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
-            size,
-            size,
-            5,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            DaemonThreads.numbered(prefix));
+            size, size, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }
@@ -99,15 +104,51 @@ final class Threads implements AutoCloseable {
     return future.isDone() ? future.thenApply(next) : future.thenApplyAsync(next, awaited());
   }
 
-  private boolean tryOn(Executor pool, Runnable task) {
+  /** One for which no thread could be started: whoever comes to it first runs it. */
+  private static final class Kept implements Runnable {
+
+    private final AtomicReference<@Nullable Runnable> left;
+
+    Kept(Runnable task) {
+      left = new AtomicReference<>(task);
+    }
+
+    boolean isLeft() {
+      return left.get() != null;
+    }
+
+    @Override
+    public void run() {
+      Runnable task = left.getAndSet(null);
+      if (task != null) {
+        task.run();
+      }
+    }
+  }
+
+  private boolean tryOn(ThreadPoolExecutor pool, Runnable task) {
     try {
       pool.execute(task);
       return true;
     } catch (RejectedExecutionException e) {
       return false; // it is closed
     } catch (OutOfMemoryError noThread) {
-      timer.schedule(() -> tryOn(pool, task), NO_THREAD_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+      pool.remove(task);
+      keep(pool, task instanceof Kept kept ? kept : new Kept(task));
       return true;
+    }
+  }
+
+  private void keep(ThreadPoolExecutor pool, Kept task) {
+    if (pool.getPoolSize() > 0 && pool.getQueue().isEmpty()) {
+      pool.getQueue().offer(task); // a pool that may grow would rather do that
+    }
+    timer.schedule(() -> again(pool, task), NO_THREAD_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void again(ThreadPoolExecutor pool, Kept task) {
+    if (task.isLeft()) {
+      tryOn(pool, task);
     }
   }
 
