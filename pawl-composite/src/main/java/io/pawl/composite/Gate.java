@@ -250,8 +250,8 @@ final class Gate implements AutoCloseable {
 
   private void leaveOut(RuntimeException cause) {
     if (away.compareAndSet(false, true)) {
+      probeLater(); // whatever becomes of the log
       log.warn("gate {} is left out until it answers again", description, cause);
-      probeLater();
     }
   }
 

@@ -83,7 +83,15 @@ final class Together {
   }
 
   void send() {
-    askGate();
+    try {
+      askGate();
+    } catch (RuntimeException | Error e) { // of memory, or of a logger
+      for (Attempt attempt : atGate) {
+        if (!unsent.contains(attempt.answer)) {
+          attempt.answer.completeExceptionally(e);
+        }
+      }
+    }
     try {
       if (!toTruth.isEmpty()) {
         truth.together(() -> toTruth.forEach(Runnable::run));

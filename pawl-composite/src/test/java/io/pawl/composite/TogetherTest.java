@@ -16,6 +16,7 @@ import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import java.io.PrintStream;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -122,6 +123,40 @@ class TogetherTest {
       assertThat(pawl.lock("a").tryAcquire()).isPresent();
       assertThat(pawl.lockAll("b", "c").tryAcquire()).isPresent();
       fails.set(false);
+    }
+  }
+
+  /** What writes the log may be no more whole than what it is to write of. */
+  private static final class Unwritable extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public void printStackTrace(PrintStream log) {
+      throw new NoClassDefFoundError("a logger that is not whole");
+    }
+  }
+
+  @Test
+  void anErrorOfTheLogReachesAllWhoWaitForTheAnswer() throws Exception {
+    AtomicReference<Pawl> client = new AtomicReference<>();
+    CompletableFuture<Optional<Lease>> other = new CompletableFuture<>();
+    AtomicBoolean fails = new AtomicBoolean(true);
+    Runnable meanwhile =
+        () -> {
+          standInLine(client.get(), other);
+          throw new Unwritable();
+        };
+    try (GateStore store = GateStore.over(failing(fails, meanwhile), new MemoryStore(), PATIENT);
+        Pawl pawl = Pawl.over(store)) {
+      client.set(pawl);
+      assertThatThrownBy(() -> pawl.lockAll("a", "b").acquire()).isInstanceOf(StoreException.class);
+
+      assertThatThrownBy(() -> other.get(20, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(StoreException.class);
+      fails.set(false);
+      assertThat(pawl.lock("a").tryAcquire()).isPresent();
+      await().until(() -> !store.isGateAway());
     }
   }
 
