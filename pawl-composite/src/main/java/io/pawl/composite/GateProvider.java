@@ -32,10 +32,14 @@ public final class GateProvider implements StoreProvider {
     StoreProvider provider = Stores.provider(gate); // a worker might not find it
     Supplier<LockStore> opener = () -> provider.open(gate);
     LockStore truth = Stores.open(parsed.truth());
+    LockStore opened = null;
     try {
-      return GateStore.owning(
-          gate.toString(), openedOrNull(opener), opener, truth, parsed.options());
-    } catch (RuntimeException e) {
+      opened = openedOrNull(opener);
+      return GateStore.owning(gate.toString(), opened, opener, truth, parsed.options());
+    } catch (RuntimeException | Error e) {
+      if (opened != null) {
+        opened.close();
+      }
       truth.close();
       throw e;
     }

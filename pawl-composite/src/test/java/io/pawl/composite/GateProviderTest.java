@@ -4,9 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Pawl;
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,5 +146,53 @@ class GateProviderTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("is not between");
     }
+  }
+
+  /** Opens {@code broken:} with a client library that is not whole, and counts the others. */
+  public static final class Partial implements StoreProvider {
+
+    static final AtomicInteger opened = new AtomicInteger();
+    static final AtomicInteger closed = new AtomicInteger();
+
+    @Override
+    public Set<String> schemes() {
+      return Set.of("broken", "counted");
+    }
+
+    @Override
+    public LockStore open(StoreUrl url) {
+      if (url.scheme().equals("broken")) {
+        throw new NoClassDefFoundError("of a client, says the test");
+      }
+      opened.incrementAndGet();
+      MemoryStore store = new MemoryStore();
+      InvocationHandler calls =
+          (proxy, method, arguments) -> {
+            if (method.getName().equals("close")) {
+              closed.incrementAndGet();
+            }
+            return method.invoke(store, arguments);
+          };
+      return (LockStore)
+          Proxy.newProxyInstance(
+              LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, calls);
+    }
+  }
+
+  @Test
+  void aTruthIsClosedWhoseGateFailsToOpenWithAnError() throws Exception {
+    Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));
+    Files.writeString(services.resolve(StoreProvider.class.getName()), Partial.class.getName());
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+      thread.setContextClassLoader(loader);
+      assertThatThrownBy(() -> Pawl.connect("gate:broken://h|counted://h"))
+          .isInstanceOf(NoClassDefFoundError.class);
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+    assertThat(Partial.opened).hasValue(1);
+    assertThat(Partial.closed).hasValue(1);
   }
 }
