@@ -76,10 +76,20 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
     }
   }
 
-  private record Both(SimpleLock ours, SimpleLock theirs) implements SimpleLock {
+  private static final class Both implements SimpleLock {
+
+    private final SimpleLock ours;
+    private SimpleLock theirs;
+    private boolean over;
+
+    Both(SimpleLock ours, SimpleLock theirs) {
+      this.ours = ours;
+      this.theirs = theirs;
+    }
 
     @Override
     public void unlock() {
+      checkNotOver();
       try {
         theirs.unlock();
       } catch (RuntimeException | Error e) {
@@ -87,21 +97,32 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
         throw e;
       }
       ours.unlock();
+      over = true;
     }
 
     @Override
     public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
+      checkNotOver();
       Optional<SimpleLock> longer = theirs.extend(lockAtMostFor, lockAtLeastFor);
       if (longer.isEmpty()) {
+        over = true;
         release(ours);
         return Optional.empty();
       }
+      theirs = longer.get(); // what is unlocked, should the other extension fail
       Optional<SimpleLock> oursLonger = ours.extend(lockAtMostFor, lockAtLeastFor);
+      over = true;
       if (oursLonger.isEmpty()) {
-        release(longer.get());
+        release(theirs);
         return Optional.empty();
       }
-      return Optional.of(new Both(oursLonger.get(), longer.get()));
+      return Optional.of(new Both(oursLonger.get(), theirs));
+    }
+
+    private void checkNotOver() {
+      if (over) {
+        throw new IllegalStateException("the lock was unlocked or extended before");
+      }
     }
 
     private static void release(SimpleLock lock) {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
+import io.pawl.error.StoreException;
+import io.pawl.options.PawlOptions;
+import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -120,6 +123,9 @@ class TransitionLockProviderTest {
   void bothAreExtendedOrNone() {
     SimpleLock lock = lock(between).orElseThrow();
     SimpleLock longer = lock.extend(LONG, Duration.ZERO).orElseThrow();
+    assertThatThrownBy(lock::unlock).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> lock.extend(LONG, Duration.ZERO))
+        .isInstanceOf(IllegalStateException.class);
     assertThat(lock(before)).isEmpty();
     assertThat(lock(after)).isEmpty();
 
@@ -127,5 +133,21 @@ class TransitionLockProviderTest {
 
     assertThat(longer.extend(LONG, Duration.ZERO)).isEmpty();
     assertThat(isFreeFor(after)).isTrue();
+  }
+
+  @Test
+  void whereTheNewStoreFailsAtAnExtensionTheOldLockIsUnlockedAllTheSame() {
+    PawlOptions impatient = PawlOptions.defaults().patience(Duration.ofMillis(200));
+    try (RedisServer redis = RedisServer.start();
+        Pawl other = Pawl.connect(redis.url(), impatient.shutdownGrace(Duration.ZERO))) {
+      SimpleLock lock = lock(new TransitionLockProvider(other, before)).orElseThrow();
+      redis.kill();
+      assertThatThrownBy(() -> lock.extend(LONG, Duration.ZERO)).isInstanceOf(StoreException.class);
+      assertThat(isFreeFor(before)).isFalse();
+
+      lock.unlock();
+
+      assertThat(isFreeFor(before)).isTrue();
+    }
   }
 }
