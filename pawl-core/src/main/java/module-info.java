@@ -16,6 +16,7 @@ module io.pawl {
       io.pawl.etcd,
       io.pawl.quorum,
       io.pawl.redis,
+      io.pawl.shedlock,
       io.pawl.sql,
       io.pawl.tck;
 

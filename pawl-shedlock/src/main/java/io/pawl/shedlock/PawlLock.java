@@ -5,9 +5,6 @@ import io.pawl.error.LeaseLostException;
 import io.pawl.error.PawlException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -23,16 +20,19 @@ final class PawlLock extends AbstractSimpleLock {
   private static final Logger log = LoggerFactory.getLogger(PawlLock.class);
 
   private final Lease lease;
+  private final DueUnlocks dueUnlocks;
   private final long overAt;
   private final long busyUntil;
 
   /**
    * @param busy how long it is to stay busy, should it be unlocked sooner
+   * @param dueUnlocks of those that are unlocked sooner
    */
-  PawlLock(Lease lease, LockConfiguration configuration, Duration busy) {
+  PawlLock(Lease lease, LockConfiguration configuration, Duration busy, DueUnlocks dueUnlocks) {
     super(configuration);
     long now = System.nanoTime();
     this.lease = lease;
+    this.dueUnlocks = dueUnlocks;
     this.overAt = now + configuration.getLockAtMostFor().toNanos();
     this.busyUntil = now + busy.toNanos();
   }
@@ -44,8 +44,7 @@ final class PawlLock extends AbstractSimpleLock {
     if (left <= 0) {
       close();
     } else {
-      Executor later = CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS);
-      later.execute(this::closeLater);
+      dueUnlocks.after(left, lease, this::closeLater);
     }
   }
 
@@ -85,7 +84,7 @@ final class PawlLock extends AbstractSimpleLock {
     } catch (LeaseLostException e) {
       return Optional.empty();
     }
-    return Optional.of(new PawlLock(lease, extended, extended.getLockAtLeastFor()));
+    return Optional.of(new PawlLock(lease, extended, extended.getLockAtLeastFor(), dueUnlocks));
   }
 
   @Override

@@ -18,8 +18,8 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * ends. The lock has the name that ShedLock gives it, so Pawl's commands and locks see it.
  *
  * <p>All times are the store's and this machine's monotonic ones: hosts whose clocks differ do not
- * disturb it. Thread-safe. The provider holds nothing of its own, and whoever made the client
- * closes it.
+ * disturb it. Thread-safe. Whoever made the client closes it. The provider has one daemon thread,
+ * and that only while an unlock waits for the shortest time of an extension.
  */
 public final class PawlLockProvider implements ExtensibleLockProvider {
 
@@ -27,6 +27,7 @@ public final class PawlLockProvider implements ExtensibleLockProvider {
 
   private final Pawl pawl;
   private final String prefix;
+  private final DueUnlocks dueUnlocks = new DueUnlocks();
 
   /** Locks under the names that ShedLock gives them. */
   public PawlLockProvider(Pawl pawl) {
@@ -74,7 +75,7 @@ public final class PawlLockProvider implements ExtensibleLockProvider {
             .minHold(minHold);
     return pawl.lock(prefix + configuration.getName(), options)
         .tryAcquire()
-        .map(lease -> new PawlLock(lease, configuration, busy));
+        .map(lease -> new PawlLock(lease, configuration, busy, dueUnlocks));
   }
 
   private static Duration lease(Duration atMost) {

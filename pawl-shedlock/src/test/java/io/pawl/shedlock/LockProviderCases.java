@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
+import io.pawl.options.LockObserver;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ abstract class LockProviderCases {
   private static final Duration SHORT = Duration.ofMillis(300);
   private static final AtomicInteger names = new AtomicInteger();
 
+  private final String url;
   private final Pawl here;
   private final Pawl there;
   private final LockProvider provider;
@@ -36,6 +39,7 @@ abstract class LockProviderCases {
   private final String name = "job-" + names.incrementAndGet();
 
   LockProviderCases(String url) {
+    this.url = url;
     here = Pawl.connect(url);
     there = Pawl.connect(url);
     provider = new PawlLockProvider(here);
@@ -166,6 +170,41 @@ abstract class LockProviderCases {
 
     await().until(this::isFree);
     assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(2_000_000_000L);
+  }
+
+  @Test
+  void aLateUnlockIsMadeByAThreadThatNobodyElseNeeds() throws Exception {
+    CompletableFuture<String> thread = new CompletableFuture<>();
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void released(String lock, long token, Duration held) {
+            thread.complete(Thread.currentThread().getName());
+          }
+        };
+    try (Pawl pawl = Pawl.connect(url, PawlOptions.defaults().observer(observer))) {
+      SimpleLock lock = lock(new PawlLockProvider(pawl), LONG, Duration.ZERO).orElseThrow();
+
+      lock.extend(LONG, SHORT).orElseThrow().unlock();
+
+      assertThat(thread.get(20, TimeUnit.SECONDS)).isEqualTo("pawl-shedlock-unlock");
+    }
+  }
+
+  @Test
+  void noThreadWaitsForAnUnlockWhoseClientIsClosed() {
+    taken(LONG, Duration.ZERO).extend(LONG, LONG).orElseThrow().unlock();
+    assertThat(timers()).isPositive();
+
+    here.close(Duration.ZERO);
+
+    await().until(() -> timers() == 0);
+  }
+
+  private static long timers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("pawl-shedlock-timer"))
+        .count();
   }
 
   @Test
