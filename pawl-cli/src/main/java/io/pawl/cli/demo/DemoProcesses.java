@@ -5,19 +5,23 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-/** The JVMs of a demo; none outlives it. */
+/** The JVMs of a demo. None outlives it, except where KILL ends it. */
 final class DemoProcesses implements AutoCloseable {
 
   private static final long PATIENCE_MILLIS = 2_000;
   private static final long END_SECONDS = 5;
 
   private final Class<?> program;
-  private final List<Process> all = new ArrayList<>();
+  private final List<Process> all = new CopyOnWriteArrayList<>();
+  private final Thread hook = new Thread(this::killAll, "pawl-demo-end");
+  private volatile boolean ended;
 
   DemoProcesses(Class<?> program) {
     this.program = program;
+    Runtime.getRuntime().addShutdownHook(hook);
   }
 
   interface Condition {
@@ -41,6 +45,9 @@ final class DemoProcesses implements AutoCloseable {
     line.addAll(more);
     Process process = new ProcessBuilder(line).inheritIO().start();
     all.add(process);
+    if (ended) {
+      process.destroyForcibly();
+    }
     return process;
   }
 
@@ -79,6 +86,16 @@ final class DemoProcesses implements AutoCloseable {
 
   @Override
   public void close() {
+    killAll();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException jvmIsShuttingDown) {
+      // the hook runs, or has run: there is nothing left to remove
+    }
+  }
+
+  private void killAll() {
+    ended = true;
     all.forEach(Process::destroyForcibly);
   }
 }

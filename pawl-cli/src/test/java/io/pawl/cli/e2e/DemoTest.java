@@ -1,11 +1,16 @@
 package io.pawl.cli.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.cli.e2e.Shell.Started;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DemoTest {
 
@@ -30,5 +35,31 @@ class DemoTest {
     assertThat(fence.output()).contains("FAILED: the fence let token").doesNotContain("prizes");
     assertThat(counter.exit()).isEqualTo(70);
     assertThat(counter.output()).contains("FAILED: ").doesNotContain("fenced");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TERM", "INT", "HUP"})
+  void noProcessOutlivesADemoThatIsEnded(String signal) {
+    Shell shell = new Shell(directory);
+    Started demo = shell.start("demo", "lock");
+    List<ProcessHandle> workers = new ArrayList<>();
+    try {
+      await()
+          .atMost(Shell.LONG)
+          .until(() -> demo.process().children().filter(DemoTest::isWorker).count() == 4);
+      demo.process().children().filter(DemoTest::isWorker).forEach(workers::add);
+
+      shell.signal(signal, demo.process().pid());
+
+      demo.exit();
+      await().atMost(Shell.LONG).until(() -> workers.stream().noneMatch(ProcessHandle::isAlive));
+    } finally {
+      workers.forEach(ProcessHandle::destroyForcibly);
+      shell.killAll();
+    }
+  }
+
+  private static boolean isWorker(ProcessHandle process) {
+    return Shell.commandLine(process.pid()).contains("demo-worker");
   }
 }
