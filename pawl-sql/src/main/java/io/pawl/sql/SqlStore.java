@@ -25,6 +25,7 @@ import io.pawl.sql.connection.OwnThread;
 import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.CounterTables;
 import io.pawl.sql.counter.LedgerLine;
+import io.pawl.sql.counter.LedgerPruner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
@@ -52,7 +53,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -67,16 +67,13 @@ import org.jspecify.annotations.Nullable;
 public final class SqlStore
     implements QuorumNode, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
 
-  /** How much longer the pause after a step of pruning is than the step. */
-  private static final long PRUNE_PAUSE = 3;
-
   private static final AtomicInteger stores = new AtomicInteger();
 
   private final Database database;
   private final WaitingClaims waiters;
   private final Combiner combiner;
   private final CounterCombiner counters;
-
+  private final LedgerPruner pruner;
   private final Upkeep upkeep;
 
   /** For upkeep, which may take long: one thing at a time. */
@@ -91,6 +88,7 @@ public final class SqlStore
     this.waiters = new WaitingClaims(database, name + "-bell");
     this.combiner = new Combiner(database, waiters, name + "-combiner");
     this.counters = new CounterCombiner(database, name + "-counters");
+    this.pruner = new LedgerPruner(database, counters);
     this.upkeep = new Upkeep(database, combiner.tally());
     this.keeper = OwnThread.named(name + "-upkeep");
     this.reader = OwnThread.named(name + "-reader");
@@ -336,28 +334,9 @@ public final class SqlStore
     }
   }
 
-  /**
-   * In steps, each followed by a pause three times as long, so that others get at the counter. A
-   * database that is busy with what was removed before makes the steps slower, and so the pauses.
-   */
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
-    return CompletableFuture.supplyAsync(() -> prune(counter, before.toEpochMilli()), keeper);
-  }
-
-  private long prune(String counter, long before) {
-    long removed = 0;
-    for (Long line = 0L; line != null; ) {
-      long startedAt = System.nanoTime();
-      PendingOperation.Prune.Step step =
-          counters.submit(new PendingOperation.Prune(counter, before, line)).join();
-      removed += step.removed();
-      line = step.lastLine();
-      if (line != null) {
-        LockSupport.parkNanos(PRUNE_PAUSE * (System.nanoTime() - startedAt));
-      }
-    }
-    return removed;
+    return upkeep(() -> pruner.prune(counter, before.toEpochMilli()));
   }
 
   @Override
@@ -471,6 +450,7 @@ public final class SqlStore
   @Override
   public void close() {
     upkeep.close();
+    pruner.close();
     waiters.close();
     combiner.close();
     counters.close();

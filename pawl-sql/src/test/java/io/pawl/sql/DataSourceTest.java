@@ -48,7 +48,7 @@ class DataSourceTest {
     pool.setMaximumPoolSize(1);
     pool.setAutoCommit(false);
     pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-    pool.setConnectionTimeout(1_000);
+    pool.setConnectionTimeout(10_000);
     return pool;
   }
 
@@ -122,7 +122,6 @@ class DataSourceTest {
   void aPoolOfOneIsEnoughToReadALedgerWhileOthersCount(TestDatabase database) throws Exception {
     try (HikariDataSource pool = poolOfOne(database);
         Connection somebody = database.connect()) {
-      pool.setConnectionTimeout(10_000);
       aLedgerIsReadWhileOthersCount(pool, somebody);
     }
   }
@@ -154,7 +153,6 @@ class DataSourceTest {
     try (HikariDataSource pool = poolOfOne(database);
         SqlStore store = SqlStore.over(pool);
         Pawl pawl = Pawl.over(store)) {
-      pool.setConnectionTimeout(10_000);
       Lease lease = pawl.lock(name, STEADY).acquire();
       CompletableFuture<Optional<LockView>> one;
       CompletableFuture<List<LockView>> all;

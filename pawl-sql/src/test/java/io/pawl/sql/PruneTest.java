@@ -5,7 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.Update;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Operation;
@@ -14,10 +17,15 @@ import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -42,7 +50,9 @@ class PruneTest {
   @EnumSource
   void aLedgerOfManyStepsIsPrunedAndEveryOperationCountedOnce(TestDatabase database)
       throws Exception {
-    try (Pawl pawl = Pawl.connect(database.url())) {
+    try (Pawl pawl = Pawl.connect(database.url());
+        Pawl second = Pawl.connect(database.url());
+        Pawl third = Pawl.connect(database.url())) {
       Counter counter = pawl.counter(name("counter"));
       List<CompletableFuture<?>> all = new ArrayList<>();
       for (int i = 0; i < 1_200; i++) {
@@ -54,8 +64,10 @@ class PruneTest {
       Instant until = Instant.now();
       ExecutorService threads = Executors.newFixedThreadPool(3);
       List<CompletableFuture<Long>> pruners = new ArrayList<>();
-      for (int i = 0; i < 3; i++) {
-        pruners.add(CompletableFuture.supplyAsync(() -> counter.ledger().prune(until), threads));
+      for (Pawl each : List.of(pawl, second, third)) {
+        pruners.add(
+            CompletableFuture.supplyAsync(
+                () -> each.counter(counter.name()).ledger().prune(until), threads));
       }
       assertThat(pruners.stream().mapToLong(CompletableFuture::join).sum()).isEqualTo(1_200);
       assertThat(counter.ledger().history(10)).isEmpty();
@@ -84,7 +96,6 @@ class PruneTest {
     }
   }
 
-  /** Its line is not among those that the first step forgets. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void p7_conservation_anOldIdThatMeetsAPruneInOneBatchIsAppliedOnce(TestDatabase database) {
@@ -103,7 +114,7 @@ class PruneTest {
       CounterAnswer taken = counters.submit(new PendingOperation.Change(old)).join();
       PendingOperation.Change again = new PendingOperation.Change(old);
       long limit = Instant.now().minus(HOUR).toEpochMilli();
-      PendingOperation.Prune prune = new PendingOperation.Prune(name, limit, 0);
+      PendingOperation.KeepFrom keepFrom = new PendingOperation.KeepFrom(name, limit);
 
       PendingOperation.Look first = new PendingOperation.Look(name);
       first
@@ -111,13 +122,118 @@ class PruneTest {
           .thenRun(
               () -> {
                 counters.submit(again);
-                counters.submit(prune);
+                counters.submit(keepFrom);
               });
       counters.submit(first).join();
 
       assertThat(again.answer().join()).isEqualTo(taken);
-      assertThat(prune.answer().join().removed()).isEqualTo(1);
+      assertThat(keepFrom.answer().join()).isTrue();
       assertThat(counter.get()).isEqualTo(290);
     }
+  }
+
+  /** A transaction that deletes them meets those that would enter them again. */
+  @ParameterizedTest
+  @EnumSource
+  void p7_conservation_oldIdsThatComeBackWhileTheyAreForgottenAreAppliedOnce(TestDatabase database)
+      throws Exception {
+    String name = name("back");
+    Instant hoursAgo = Instant.now().minus(HOUR);
+    List<OperationId> ids = new ArrayList<>();
+    for (int i = 0; i < 800; i++) {
+      ids.add(OperationId.of("order-" + i, hoursAgo));
+    }
+    ExecutorService threads = Executors.newFixedThreadPool(5);
+    try (Pawl pawl = Pawl.connect(database.url());
+        Pawl other = Pawl.connect(database.url())) {
+      pawl.counter(name).update(Update.set(1_000));
+      CompletableFuture.allOf(
+              ids.stream()
+                  .map(id -> pawl.counter(name).async().tryTake(1, id).toCompletableFuture())
+                  .toArray(CompletableFuture[]::new))
+          .join();
+      Instant last = Instant.now();
+      await().until(() -> Instant.now().isAfter(last.plusMillis(1)));
+      CompletableFuture<Long> pruned =
+          CompletableFuture.supplyAsync(() -> other.counter(name).ledger().prune(last), threads);
+      List<CompletableFuture<Integer>> again = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        long seed = i;
+        again.add(
+            CompletableFuture.supplyAsync(() -> takeAgain(pawl.counter(name), ids, seed), threads));
+      }
+
+      for (CompletableFuture<Integer> each : again) {
+        assertThat(each.get()).isEqualTo(800);
+      }
+      assertThat(pruned.get()).isGreaterThanOrEqualTo(800);
+      assertThat(pawl.counter(name).get()).isEqualTo(200);
+      Balance.assertOf(database, name);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** How many were answered as before, or as too old. */
+  private static int takeAgain(Counter counter, List<OperationId> ids, long seed) {
+    List<OperationId> shuffled = new ArrayList<>(ids);
+    Collections.shuffle(shuffled, new Random(seed));
+    int answered = 0;
+    for (OperationId id : shuffled) {
+      try {
+        answered += counter.tryTake(1, id).isApplied() ? 1 : 0;
+      } catch (OperationTooOldException e) {
+        answered++;
+      }
+    }
+    return answered;
+  }
+
+  /** Where the pages of old lines must be read and written, that takes a while. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aCounterIsFreeWhileItsOldLinesAreDeleted(TestDatabase database) throws Exception {
+    String name = name("free");
+    try (Pawl pawl = Pawl.connect(database.url());
+        Connection somebody = database.connect();
+        Connection other = database.connect()) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(10), OperationId.of("first", Instant.now().minus(HOUR)));
+      somebody.setAutoCommit(false);
+      try (Statement lock = somebody.createStatement()) {
+        lock.executeQuery(
+                "SELECT id FROM pawl_ledger WHERE id = 'first' AND counter = '"
+                    + name
+                    + "' FOR UPDATE")
+            .close();
+      }
+      CompletableFuture<Long> pruning =
+          CompletableFuture.supplyAsync(
+              () -> counter.ledger().prune(Instant.now().minus(HOUR.dividedBy(2))));
+      await().until(() -> counter.read().keptFromMillis() > 0);
+
+      for (int left = 9; left > 0; left--) {
+        assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(left));
+        lockAtOnce(other, name);
+      }
+      assertThat(pruning).isNotDone();
+
+      somebody.rollback();
+      await().until(pruning::isDone);
+      counter.ledger().prune(Instant.now().minus(HOUR.dividedBy(2)));
+      assertThat(counter.read().forgotten()).isEqualTo(10);
+      Balance.assertOf(database, name);
+    }
+  }
+
+  /** Fails if somebody has the counter's row. */
+  private static void lockAtOnce(Connection other, String counter) throws SQLException {
+    other.setAutoCommit(false);
+    try (Statement lock = other.createStatement()) {
+      lock.executeQuery(
+              "SELECT value FROM pawl_counter WHERE name = '" + counter + "' FOR UPDATE NOWAIT")
+          .close();
+    }
+    other.rollback();
   }
 }

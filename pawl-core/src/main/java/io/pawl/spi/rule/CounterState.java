@@ -76,14 +76,23 @@ public final class CounterState {
   }
 
   /**
+   * Refuses operations first used before {@code beforeMillis} from now on, unless they are known.
+   *
+   * @throws io.pawl.error.StoreException when {@code beforeMillis} is later than {@code now}
+   */
+  public void keepFrom(long beforeMillis, long now) {
+    CounterRule.checkPast(name, beforeMillis, now);
+    keptFromMillis = Math.max(keptFromMillis, beforeMillis);
+  }
+
+  /**
    * Forgets the known entries that were first used before {@code beforeMillis}, except open
    * reservations, and refuses operations that old from now on.
    *
    * @throws io.pawl.error.StoreException when {@code beforeMillis} is later than {@code now}
    */
   public int forget(long beforeMillis, long now) {
-    CounterRule.checkPast(name, beforeMillis, now);
-    keptFromMillis = Math.max(keptFromMillis, beforeMillis);
+    keepFrom(beforeMillis, now);
     List<LedgerEntry> old = new ArrayList<>();
     for (LedgerEntry entry : ledger.values()) {
       if (entry.issuedMillis() < beforeMillis && entry.status() != Status.RESERVED) {

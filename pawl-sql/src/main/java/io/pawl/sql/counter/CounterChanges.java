@@ -3,8 +3,6 @@ package io.pawl.sql.counter;
 import io.pawl.sql.transaction.Session;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What a transaction writes of counters: lines of their ledgers, and then their rows. */
@@ -12,7 +10,6 @@ final class CounterChanges {
 
   private final List<LedgerLine> fresh = new ArrayList<>();
   private final List<LedgerLine> changed = new ArrayList<>();
-  private final Map<String, List<LedgerLine>> removed = new TreeMap<>();
   private final List<LedgerLine> opened = new ArrayList<>();
   private final List<LedgerLine> closed = new ArrayList<>();
   private final List<CounterRow> rows = new ArrayList<>();
@@ -24,13 +21,6 @@ final class CounterChanges {
       opened.add(after);
     } else if (wasOpen && !after.isOpenReservation()) {
       closed.add(before);
-    }
-  }
-
-  void forgotten(LedgerLine line) {
-    removed.computeIfAbsent(line.counter(), counter -> new ArrayList<>()).add(line);
-    if (line.isOpenReservation()) {
-      closed.add(line);
     }
   }
 
@@ -50,9 +40,6 @@ final class CounterChanges {
     session.chunks(changed).forEach(some -> writes.add(tables.changedLines(some)));
     session.chunks(opened).forEach(some -> writes.add(tables.openReservations(some)));
     session.chunks(closed).forEach(some -> writes.add(tables.closeReservations(some)));
-    for (List<LedgerLine> ofOne : removed.values()) {
-      session.chunks(ofOne).forEach(some -> writes.add(tables.deleteLines(some)));
-    }
     session.chunks(rows).forEach(some -> writes.add(tables.writeRows(some)));
     return writes;
   }

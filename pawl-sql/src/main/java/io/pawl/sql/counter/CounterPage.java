@@ -83,7 +83,7 @@ final class CounterPage {
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
-    if (search == Search.NEEDED && (forgets(batch) || mayBeForgotten(batch, locked.rows()))) {
+    if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
       return read(session, tables, batch, Search.LIKELY, suspects);
     }
     missing.removeAll(locked.rows().keySet());
@@ -97,12 +97,6 @@ final class CounterPage {
     missing.forEach(name -> page.know(CounterRow.unknown(name)));
     locked.rows().values().forEach(page::know);
     locked.lines().forEach(page::know);
-    for (PendingOperation<?> operation : batch) {
-      if (operation instanceof PendingOperation.Prune prune) {
-        List<LedgerLine> old = prune.read(session, tables);
-        old.forEach(page::know);
-      }
-    }
     return page;
   }
 
@@ -113,14 +107,6 @@ final class CounterPage {
     CounterPage page = new CounterPage(now, Set.of(), Set.of());
     page.know(row);
     return page;
-  }
-
-  /**
-   * Whether lines are deleted beside the others, among them those of ids that are asked for: what
-   * such an operation entered would be forgotten in the same turn, and so meet no duplicate key.
-   */
-  private static boolean forgets(List<PendingOperation<?>> batch) {
-    return batch.stream().anyMatch(PendingOperation.Prune.class::isInstance);
   }
 
   private static boolean mayBeForgotten(
@@ -229,12 +215,6 @@ final class CounterPage {
         LedgerLine before = lines(name).get(entry.id());
         long number = before == null ? ++lastLine : before.number();
         changes.line(before, new LedgerLine(name, number, entry));
-      }
-      for (LedgerEntry entry : state.takeForgotten()) {
-        LedgerLine before = lines(name).get(entry.id());
-        if (before != null) {
-          changes.forgotten(before);
-        }
       }
       CounterView view = state.view();
       boolean changed = lastLine != row.lastLine() || !view.equals(row.view());

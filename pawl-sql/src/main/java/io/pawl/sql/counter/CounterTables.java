@@ -325,6 +325,17 @@ public final class CounterTables {
         });
   }
 
+  /** The ledger lacks lines from now on whose changes add up to {@code sum}. */
+  Session.Write forget(String counter, long sum) {
+    return new Session.Write(
+        "UPDATE pawl_counter SET forgotten = forgotten + ? WHERE name = ?",
+        (statement, first) -> {
+          statement.setLong(first, sum);
+          statement.setString(first + 1, counter);
+          return first + 2;
+        });
+  }
+
   private static String either(String condition, int n) {
     return String.join(" OR ", java.util.Collections.nCopies(n, condition));
   }

@@ -7,9 +7,6 @@ import io.pawl.spi.Operation;
 import io.pawl.spi.rule.CounterRule;
 import io.pawl.spi.rule.CounterState;
 import io.pawl.sql.transaction.Pending;
-import io.pawl.sql.transaction.Session;
-import java.sql.SQLException;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -72,7 +69,6 @@ public abstract class PendingOperation<T> extends Pending<T> {
     }
 
     @Override
-    /** Whether counters that it names are made where they are missing. */
     boolean creates() {
       return true;
     }
@@ -136,42 +132,17 @@ public abstract class PendingOperation<T> extends Pending<T> {
   }
 
   /**
-   * One step of forgetting what is old: some lines, in the order in which they were entered. The
-   * last step is one whose last line was entered too late; a line after that stays until the next
-   * time, though its id be older.
+   * Refuses operations first used before a time from then on, whose lines may then be deleted; says
+   * whether there is such a counter.
    */
-  public static final class Prune extends PendingOperation<Prune.Step> {
-
-    /** How many lines a step looks at: others wait for it. */
-    private static final int LINES = 200;
-
-    /**
-     * @param removed how many lines
-     * @param lastLine where to go on, null at the end
-     */
-    public record Step(int removed, @Nullable Long lastLine) {}
+  public static final class KeepFrom extends PendingOperation<Boolean> {
 
     private final String counter;
     private final long beforeMillis;
-    private final long afterLine;
-    private List<LedgerLine> page = List.of();
 
-    public Prune(String counter, long beforeMillis, long afterLine) {
+    public KeepFrom(String counter, long beforeMillis) {
       this.counter = counter;
       this.beforeMillis = beforeMillis;
-      this.afterLine = afterLine;
-    }
-
-    /** Reads the lines that may be forgotten. */
-    List<LedgerLine> read(Session session, CounterTables tables) throws SQLException {
-      page = tables.linesAfter(session, counter, afterLine, LINES);
-      return old();
-    }
-
-    private List<LedgerLine> old() {
-      return page.stream()
-          .filter(line -> line.entry().issuedMillis() < beforeMillis && !line.isOpenReservation())
-          .toList();
     }
 
     @Override
@@ -180,11 +151,13 @@ public abstract class PendingOperation<T> extends Pending<T> {
     }
 
     @Override
-    public Step decide(Map<String, CounterState> states, long now) {
+    public Boolean decide(Map<String, CounterState> states, long now) {
       CounterState state = states.get(counter);
-      int removed = state == null ? 0 : state.forget(beforeMillis, now);
-      boolean last = page.size() < LINES || page.get(page.size() - 1).entry().at() >= beforeMillis;
-      return new Step(removed, last ? null : page.get(page.size() - 1).number());
+      if (state == null) {
+        return false;
+      }
+      state.keepFrom(beforeMillis, now);
+      return true;
     }
   }
 }

@@ -257,6 +257,13 @@ public final class Session implements AutoCloseable {
     committed();
   }
 
+  /** Runs {@code write}, which may be the first of its transaction; says how many rows changed. */
+  public int change(Write write) throws SQLException {
+    String sql = starts() ? dialect.starts() + write.sql : write.sql;
+    written = true;
+    return run(sql, List.of(write));
+  }
+
   /** Runs {@code write}; the transaction goes on. */
   public void write(Write write) throws SQLException {
     written = true;
@@ -293,7 +300,7 @@ public final class Session implements AutoCloseable {
   }
 
   /** Ends the transaction under way, so that its locks are free. */
-  void rollBack() throws SQLException {
+  public void rollBack() throws SQLException {
     if (dialect.beginsInSql()) {
       run(dialect.ends("ROLLBACK"));
     } else {
