@@ -5,8 +5,11 @@ import io.pawl.spi.Mode;
 import io.pawl.zookeeper.QueuedClaim.State;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -140,8 +143,15 @@ final class Leaving {
       return node.remove(path).thenRun(this::removed);
     }
     long lingerNanos = leftNanos;
-    // an error means that it was done before, or that the claim was evicted
-    return node.leaveBehind(path, mode, marked).thenAccept(results -> linger(path, lingerNanos));
+    return node.leaveBehind(path, mode, marked)
+        .thenAccept(
+            results -> {
+              Code error = Requests.firstError(results);
+              if (error != null && error != Code.NONODE) { // done before, or evicted
+                throw new CompletionException(KeeperException.create(error, path));
+              }
+              linger(path, lingerNanos);
+            });
   }
 
   private void linger(String path, long nanos) {

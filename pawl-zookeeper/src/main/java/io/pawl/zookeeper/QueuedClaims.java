@@ -152,7 +152,13 @@ final class QueuedClaims {
 
   private CompletableFuture<Standing> confirmed(QueuedClaim known) {
     return admitted(known.session(), () -> confirmed(List.of(known), 0))
-        .thenCompose(nothing -> known.standing());
+        .thenCompose(refused -> standing(known, refused));
+  }
+
+  private static CompletableFuture<Standing> standing(
+      QueuedClaim claim, Map<ClaimId, KeeperException> refused) {
+    KeeperException why = refused.get(claim.id());
+    return why == null ? claim.standing() : CompletableFuture.failedFuture(why);
   }
 
   CompletableFuture<Map<ClaimId, Standing>> renew(Collection<Claim> asked) {
@@ -171,11 +177,12 @@ final class QueuedClaims {
     CompletableFuture<StoreException> failed = new CompletableFuture<>();
     bySession.forEach(
         (session, batch) -> {
-          CompletableFuture<Void> confirmed = admitted(session, () -> confirmed(batch, 0));
+          CompletableFuture<Map<ClaimId, KeeperException>> confirmed =
+              admitted(session, () -> confirmed(batch, 0));
           for (QueuedClaim each : batch) {
             answers.add(
                 confirmed
-                    .thenCompose(nothing -> each.standing())
+                    .thenCompose(refused -> standing(each, refused))
                     .handle(
                         (standing, error) -> {
                           if (error == null) {
@@ -218,8 +225,11 @@ final class QueuedClaims {
    * Completes when a majority has agreed that the nodes of {@code batch} are there, all but those
    * which have {@linkplain QueuedClaim#vanished vanished}. One transaction, which changes nothing;
    * those that wait look at what they watch in the same trip.
+   *
+   * @return why the service refuses to say it of some
    */
-  private CompletableFuture<Void> confirmed(List<QueuedClaim> batch, int rounds) {
+  private CompletableFuture<Map<ClaimId, KeeperException>> confirmed(
+      List<QueuedClaim> batch, int rounds) {
     List<Op> ops = new ArrayList<>();
     List<QueuedClaim> checked = new ArrayList<>();
     List<CompletableFuture<Void>> looks = new ArrayList<>();
@@ -230,7 +240,7 @@ final class QueuedClaims {
       }
     }
     if (ops.isEmpty()) {
-      return CompletableFuture.completedFuture(null);
+      return CompletableFuture.completedFuture(Map.of());
     }
     Session session = batch.get(0).session();
     CompletableFuture<List<OpResult>> agreed = session.ask().multi(ops);
@@ -248,7 +258,10 @@ final class QueuedClaims {
             results -> {
               Code error = Requests.firstError(results);
               if (error == null) {
-                return CompletableFuture.<Void>completedFuture(null);
+                return CompletableFuture.completedFuture(Map.<ClaimId, KeeperException>of());
+              }
+              if (error == Code.NOAUTH) {
+                return apart(batch, KeeperException.create(error, ops.get(0).getPath()));
               }
               if (error != Code.NONODE) {
                 throw new CompletionException(KeeperException.create(error));
@@ -260,7 +273,27 @@ final class QueuedClaims {
               return withoutVanished(session, checked, ops)
                   .thenCompose(nothing -> confirmed(batch, rounds + 1));
             })
-        .thenCompose(nothing -> CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
+        .thenCompose(
+            refused ->
+                CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new))
+                    .thenApply(nothing -> refused));
+  }
+
+  /** One of {@code batch} may not be read, so halves of it are confirmed, down to that one. */
+  private CompletableFuture<Map<ClaimId, KeeperException>> apart(
+      List<QueuedClaim> batch, KeeperException why) {
+    int half = batch.size() / 2;
+    if (half == 0) {
+      return CompletableFuture.completedFuture(Map.of(batch.get(0).id(), why));
+    }
+    return confirmed(batch.subList(0, half), 1)
+        .thenCombine(
+            confirmed(batch.subList(half, batch.size()), 1),
+            (first, second) -> {
+              Map<ClaimId, KeeperException> refused = new HashMap<>(first);
+              refused.putAll(second);
+              return refused;
+            });
   }
 
   /** The service names only the first node that is missing. */

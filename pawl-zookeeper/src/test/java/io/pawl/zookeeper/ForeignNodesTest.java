@@ -18,10 +18,13 @@ import io.pawl.spi.StoreUrl;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
@@ -155,6 +158,40 @@ class ForeignNodesTest {
 
     assertThat(Seam.answer(store.show("mine")).filter(view -> !view.holders().isEmpty())).isEmpty();
     seam.take(seam.claim("mine"));
+  }
+
+  /** Whoever waits would take its client for alive until the session ends. */
+  @Test
+  void anEndThatMayNotBeNotedIsToldAndRepeated() throws Exception {
+    Claim lasting = seam.lasting("lasting", Duration.ofMinutes(1));
+    seam.take(lasting);
+    String lock = "/pawl/locks/lasting";
+    List<ACL> fixed = Arrays.asList(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE));
+    raw.setACL(lock, fixed, -1);
+
+    assertThatThrownBy(() -> seam.withdraw(lasting)).isInstanceOf(StoreDeniedException.class);
+
+    raw.setACL(lock, Ids.OPEN_ACL_UNSAFE, -1);
+    await()
+        .until(
+            () -> raw.getChildren(lock, false).stream().noneMatch(name -> name.startsWith("a-")));
+  }
+
+  @Test
+  void aClaimThatMayNotBeReadKeepsNoOtherFromBeingRenewed() throws Exception {
+    Claim closed = seam.claim("closed");
+    Claim last = seam.claim("last");
+    seam.take(closed);
+    seam.take(last);
+    String node = "/pawl/locks/closed/" + raw.getChildren("/pawl/locks/closed", false).get(0);
+    raw.setACL(node, Arrays.asList(new ACL(Perms.ADMIN, Ids.ANYONE_ID_UNSAFE)), -1);
+
+    Map<ClaimId, Standing> renewed = Seam.answer(store.renew(List.of(claim, closed, last)));
+
+    assertThat(renewed.get(claim.id())).isInstanceOf(Standing.Held.class);
+    assertThat(renewed.get(last.id())).isInstanceOf(Standing.Held.class);
+    assertThat(renewed).doesNotContainKey(closed.id());
+    assertThatThrownBy(() -> seam.renew(closed)).isInstanceOf(StoreDeniedException.class);
   }
 
   @Test
