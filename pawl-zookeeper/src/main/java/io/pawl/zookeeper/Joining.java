@@ -5,10 +5,11 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Nodes.Queue;
 import io.pawl.zookeeper.QueuedClaim.State;
-import io.pawl.zookeeper.Requests.Children;
 import io.pawl.zookeeper.Requests.Created;
 import io.pawl.zookeeper.Requests.Node;
 import java.time.Duration;
@@ -29,7 +30,7 @@ final class Joining {
   private static final int MOST_TRIES = 5;
 
   /** What stands in the queue, and the node of the lock. */
-  private record Listed(@Nullable List<String> names, @Nullable Node lock, int kindSigns) {}
+  private record Listed(@Nullable Queue queue, @Nullable Node lock, int kindSigns) {}
 
   private final QueuedClaims all;
   private final QueuedClaim own;
@@ -159,16 +160,12 @@ final class Joining {
             ? CompletableFuture.completedFuture(null)
             : session.ask().exists(kept).thenAccept(stat -> learn(kept, stat));
     int kindSigns = lookout.kind().signs();
-    CompletableFuture<@Nullable Children> children = session.ask().list(own.lockPath());
+    CompletableFuture<@Nullable Queue> queue = session.ask().sharedQueue(own.lockPath());
     return learned.thenCombine(
-        children.thenCombine(
-            lookout.kind().node(children, all.locks().lastSeen(claim.lock())),
-            (listed, read) -> new Listed(names(listed), read, kindSigns)),
+        queue.thenCombine(
+            lookout.kind().node(queue, all.locks().lastSeen(claim.lock())),
+            (listed, read) -> new Listed(listed, read, kindSigns)),
         (nothing, listed) -> listed);
-  }
-
-  private static @Nullable List<String> names(@Nullable Children children) {
-    return children == null ? null : children.names();
   }
 
   private void learn(String path, @Nullable Stat stat) {
@@ -276,7 +273,7 @@ final class Joining {
     String path;
     own.mutex.lock();
     try {
-      path = node.find(listed.names());
+      path = node.find(listed.queue());
     } finally {
       own.mutex.unlock();
     }
@@ -354,18 +351,23 @@ final class Joining {
     List<Place> older = new ArrayList<>();
     own.mutex.lock();
     try {
-      List<Place> places = Nodes.places(listed.names());
-      Place place = node.among(places);
-      if (place == null || own.state != State.JOINING || own.ended || own.sessionOver) {
+      Queue queue = listed.queue();
+      int before = node.before(queue);
+      if (queue == null
+          || before < 0
+          || own.state != State.JOINING
+          || own.ended
+          || own.sessionOver) {
         return false; // evicted meanwhile, or withdrawn
       }
-      if (place.number() > Nodes.LAST_NUMBER) {
+      List<Place> places = queue.places();
+      if (places.get(before).number() > Nodes.LAST_NUMBER) {
         own.failure = all.failures().usedUp(claim.lock(), own.lockPath());
         return true;
       }
-      int number = place.number();
-      places.removeIf(each -> each.number() >= number);
-      lookout.begin(kind, places, listed.kindSigns());
+      places = places.subList(0, before);
+      boolean passedOn = before > 0 && follows(places.get(before - 1));
+      lookout.begin(kind, places, listed.kindSigns(), passedOn);
       own.state = State.WAITING;
       places.stream().filter(each -> each.kept() && node.isOfClaim(each)).forEach(older::add);
     } finally {
@@ -373,6 +375,22 @@ final class Joining {
     }
     older.forEach(lookout.remains()::removeOlder);
     return true;
+  }
+
+  /** Whether the claim directly before it is one that can pass its hold on. Under the mutex. */
+  private boolean follows(Place last) {
+    String path = node.path();
+    boolean passes =
+        !node.isKept() && !last.kept() && isExclusive(last) && last.isOfClient(claim.id().client());
+    if (path == null || !passes) {
+      return false;
+    }
+    all.followers().add(claim.id(), path, own.lockPath() + "/" + last.name());
+    return true;
+  }
+
+  private boolean isExclusive(Place last) {
+    return claim.mode() instanceof Mode.Exclusive && last.mode() instanceof Mode.Exclusive;
   }
 
   private void answerFirst(CompletableFuture<Standing> told, @Nullable Throwable error) {

@@ -3,8 +3,8 @@ package io.pawl.zookeeper;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.zookeeper.Nodes.Queue;
 import io.pawl.zookeeper.QueuedClaim.State;
-import io.pawl.zookeeper.Requests.Children;
 import io.pawl.zookeeper.Requests.Node;
 import io.pawl.zookeeper.Requests.OnChange;
 import java.time.Duration;
@@ -89,14 +89,14 @@ final class KindWatch {
    * another one than {@code last}.
    */
   CompletableFuture<@Nullable Node> node(
-      CompletableFuture<@Nullable Children> listing, @Nullable Node last) {
+      CompletableFuture<@Nullable Queue> listing, @Nullable Node last) {
     if (last == null || matters()) {
       return node();
     }
     return listing.thenCompose(
-        children ->
-            children == null || isUnchanged(last.stat(), children.stat())
-                ? CompletableFuture.completedFuture(children == null ? null : last)
+        queue ->
+            queue == null || isUnchanged(last.stat(), queue.lock())
+                ? CompletableFuture.completedFuture(queue == null ? null : last)
                 : node());
   }
 

@@ -103,12 +103,12 @@ final class Leaving {
   private CompletableFuture<Void> search() {
     return own.ask()
         .barrier()
-        .thenCombine(own.ask().children(own.lockPath()), (agreed, names) -> names)
+        .thenCombine(own.ask().queue(own.lockPath()), (agreed, queue) -> queue)
         .thenCompose(
-            names -> {
+            queue -> {
               own.mutex.lock();
               try {
-                node.isAt(node.find(names));
+                node.isAt(node.find(queue));
               } finally {
                 own.mutex.unlock();
               }

@@ -3,9 +3,9 @@ package io.pawl.zookeeper;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Nodes.Queue;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * What stands before a claim in the queue, nearest first, as far as it is known: it was listed once
@@ -21,15 +21,19 @@ final class Line {
   /** A claim before ours. */
   static final class Before {
     final Place place;
-    final String path;
+    private final String lockPath;
     private long units;
     private boolean there;
     private int signs;
 
     Before(Place place, String lockPath) {
       this.place = place;
-      this.path = lockPath + "/" + place.name();
+      this.lockPath = lockPath;
       this.units = place.units();
+    }
+
+    String path() {
+      return lockPath + "/" + place.name();
     }
 
     /** How often something was heard of it. */
@@ -39,14 +43,17 @@ final class Line {
   }
 
   private final Mode mode;
+  private final int ahead;
   private final List<Before> before = new ArrayList<>();
   private long room;
 
   /**
    * @param first the claims before ours, the first in the queue first
+   * @param ahead how many are watched beyond what keeps ours out
    */
-  Line(Mode mode, Kind kind, List<Place> first, String lockPath) {
+  Line(Mode mode, Kind kind, List<Place> first, String lockPath, int ahead) {
     this.mode = mode;
+    this.ahead = ahead;
     for (int i = first.size() - 1; i >= 0; i--) {
       Before each = new Before(first.get(i), lockPath);
       if (blocks(each)) {
@@ -70,8 +77,11 @@ final class Line {
     long used = 0;
     for (Before each : before) {
       used += each.units;
+      if (used > room) {
+        return false;
+      }
     }
-    return used <= room;
+    return used <= room; // there may be fewer permits than it wants
   }
 
   /** The next ones to look at, {@code most} of them; none if that cannot change anything. */
@@ -81,14 +91,15 @@ final class Line {
       return unknown;
     }
     long watched = 0;
+    int more = ahead;
     for (Before each : before) {
+      if (unknown.size() >= most || (watched > room && more-- <= 0)) {
+        break;
+      }
       if (!each.there) {
         unknown.add(each);
       }
       watched += each.units;
-      if (watched > room || unknown.size() >= most) {
-        break;
-      }
     }
     return unknown;
   }
@@ -122,11 +133,13 @@ final class Line {
   }
 
   /** None but those listed are there; one without its sign has to be looked at again. */
-  void retain(Set<String> names) {
-    before.removeIf(each -> !names.contains(each.place.name()));
-    before.stream()
-        .filter(each -> each.place.kept() && !names.contains(each.place.sign()))
-        .forEach(each -> each.there = false);
+  void retain(Queue queue) {
+    before.removeIf(each -> !queue.has(each.place));
+    for (Before each : before) {
+      if (each.place.kept() && !queue.signs().contains(each.place.sign())) {
+        each.there = false;
+      }
+    }
   }
 
   /** How many were there when they were looked at, and are watched. */

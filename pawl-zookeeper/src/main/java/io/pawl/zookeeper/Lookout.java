@@ -4,16 +4,17 @@ import io.pawl.error.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Line.Before;
 import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Nodes.Queue;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Remains.Finding;
 import io.pawl.zookeeper.Requests.OnChange;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,7 @@ final class Lookout {
   private final Claim claim;
   private final Session session;
   private final String lockPath;
+  private final Followers followers;
   private final Remains remains;
 
   private final KindWatch kind;
@@ -61,7 +63,8 @@ final class Lookout {
   /** A claim before ours has gone since the queue was listed. */
   private boolean someGone;
 
-  Lookout(QueuedClaim own, Clock clock) {
+  Lookout(QueuedClaim own, Clock clock, Followers followers) {
+    this.followers = followers;
     this.remains = new Remains(own, clock);
     this.own = own;
     this.claim = own.claim();
@@ -82,9 +85,11 @@ final class Lookout {
    * From now on {@code places} stand before it. Under the mutex.
    *
    * @param read the kind of the lock, as it was after there had been {@code signs}
+   * @param passedOn whether the one directly before it may pass its hold on to it
    */
-  void begin(Kind read, List<Place> places, int signs) {
-    line = new Line(own.mode, read, places, lockPath);
+  void begin(Kind read, List<Place> places, int signs, boolean passedOn) {
+    int ahead = passedOn || !(own.mode instanceof Mode.Exclusive) ? 0 : 1;
+    line = new Line(own.mode, read, places, lockPath, ahead);
     kind.isRead(signs);
   }
 
@@ -99,7 +104,7 @@ final class Lookout {
 
   private void unwatch(Before before, @Nullable OnChange watcher) {
     if (watcher != null) {
-      session.ask().unwatch(before.path, watcher);
+      session.ask().unwatch(before.path(), watcher);
       if (before.place.kept()) {
         session.ask().unwatch(remains.sign(before.place), watcher);
       }
@@ -122,7 +127,7 @@ final class Lookout {
    *
    * @param listing lists the queue
    */
-  CompletableFuture<Void> lookAgain(Supplier<CompletableFuture<Set<String>>> listing) {
+  CompletableFuture<Void> lookAgain(Supplier<CompletableFuture<@Nullable Queue>> listing) {
     boolean many;
     own.mutex.lock();
     try {
@@ -142,11 +147,11 @@ final class Lookout {
         : evaluate();
   }
 
-  private void isListed(Set<String> names) {
+  private void isListed(@Nullable Queue queue) {
     own.mutex.lock();
     try {
       if (line != null) {
-        line.retain(names);
+        line.retain(queue == null ? Queue.EMPTY : queue);
       }
     } finally {
       own.mutex.unlock();
@@ -237,9 +242,10 @@ final class Lookout {
     try {
       Standing.Held held =
           ZxidTokens.of(claim.lock(), own.node().zxid(), claim.tokens(), claim.tokenFloor());
-      own.held = held;
+      String path = own.node().path();
+      own.held = path == null ? held : followers.named(held, path);
       own.state = State.HELD;
-      return held;
+      return own.held;
     } catch (StoreException e) {
       own.failure = e;
       return null;
@@ -273,7 +279,7 @@ final class Lookout {
   }
 
   private void relist(Look look, int steps) {
-    goOnAfter(session.ask().names(lockPath).thenAccept(this::isListed), look, steps);
+    goOnAfter(session.ask().queue(lockPath).thenAccept(this::isListed), look, steps);
   }
 
   /** In one trip, since no request waits for another one; kept nodes take more. */
@@ -295,7 +301,7 @@ final class Lookout {
     }
     return session
         .ask()
-        .read(before.path, watcher)
+        .read(before.path(), watcher)
         .thenCompose(
             node -> {
               if (node == null) {

@@ -8,9 +8,10 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.rule.GrantRule;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Set;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /** The names of nodes. The package's description says what they are. */
@@ -18,8 +19,13 @@ final class Nodes {
 
   private static final char[] HEX = "0123456789ABCDEF".toCharArray();
 
-  private static final Pattern PLACE =
-      Pattern.compile("(w|r|p(\\d{1,10}))(k?)-([A-Za-z0-9_-]+\\.\\d+)-([0-9a-f]{1,16})-(\\d{10})");
+  /** Digits of the number that the service appends to a name. */
+  private static final int NUMBER_DIGITS = 10;
+
+  private static final int MOST_DIGITS = 19;
+  private static final int MOST_SESSION = 16;
+  private static final int MOST_CLIENT = 64;
+  private static final String SIGN = "a-";
 
   /** Numbers of nodes are 31 bits. */
   static final int LAST_NUMBER = Integer.MAX_VALUE - (1 << 20);
@@ -94,7 +100,7 @@ final class Nodes {
 
   /** The name of the node that says that the client of a kept node lives, in the same session. */
   static String sign(ClaimId id, long session) {
-    return "a-" + owner(id, session);
+    return SIGN + owner(id, session);
   }
 
   /** A claim that comes back in a new session is not what it was in an older one. */
@@ -103,12 +109,13 @@ final class Nodes {
   }
 
   /**
-   * What the name of a claim's node says.
+   * What the name of a claim's node says. Names are read by the thousand where many wait, so only
+   * what says the order is kept apart.
    *
    * @param units how much of a lock it wants, as in {@link GrantRule}, unless it was downgraded
-   * @param session the session in which it was made
+   * @param owner where in the name the claim's id begins, and the session in which it was made
    */
-  record Place(String name, long units, boolean kept, ClaimId id, long session, int number) {
+  record Place(String name, long units, boolean kept, int owner, int number) {
     static final Comparator<Place> FIRST_TO_LAST = Comparator.comparingInt(Place::number);
 
     /** What it asked for. */
@@ -120,9 +127,83 @@ final class Nodes {
       };
     }
 
+    private String ownerText() {
+      return name.substring(owner, name.length() - NUMBER_DIGITS - 1);
+    }
+
+    ClaimId id() {
+      String text = ownerText();
+      return ClaimId.parse(text.substring(0, text.lastIndexOf('-')));
+    }
+
+    /** Whether it is the claim's, in whatever session. */
+    boolean isOf(ClaimId id) {
+      return name.startsWith(id + "-", owner);
+    }
+
+    /** Whether it is the claim's in this session. */
+    boolean isOf(ClaimId id, long session) {
+      return ownerText().equals(Nodes.owner(id, session));
+    }
+
+    /** Whether it is a claim of this client. */
+    boolean isOfClient(String client) {
+      return name.startsWith(client, owner) && name.charAt(owner + client.length()) == '.';
+    }
+
     /** The name of the sign of a kept one. */
     String sign() {
-      return Nodes.sign(id, session);
+      return SIGN + ownerText();
+    }
+  }
+
+  /**
+   * The claims of a lock as the service listed them at one moment. Immutable, so that those who
+   * asked at the same time share it.
+   *
+   * @param places the first in the queue first
+   * @param signs the names of the signs of kept ones
+   * @param lock what the service said of the lock's node
+   */
+  record Queue(List<Place> places, Set<String> signs, Stat lock) {
+
+    /** Of a lock that is not there. */
+    static final Queue EMPTY = of(List.of(), new Stat());
+
+    static Queue of(List<String> names, Stat lock) {
+      Set<String> signs = new HashSet<>();
+      for (String name : names) {
+        if (name.startsWith(SIGN)) {
+          signs.add(name);
+        }
+      }
+      return new Queue(List.copyOf(Nodes.places(names)), Set.copyOf(signs), lock);
+    }
+
+    /** How many stand before the node of this name; negative if it is not there. */
+    int before(String name) {
+      int number = Nodes.number(name);
+      int from = 0;
+      int to = places.size();
+      while (from < to) {
+        int middle = (from + to) >>> 1;
+        if (places.get(middle).number() < number) {
+          from = middle + 1;
+        } else {
+          to = middle;
+        }
+      }
+      int before = from;
+      while (from < places.size() && places.get(from).number() == number) {
+        if (places.get(from++).name().equals(name)) { // others wrote what has the same number
+          return before;
+        }
+      }
+      return -1;
+    }
+
+    boolean has(Place place) {
+      return before(place.name()) >= 0;
     }
   }
 
@@ -141,26 +222,81 @@ final class Nodes {
 
   /** Null for nodes that are no claim's. */
   static @Nullable Place parse(String name) {
-    Matcher place = PLACE.matcher(name);
-    if (!place.matches()) {
+    int number = number(name);
+    int dash = name.indexOf('-');
+    if (number < 0 || dash < 1) {
       return null;
     }
-    try {
-      String mode = place.group(1);
-      long units =
-          mode.equals("w")
-              ? GrantRule.ALL_OF_A_LOCK
-              : mode.equals("r") ? 1 : Integer.parseInt(place.group(2));
-      if (units < 1) {
-        return null;
+    boolean kept = name.charAt(dash - 1) == 'k';
+    long units = units(name, kept ? dash - 1 : dash);
+    int end = name.length() - NUMBER_DIGITS - 1;
+    int session = name.lastIndexOf('-', end - 1);
+    boolean valid = units > 0 && isId(name, dash + 1, session) && isSession(name, session + 1, end);
+    return valid ? new Place(name, units, kept, dash + 1, number) : null;
+  }
+
+  /** The number at the end of a name; negative if there is none. */
+  private static int number(String name) {
+    int from = name.length() - NUMBER_DIGITS;
+    if (from < 1 || name.charAt(from - 1) != '-') {
+      return -1;
+    }
+    long number = digits(name, from, name.length());
+    return number > Integer.MAX_VALUE ? -1 : (int) number;
+  }
+
+  /** What is written in 1 to 19 digits; negative if that is too large, or is something else. */
+  private static long digits(String name, int from, int to) {
+    if (from >= to || to - from > MOST_DIGITS) {
+      return -1;
+    }
+    long value = 0;
+    for (int i = from; i < to; i++) {
+      int digit = name.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return -1;
       }
-      boolean kept = !place.group(3).isEmpty();
-      ClaimId id = ClaimId.parse(place.group(4));
-      long session = Long.parseUnsignedLong(place.group(5), 16);
-      return new Place(name, units, kept, id, session, Integer.parseInt(place.group(6)));
-    } catch (IllegalArgumentException nobodysName) {
-      return null;
+      value = value * 10 + digit; // 19 digits that are too many turn negative
     }
+    return value;
+  }
+
+  /** What the mode at the beginning of a name wants; not positive if it is none. */
+  private static long units(String name, int end) {
+    char mode = name.charAt(0);
+    if (mode == 'p') {
+      long permits = end > NUMBER_DIGITS + 1 ? -1 : digits(name, 1, end);
+      return permits > Integer.MAX_VALUE ? -1 : permits;
+    }
+    if (end != 1) {
+      return -1;
+    }
+    return mode == 'w' ? GrantRule.ALL_OF_A_LOCK : mode == 'r' ? 1 : -1;
+  }
+
+  /** Whether a {@link ClaimId} stands there. */
+  private static boolean isId(String name, int from, int to) {
+    int dot = name.indexOf('.', from);
+    boolean valid = dot > from && dot - from <= MOST_CLIENT && digits(name, dot + 1, to) >= 0;
+    for (int i = from; valid && i < dot; i++) {
+      char c = name.charAt(i);
+      valid = c == '_' || c == '-' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z';
+    }
+    return valid;
+  }
+
+  /** Whether a session in hexadecimal digits stands there. */
+  private static boolean isSession(String name, int from, int to) {
+    boolean valid = to > from && to - from <= MOST_SESSION;
+    for (int i = from; valid && i < to; i++) {
+      char c = name.charAt(i);
+      valid = isDigit(c) || c >= 'a' && c <= 'f';
+    }
+    return valid;
+  }
+
+  private static boolean isDigit(char c) {
+    return c >= '0' && c <= '9';
   }
 
   /** How much of a lock a claim of {@code mode} wants, as in {@link GrantRule}. */

@@ -3,6 +3,7 @@ package io.pawl.zookeeper;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
 import io.pawl.zookeeper.Nodes.Place;
+import io.pawl.zookeeper.Nodes.Queue;
 import io.pawl.zookeeper.Requests.Created;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -109,29 +110,25 @@ final class OwnNode {
         : List.of(Op.check(own, -1));
   }
 
-  /** Where it is among the nodes of the lock, wherever it was thought to be; null if it is not. */
-  @Nullable String find(@Nullable List<String> names) {
-    for (Place place : Nodes.places(names)) {
-      if (isOfClaim(place) && place.session() == session.id()) {
+  /** Where it is in the queue of the lock, wherever it was thought to be; null if it is not. */
+  @Nullable String find(@Nullable Queue queue) {
+    for (Place place : queue == null ? List.<Place>of() : queue.places()) {
+      if (place.isOf(claim.id(), session.id())) {
         return lockPath + "/" + place.name();
       }
     }
     return null;
   }
 
-  /** Its place among those of the lock; null if it is not where it was made. */
-  @Nullable Place among(List<Place> places) {
-    for (Place place : places) {
-      if ((lockPath + "/" + place.name()).equals(path)) {
-        return place;
-      }
-    }
-    return null;
+  /** How many stand before it in the queue; negative if it is not where it was made. */
+  int before(@Nullable Queue queue) {
+    String own = path;
+    return queue == null || own == null ? -1 : queue.before(own.substring(lockPath.length() + 1));
   }
 
   /** Whether it is the claim's, in this session or an older one. */
   boolean isOfClaim(Place place) {
-    return place.id().equals(claim.id());
+    return place.isOf(claim.id());
   }
 
   // -------------------------------------------------------------- requests

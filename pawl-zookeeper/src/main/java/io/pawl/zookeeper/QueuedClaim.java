@@ -89,7 +89,7 @@ final class QueuedClaim {
     this.session = session;
     this.lockPath = all.nodes().lock(claim.lock());
     this.node = new OwnNode(claim, session, lockPath, all.settings().acl());
-    this.lookout = new Lookout(this, all.clock());
+    this.lookout = new Lookout(this, all.clock(), all.followers());
     this.leaving = new Leaving(all, this, lookout);
     this.joining = new Joining(all, this, lookout, leaving);
   }

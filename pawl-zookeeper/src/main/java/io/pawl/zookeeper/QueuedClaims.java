@@ -8,6 +8,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.zookeeper.Nodes.Queue;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -15,7 +16,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,6 +26,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +57,7 @@ final class QueuedClaims {
   private final Sessions sessions;
   private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
+  private final Followers followers = new Followers();
   private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -97,6 +99,10 @@ final class QueuedClaims {
 
   LockNodes locks() {
     return locks;
+  }
+
+  Followers followers() {
+    return followers;
   }
 
   Session base() {
@@ -245,11 +251,11 @@ final class QueuedClaims {
     Session session = batch.get(0).session();
     CompletableFuture<List<OpResult>> agreed = session.ask().multi(ops);
     if (rounds == 0) {
-      Map<String, CompletableFuture<Set<String>>> listings = new HashMap<>();
+      Map<String, CompletableFuture<@Nullable Queue>> listings = new HashMap<>();
       for (QueuedClaim each : batch) {
         looks.add(
             each.lookout()
-                .lookAgain(() -> listings.computeIfAbsent(each.lockPath(), session.ask()::names))
+                .lookAgain(() -> listings.computeIfAbsent(each.lockPath(), session.ask()::queue))
                 .exceptionally(error -> null));
       }
     }
@@ -346,6 +352,7 @@ final class QueuedClaims {
 
   void forget(QueuedClaim claim) {
     claims.remove(claim.id(), claim);
+    followers.remove(claim.id());
     agenda.remove(claim);
     claim.leaveSession();
   }

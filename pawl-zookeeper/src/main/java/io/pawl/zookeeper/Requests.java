@@ -1,8 +1,8 @@
 package io.pawl.zookeeper;
 
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.zookeeper.Nodes.Queue;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +58,7 @@ final class Requests {
   private final Watcher watcher;
 
   private final Watches watches = new Watches();
+  private final Lists lists = new Lists();
   private final AtomicInteger underWay = new AtomicInteger();
 
   Requests(Settings settings, Link link, Watcher watcher) {
@@ -169,9 +170,41 @@ final class Requests {
     return list(path).thenApply(children -> children == null ? null : children.names());
   }
 
-  /** The names of the children; none where there is no such node. */
-  CompletableFuture<Set<String>> names(String path) {
-    return children(path).thenApply(names -> names == null ? Set.of() : new HashSet<>(names));
+  /**
+   * The queue of the lock at {@code path}, behind whatever was asked before; null where there is no
+   * such node. Those who ask while a list is under way share the next one, a trip later at most.
+   */
+  CompletableFuture<@Nullable Queue> sharedQueue(String path) {
+    CompletableFuture<@Nullable Queue> mine = new CompletableFuture<>();
+    CompletableFuture<@Nullable Queue> next = lists.next(path, mine);
+    if (next == mine) {
+      list(path, mine);
+    }
+    return next;
+  }
+
+  /** As {@link #sharedQueue}, in one trip. */
+  CompletableFuture<@Nullable Queue> queue(String path) {
+    return list(path)
+        .thenApply(
+            children -> children == null ? null : Queue.of(children.names(), children.stat()));
+  }
+
+  private void list(String path, CompletableFuture<@Nullable Queue> told) {
+    list(path)
+        .whenComplete(
+            (children, error) -> {
+              CompletableFuture<@Nullable Queue> next = lists.answered(path);
+              if (next != null) {
+                list(path, next);
+              }
+              if (error == null) {
+                told.complete(
+                    children == null ? null : Queue.of(children.names(), children.stat()));
+              } else {
+                told.completeExceptionally(error);
+              }
+            });
   }
 
   /** Whether there was such a node. */
@@ -302,6 +335,52 @@ final class Requests {
       if (told != null) {
         told.forEach(each -> each.changed(deleted));
       }
+    }
+  }
+
+  /** Which queues are being listed, and who waits for the next list. Thread-safe. */
+  private static final class Lists {
+
+    private final ReentrantLock mutex = new ReentrantLock();
+
+    /** By path those that are under way. */
+    private final Map<String, Round> underWay = new HashMap<>();
+
+    /** The list that shows what was asked before: {@code mine} if it is to be made at once. */
+    CompletableFuture<@Nullable Queue> next(String path, CompletableFuture<@Nullable Queue> mine) {
+      mutex.lock();
+      try {
+        Round round = underWay.putIfAbsent(path, new Round());
+        if (round == null) {
+          return mine;
+        }
+        CompletableFuture<@Nullable Queue> wanted =
+            round.next == null ? new CompletableFuture<>() : round.next;
+        round.next = wanted;
+        return wanted;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** The list to be made now; null if nobody wants one. */
+    @Nullable CompletableFuture<@Nullable Queue> answered(String path) {
+      mutex.lock();
+      try {
+        Round round = underWay.remove(path);
+        if (round != null && round.next != null) {
+          underWay.put(path, new Round());
+          return round.next;
+        }
+        return null;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** Made while others may come to want the next one. Guarded by the mutex. */
+    private static final class Round {
+      private @Nullable CompletableFuture<@Nullable Queue> next;
     }
   }
 

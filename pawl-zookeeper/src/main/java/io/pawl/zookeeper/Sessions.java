@@ -164,7 +164,7 @@ final class Sessions {
 
   /** By how much a session outlasts its lease. */
   long spareMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(Warmth.spareNanos(tickNanos)) + 1;
+    return TimeUnit.NANOSECONDS.toMillis(Admission.Warmth.spareNanos(tickNanos)) + 1;
   }
 
   private @Nullable StoreException refused(long leaseMillis, long spareMillis, int granted) {

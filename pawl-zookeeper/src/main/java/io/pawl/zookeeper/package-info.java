@@ -22,6 +22,11 @@
  * become a reader, whose data says so and are watched like its end; taken for a writer, it delays
  * as well.
  *
+ * <p>A claim that wants the whole lock watches one more than it must wait for, so that it lists
+ * while the holder still holds, and knows what stands before it when the holder goes. Exclusive
+ * claims of one client that stand directly behind each other stay so, as numbers only grow: a grant
+ * names those behind it ({@code Followers}), and the engine serves them under that hold.
+ *
  * <p><b>One holder (P1).</b> Two claims hold together only where one has gone that its client still
  * trusts. A client trusts a claim for its lease from before the last answered request was sent. So
  * the service has to keep a session for at least a lease from when any answered request was
