@@ -125,7 +125,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
       local.removing = true;
       // a failure leaves it on the list
       turns
-          .take(local.lock(), () -> withdrawals.of(local))
+          .withdrawal(local.claim, () -> withdrawals.of(local))
           .whenComplete((nothing, error) -> local.removing = false);
     }
     if (now - kindsAt >= KINDS_NANOS) {
@@ -149,7 +149,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     if (local == null) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
-    return plain(turns.take(claim.lock(), () -> attempts.of(local)));
+    return plain(turns.attempt(claim, () -> attempts.of(local)));
   }
 
   /** One round trip for a hundred claims that are held, or fifty that wait. */
@@ -164,7 +164,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     LocalClaim local = claims.withdrawn(claim);
     upkeep.wake();
     standings.bells().forget(local);
-    return plain(turns.take(claim.lock(), () -> withdrawals.of(local)));
+    return plain(turns.withdrawal(claim, () -> withdrawals.of(local)));
   }
 
   /** With the failure itself, not with one that wraps it. */

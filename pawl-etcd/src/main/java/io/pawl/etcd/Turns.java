@@ -1,48 +1,84 @@
 package io.pawl.etcd;
 
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one client for one lock, one after another: they travel on several connections,
- * and have to take effect in the order in which they were made. One whose time is over before its
- * turn is never sent. Thread-safe.
+ * The requests of one client for one lock, in an order: they travel on several connections, and
+ * have to take effect as if one followed another. One whose time is over before its turn is never
+ * sent.
+ *
+ * <p>An attempt waits for all requests before it. A withdrawal waits for those of its own claim,
+ * and for attempts that do not queue, which another order would answer otherwise. It does not wait
+ * for others' attempts to queue: they stand behind it or beside it, whichever comes first, so a
+ * release takes no longer while others join. Thread-safe.
  */
 final class Turns {
 
+  /** How many requests of a lock are examined for one that need not wait. */
+  private static final int MOST_EXAMINED = 256;
+
   private final Deadlines deadlines;
   private final ReentrantLock mutex = new ReentrantLock();
-  private final Map<String, ArrayDeque<Supplier<CompletableFuture<?>>>> lines = new HashMap<>();
+  private final Map<String, LinkedList<Turn>> lines = new HashMap<>();
 
   Turns(Deadlines deadlines) {
     this.deadlines = deadlines;
   }
 
-  /** Runs {@code request} when those made before for {@code lock} are answered. */
-  <T> CompletableFuture<T> take(String lock, Supplier<CompletableFuture<T>> request) {
+  private static final class Turn {
+    final Claim claim;
+    final boolean withdraws;
+    final Supplier<CompletableFuture<?>> request;
+    boolean begun;
+
+    Turn(Claim claim, boolean withdraws, Supplier<CompletableFuture<?>> request) {
+      this.claim = claim;
+      this.withdraws = withdraws;
+      this.request = request;
+    }
+  }
+
+  /** Runs an attempt of {@code claim} when all requests made before for its lock are answered. */
+  <T> CompletableFuture<T> attempt(Claim claim, Supplier<CompletableFuture<T>> request) {
+    return take(claim, false, request);
+  }
+
+  /** Runs a withdrawal of {@code claim} when the requests are answered that it depends on. */
+  <T> CompletableFuture<T> withdrawal(Claim claim, Supplier<CompletableFuture<T>> request) {
+    return take(claim, true, request);
+  }
+
+  private <T> CompletableFuture<T> take(
+      Claim claim, boolean withdraws, Supplier<CompletableFuture<T>> request) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     AtomicBoolean decided = new AtomicBoolean(); // begun or given up, whichever came first
     Supplier<CompletableFuture<?>> turn =
         () -> decided.compareAndSet(false, true) ? answered(request, answer) : answer;
     deadlines.limit(answer, () -> !decided.compareAndSet(false, true));
+    List<Turn> begun;
     mutex.lock();
     try {
-      ArrayDeque<Supplier<CompletableFuture<?>>> line = lines.get(lock);
-      if (line != null) {
-        line.add(turn);
-        return answer;
-      }
-      lines.put(lock, new ArrayDeque<>());
+      LinkedList<Turn> line = lines.computeIfAbsent(claim.lock(), lock -> new LinkedList<>());
+      line.add(new Turn(claim, withdraws, turn));
+      begun = begin(line);
     } finally {
       mutex.unlock();
     }
-    work(lock, turn);
+    work(claim.lock(), begun);
     return answer;
   }
 
@@ -64,34 +100,53 @@ final class Turns {
         });
   }
 
-  private void work(String lock, Supplier<CompletableFuture<?>> first) {
-    for (Supplier<CompletableFuture<?>> turn = first; turn != null; turn = next(lock)) {
-      CompletableFuture<?> answer = turn.get();
-      if (!answer.isDone()) {
-        answer.whenComplete((value, error) -> workOn(lock));
-        return;
+  private void work(String lock, List<Turn> begun) {
+    ArrayDeque<Turn> next = new ArrayDeque<>(begun);
+    for (Turn turn = next.poll(); turn != null; turn = next.poll()) {
+      Turn each = turn;
+      CompletableFuture<?> answer = each.request.get();
+      if (answer.isDone()) {
+        next.addAll(ended(lock, each));
+      } else {
+        answer.whenComplete((value, error) -> work(lock, ended(lock, each)));
       }
     }
   }
 
-  private void workOn(String lock) {
-    Supplier<CompletableFuture<?>> next = next(lock);
-    if (next != null) {
-      work(lock, next);
-    }
-  }
-
-  private @Nullable Supplier<CompletableFuture<?>> next(String lock) {
+  /** Takes {@code turn} out, and returns those whose turn it is now. */
+  private List<Turn> ended(String lock, Turn turn) {
     mutex.lock();
     try {
-      ArrayDeque<Supplier<CompletableFuture<?>>> line = lines.get(lock);
-      Supplier<CompletableFuture<?>> next = line == null ? null : line.poll();
-      if (next == null) {
+      LinkedList<Turn> line = lines.get(lock);
+      if (line == null) {
+        return List.of();
+      }
+      line.remove(turn);
+      if (line.isEmpty()) {
         lines.remove(lock);
       }
-      return next;
+      return begin(line);
     } finally {
       mutex.unlock();
     }
+  }
+
+  /** Under the mutex. */
+  private static List<Turn> begin(LinkedList<Turn> line) {
+    List<Turn> begun = new ArrayList<>();
+    Set<ClaimId> before = new HashSet<>();
+    boolean impatient = false;
+    Iterator<Turn> turns = line.iterator();
+    for (int i = 0; i < MOST_EXAMINED && turns.hasNext() && !impatient; i++) {
+      Turn turn = turns.next();
+      boolean isFirst = i == 0;
+      if (!turn.begun && (isFirst || (turn.withdraws && !before.contains(turn.claim.id())))) {
+        turn.begun = true;
+        begun.add(turn);
+      }
+      before.add(turn.claim.id());
+      impatient = !turn.withdraws && !turn.claim.queues();
+    }
+    return begun;
   }
 }
