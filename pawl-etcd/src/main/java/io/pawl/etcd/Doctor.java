@@ -26,6 +26,9 @@ final class Doctor {
   private final Gateway gateway;
   private final List<Finding> findings = new ArrayList<>();
 
+  /** Of the member that was asked first. */
+  private String cluster = "";
+
   Doctor(Gateway gateway) {
     this.gateway = gateway;
   }
@@ -84,6 +87,14 @@ final class Doctor {
     boolean leads =
         Json.text(status, "leader").equals(Json.text(Json.object(status, "header"), "member_id"));
     ok("member " + endpoint + ": etcd " + version + (leads ? ", the leader" : ""));
+    String of = Json.text(Json.object(status, "header"), "cluster_id");
+    if (cluster.isEmpty()) {
+      cluster = of;
+    } else if (!cluster.equals(of)) {
+      problem(
+          "member " + endpoint + " belongs to the cluster " + of + ", others to " + cluster,
+          "name members of one cluster in the URL");
+    }
     if (Json.number(status, "leader") == 0) {
       problem("member " + endpoint + " knows no leader", "start a majority of the members");
     }

@@ -202,7 +202,7 @@ final class Inspection {
     if (limit < 1) {
       throw new IllegalArgumentException("limit: " + limit + " is not at least 1");
     }
-    return pages(keys.claims(), limit, new LinkedHashMap<>())
+    return pages(Txn.page(keys.claims(), keys.claims(), PAGE, true), limit, new LinkedHashMap<>())
         .thenCompose(
             byLock ->
                 views(
@@ -240,9 +240,9 @@ final class Inspection {
   }
 
   private CompletableFuture<Map<String, Boolean>> pages(
-      String from, int limit, Map<String, Boolean> names) {
+      Txn.Op next, int limit, Map<String, Boolean> names) {
     return gateway
-        .look(Txn.of(Txn.page(keys.claims(), from, PAGE, true)))
+        .look(Txn.of(next))
         .thenCompose(
             reply -> {
               List<KeyValue> page = reply.found(0);
@@ -254,7 +254,10 @@ final class Inspection {
               }
               return page.size() < PAGE || names.size() > limit
                   ? CompletableFuture.completedFuture(names)
-                  : pages(page.get(page.size() - 1).key() + '\0', limit, names);
+                  : pages(
+                      Txn.pageBehind(keys.claims(), page.get(page.size() - 1), PAGE, true),
+                      limit,
+                      names);
             });
   }
 

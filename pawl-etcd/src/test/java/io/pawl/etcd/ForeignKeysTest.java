@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -12,6 +13,8 @@ import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +41,24 @@ class ForeignKeysTest {
     ServerFaultsTest.put(server, "pawl/claim/x", "theirs");
     ServerFaultsTest.put(server, "pawl/claim/y/z", "theirs");
     ServerFaultsTest.put(server, "pawl/kind/odd", "theirs");
+
+    List<LockView> list = Seam.answer(store.list(100));
+
+    assertThat(list).extracting(LockView::name).containsExactly("mine");
+  }
+
+  @Test
+  void aListEndsThoughAPageOfKeysIsNoText() {
+    byte[] prefix = "pawl/claim/".getBytes(UTF_8);
+    for (int i = 0; i < 600; i++) {
+      byte[] key = Arrays.copyOf(prefix, prefix.length + 4);
+      key[prefix.length] = (byte) 0xff;
+      key[prefix.length + 1] = (byte) 0xfe;
+      key[prefix.length + 2] = (byte) (0x80 + i / 100);
+      key[prefix.length + 3] = (byte) (0x80 + i % 100);
+      server.post("/v3/kv/put", "{\"key\":\"" + Base64.getEncoder().encodeToString(key) + "\"}");
+    }
+    seam.take(seam.claim("mine"));
 
     List<LockView> list = Seam.answer(store.list(100));
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
@@ -31,6 +32,7 @@ final class LateRequests implements AutoCloseable {
   private volatile String message = "";
   private volatile String strange = "";
   private volatile boolean closes;
+  private final AtomicInteger tokensRefused = new AtomicInteger();
 
   LateRequests(EtcdServer server) throws IOException {
     this.server = server;
@@ -66,7 +68,12 @@ final class LateRequests implements AutoCloseable {
         }
         return;
       }
-      answer(exchange, 200, server.post(path, body));
+      String token = exchange.getRequestHeaders().getFirst("Authorization");
+      if (path.equals("/v3/kv/txn") && tokensRefused.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        answer(exchange, 401, "{\"message\":\"etcdserver: invalid auth token\"}");
+        return;
+      }
+      answer(exchange, 200, server.post(path, body, token));
     }
   }
 
@@ -91,6 +98,11 @@ final class LateRequests implements AutoCloseable {
     message = text;
     status = code;
     keepBack();
+  }
+
+  /** The token of the next transactions is refused, {@code times} times. */
+  void refuseTokens(int times) {
+    tokensRefused.set(times);
   }
 
   /** Something else listens at its address: it answers all requests so, with status 200. */

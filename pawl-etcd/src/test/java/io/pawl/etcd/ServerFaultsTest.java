@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -190,7 +191,7 @@ class ServerFaultsTest {
     }
   }
 
-  private static void protect(EtcdServer server) {
+  static void protect(EtcdServer server) {
     server.post("/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"r\"}");
     server.post("/v3/auth/role/add", "{\"name\":\"root\"}");
     server.post("/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
@@ -207,7 +208,7 @@ class ServerFaultsTest {
     server.post("/v3/auth/enable", "{}");
   }
 
-  private static String with(EtcdServer server, String user, String namespace) {
+  static String with(EtcdServer server, String user, String namespace) {
     return "etcd://" + user + "@" + server.host() + ":" + server.port() + "/" + namespace;
   }
 
@@ -235,6 +236,57 @@ class ServerFaultsTest {
         lease.close();
         next.get(20, TimeUnit.SECONDS).orElseThrow().close();
       }
+    }
+  }
+
+  @Test
+  void aTokenThatIsRefusedTwiceInARowIsReplacedTwice() throws Exception {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        LateRequests between = new LateRequests(server)) {
+      protect(server);
+      String url = "etcd://app:" + ENCODED + "@127.0.0.1:" + between.port() + "/team";
+      try (EtcdStore store = EtcdStore.connect(url)) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("first"));
+
+        between.refuseTokens(2);
+
+        seam.take(seam.claim("second"));
+      }
+    }
+  }
+
+  /** How many keys begin with {@code prefix}, which ends in a slash. */
+  private static long countOf(EtcdServer server, String prefix) {
+    String end = prefix.substring(0, prefix.length() - 1) + '0';
+    String answer =
+        server.post(
+            "/v3/kv/range",
+            "{\"key\":\"" + base64(prefix) + "\",\"range_end\":\"" + base64(end) + "\"}");
+    return Pattern.compile("\"create_revision\"").matcher(answer).results().count();
+  }
+
+  /** A stranger's cluster has locks of its own: what is held here is free there. */
+  @Test
+  void whoIsOfAnotherClusterIsNotBelieved() {
+    try (EtcdServer one = EtcdServer.start(Urls.QUICK);
+        EtcdServer other = EtcdServer.start(Urls.QUICK);
+        EtcdStore store =
+            EtcdStore.connect(
+                Urls.of(one) + "," + other.host() + ":" + other.port() + "?timeout=1s")) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("held"));
+      boolean isOfOne = countOf(one, "pawl/claim/") > 0;
+      (isOfOne ? one : other).kill();
+
+      await()
+          .atMost(20, TimeUnit.SECONDS)
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(seam.claim("held")))
+                      .isInstanceOf(StoreUnavailableException.class)
+                      .hasMessageContaining("one cluster"));
+      assertThat(countOf(isOfOne ? other : one, "pawl/claim/")).isZero();
     }
   }
 

@@ -54,6 +54,8 @@ public final class Failures {
     String message;
     try {
       Map<String, Object> fields = Json.object(body);
+      Map<String, Object> ofStream = Json.object(fields, "error");
+      fields = ofStream.isEmpty() ? fields : ofStream;
       message = Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message");
     } catch (IllegalArgumentException e) {
       return status == 404
@@ -140,6 +142,25 @@ public final class Failures {
   StoreException threadless(Error cause) {
     return StoreUnavailableException.unsent(
         what() + "was not asked: no thread can be started: " + cause.getMessage(), cause);
+  }
+
+  /** A member's answer says that it is of another cluster: nothing of it is believed. */
+  StoreException stranger(Endpoint endpoint, long cluster, long known) {
+    return new StoreUnavailableException(
+        what()
+            + "was answered at "
+            + endpoint
+            + " by a member of the cluster "
+            + Long.toHexString(cluster)
+            + ", others by one of "
+            + Long.toHexString(known)
+            + "; name members of one cluster in the URL");
+  }
+
+  /** The user's token was refused, however new: nothing was changed. */
+  StoreException unauthenticated(StoreException refusal) {
+    return StoreUnavailableException.unsent(
+        what() + "refused one new token after another: " + refusal.getMessage(), refusal);
   }
 
   StoreException unreadable(Exception cause) {

@@ -8,7 +8,9 @@ import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,15 @@ public final class Gateway implements AutoCloseable {
   private final ReentrantLock authentication = new ReentrantLock();
   private volatile @Nullable String token;
   private volatile long term;
+
+  private final ReentrantLock membership = new ReentrantLock();
+
+  /** 0 before the first answer. */
+  private volatile long cluster;
+
+  /** Those that answered as members of it. */
+  private final Set<Endpoint> members = ConcurrentHashMap.newKeySet();
+
   private volatile boolean closed;
 
   public Gateway(Target target) {
@@ -119,6 +130,33 @@ public final class Gateway implements AutoCloseable {
   /** Returns the term of one of the latest answers: entries of that term have been committed. */
   public long term() {
     return term;
+  }
+
+  /**
+   * Compares the cluster of an answer, or of a watch's message, with that of others. Where a member
+   * itself is of another cluster than before, all were restored from a backup.
+   *
+   * @throws StoreException if they differ
+   */
+  void checkCluster(Endpoint endpoint, Map<String, Object> reply) {
+    long of = Json.number(Json.object(reply, "header"), "cluster_id");
+    if (of == 0 || (of == cluster && members.contains(endpoint))) {
+      return;
+    }
+    membership.lock();
+    try {
+      if (of != cluster) {
+        if (cluster != 0 && !members.contains(endpoint)) {
+          endpoints.failed(endpoint);
+          throw failures.stranger(endpoint, of, cluster);
+        }
+        members.clear();
+        cluster = of;
+      }
+      members.add(endpoint);
+    } finally {
+      membership.unlock();
+    }
   }
 
   void answered(Map<String, Object> reply) {

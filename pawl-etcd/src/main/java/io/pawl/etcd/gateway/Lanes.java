@@ -5,6 +5,8 @@ import io.pawl.error.StoreException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
@@ -20,6 +22,12 @@ final class Lanes implements AutoCloseable {
 
   /** How many transactions make one at most. */
   private static final int MOST_TOGETHER = 32;
+
+  /** How often the token of a request may be refused: rights may change meanwhile. */
+  private static final int MOST_AUTHENTICATIONS = 3;
+
+  /** How many are examined for transactions that can join. */
+  private static final int MOST_EXAMINED = 256;
 
   private static final int MOST_WAITING = 100_000;
   private static final long CLOSE_MILLIS = 1_000;
@@ -39,9 +47,13 @@ final class Lanes implements AutoCloseable {
   private volatile boolean answered;
 
   Lanes(Gateway gateway, Failures failures, String name, int most) {
+    this(gateway, failures, DaemonThreads.numbered(name), most);
+  }
+
+  Lanes(Gateway gateway, Failures failures, ThreadFactory threads, int most) {
     this.gateway = gateway;
     this.failures = failures;
-    this.threads = DaemonThreads.numbered(name);
+    this.threads = threads;
     this.most = most;
   }
 
@@ -106,23 +118,46 @@ final class Lanes implements AutoCloseable {
         return batch;
       }
       batch.add(first);
-      Txn joined = first.txn();
-      int largest = joined == null ? 0 : joined.size();
-      while (joined != null && batch.size() < MOST_TOGETHER) {
-        Call next = waiting.peek();
-        joined = next == null ? null : next.txn();
-        if (joined != null) {
-          largest = Math.max(largest, joined.size());
-          if (batch.size() + 1 + largest > Txn.MOST_OPS_OF_ETCD) {
-            break;
-          }
-          batch.add(waiting.remove());
-        }
+      Txn txn = first.txn();
+      if (txn != null) {
+        join(batch, txn);
       }
     } finally {
       mutex.unlock();
     }
+    // who reads at a revision has then seen all that is deleted at it
+    batch.sort(Comparator.comparing(call -> !isBlind(call)));
     return batch;
+  }
+
+  private static boolean isBlind(Call call) {
+    Txn txn = call.txn();
+    return txn != null && txn.isBlind();
+  }
+
+  /**
+   * Under the mutex. Those that only read travel together, and the others: a read among changes
+   * would wait for the disk.
+   */
+  private void join(List<Call> batch, Txn first) {
+    boolean reads = first.isPlainRead();
+    int largest = first.size();
+    int sum = first.size();
+    Iterator<Call> each = waiting.iterator();
+    for (int i = 0; i < MOST_EXAMINED && each.hasNext() && batch.size() < MOST_TOGETHER; i++) {
+      Call call = each.next();
+      Txn txn = call.txn();
+      if (txn == null || txn.isPlainRead() != reads) {
+        continue;
+      }
+      largest = Math.max(largest, txn.size());
+      sum += txn.size();
+      if ((reads ? sum : batch.size() + 1 + largest) > Txn.MOST_OPS_OF_ETCD) {
+        return;
+      }
+      batch.add(call);
+      each.remove();
+    }
   }
 
   @Override
@@ -195,8 +230,12 @@ final class Lanes implements AutoCloseable {
         return;
       }
       TxnReply all = TxnReply.of(reply, 0);
+      boolean reads = txnOf(batch.get(0)).isPlainRead();
+      int from = 0;
       for (int i = 0; i < batch.size(); i++) {
-        batch.get(i).done().accept(all.nested(i));
+        int size = txnOf(batch.get(i)).size();
+        batch.get(i).done().accept(reads ? all.part(from, size) : all.nested(i));
+        from += size;
       }
     }
 
@@ -208,7 +247,7 @@ final class Lanes implements AutoCloseable {
               : Txn.together(batch.stream().map(Lanes::txnOf).toList()).json();
       long deadline = System.nanoTime() + gateway.target().timeout().toNanos();
       boolean mayAgain = repeats;
-      boolean mayAuthenticate = true;
+      int authentications = 0;
       String stale = null;
       while (true) {
         HttpConnection open = connected(deadline);
@@ -241,6 +280,7 @@ final class Lanes implements AutoCloseable {
         if (response.status() == 200) {
           try {
             Map<String, Object> reply = parsed(response.body());
+            gateway.checkCluster(open.endpoint(), reply);
             gateway.endpoints().reached();
             answeredAt = System.nanoTime();
             answered = true;
@@ -252,8 +292,10 @@ final class Lanes implements AutoCloseable {
         } else {
           refusal = failures.refused(response.status(), response.body(), first.path());
         }
-        if (Gateway.isTokenInvalid(refusal) && mayAuthenticate) {
-          mayAuthenticate = false;
+        if (Gateway.isTokenInvalid(refusal)) {
+          if (authentications++ == MOST_AUTHENTICATIONS) {
+            throw failures.unauthenticated(refusal);
+          }
           stale = used == null ? "" : used;
           continue;
         }

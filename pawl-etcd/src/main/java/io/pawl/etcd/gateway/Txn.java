@@ -2,6 +2,7 @@ package io.pawl.etcd.gateway;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -19,12 +20,18 @@ public final class Txn {
 
   private final String json;
   private final boolean changes;
+  private final boolean reads;
   private final int size;
 
-  private Txn(String json, boolean changes, int size) {
+  /** Of one that only reads, without conditions; else empty. */
+  private final List<Op> plainReads;
+
+  private Txn(String json, boolean changes, boolean reads, int size, List<Op> plainReads) {
     this.json = json;
     this.changes = changes;
+    this.reads = reads;
     this.size = size;
+    this.plainReads = plainReads;
   }
 
   /** A condition. */
@@ -35,9 +42,9 @@ public final class Txn {
    *
    * @param size of a nested transaction, otherwise 0
    */
-  public record Op(String json, boolean changes, int size) {
+  public record Op(String json, boolean changes, boolean reads, int size) {
     Op(String json, boolean changes) {
-      this(json, changes, 0);
+      this(json, changes, !changes, 0);
     }
   }
 
@@ -52,9 +59,16 @@ public final class Txn {
     ops(json.append("],\"success\":["), then);
     ops(json.append("],\"failure\":["), other);
     boolean changes = then.stream().anyMatch(Op::changes) || other.stream().anyMatch(Op::changes);
+    boolean reads = then.stream().anyMatch(Op::reads) || other.stream().anyMatch(Op::reads);
+    boolean isPlain = conditions.isEmpty() && other.isEmpty() && !changes;
     int own = Math.max(conditions.size(), Math.max(then.size(), other.size()));
     int inner = Stream.concat(then.stream(), other.stream()).mapToInt(Op::size).max().orElse(0);
-    return new Txn(json.append("]}").toString(), changes, own + inner);
+    return new Txn(
+        json.append("]}").toString(),
+        changes,
+        reads,
+        own + inner,
+        isPlain && inner == 0 ? List.copyOf(then) : List.of());
   }
 
   /** Returns a transaction without conditions. */
@@ -70,10 +84,30 @@ public final class Txn {
     }
   }
 
+  /**
+   * One transaction for several. Those that only read become one that only reads, which etcd
+   * answers without an entry of its log; others are nested.
+   */
   static Txn together(List<Txn> transactions) {
+    if (transactions.stream().allMatch(Txn::isPlainRead)) {
+      return of(
+          List.of(),
+          transactions.stream().flatMap(each -> each.plainReads.stream()).toList(),
+          List.of());
+    }
     List<Op> nested = new ArrayList<>();
     transactions.forEach(each -> nested.add(nested(each)));
     return of(List.of(), nested, List.of());
+  }
+
+  /** Returns whether it only reads, whatever it finds. */
+  boolean isPlainRead() {
+    return !plainReads.isEmpty();
+  }
+
+  /** Returns whether it reads nothing. */
+  boolean isBlind() {
+    return !reads;
   }
 
   /** Returns whether it can change anything. */
@@ -91,7 +125,7 @@ public final class Txn {
   }
 
   public static Op nested(Txn txn) {
-    return new Op("{\"request_txn\":" + txn.json + "}", txn.changes, txn.size);
+    return new Op("{\"request_txn\":" + txn.json + "}", txn.changes, txn.reads, txn.size);
   }
 
   public static Compare isAbsent(String key) {
@@ -237,9 +271,20 @@ public final class Txn {
    * that begin with {@code prefix}.
    */
   public static Op page(String prefix, String from, int limit, boolean keysOnly) {
+    return pageFrom(prefix, Json.encoded(from), limit, keysOnly);
+  }
+
+  /** As {@link #page}, of the keys behind {@code last}, whatever bytes that has. */
+  public static Op pageBehind(String prefix, KeyValue last, int limit, boolean keysOnly) {
+    byte[] key = Base64.getDecoder().decode(last.base64());
+    byte[] next = Arrays.copyOf(key, key.length + 1);
+    return pageFrom(prefix, Base64.getEncoder().encodeToString(next), limit, keysOnly);
+  }
+
+  private static Op pageFrom(String prefix, String from, int limit, boolean keysOnly) {
     return new Op(
         "{\"request_range\":{\"key\":\""
-            + Json.encoded(from)
+            + from
             + "\",\"range_end\":\""
             + Json.encoded(end(prefix))
             + "\",\"limit\":\""

@@ -60,6 +60,11 @@ public record TxnReply(boolean succeeded, long revision, List<Result> results) {
     return results.get(index).found();
   }
 
+  /** Returns the answer to some of the operations. */
+  TxnReply part(int from, int count) {
+    return new TxnReply(succeeded, revision, results.subList(from, from + count));
+  }
+
   /** Returns the answer of the nested transaction at {@code index}. */
   public TxnReply nested(int index) {
     return results.get(index).nested();

@@ -127,7 +127,7 @@ public final class WatchStream implements AutoCloseable {
         if (next != '\n') {
           line.write(next);
         } else if (line.size() > 0) {
-          said(Json.object(line.toByteArray()));
+          said(open.endpoint(), Json.object(line.toByteArray()));
           line.reset();
         }
       }
@@ -137,8 +137,9 @@ public final class WatchStream implements AutoCloseable {
     }
   }
 
-  private void said(Map<String, Object> message) {
+  private void said(Endpoint endpoint, Map<String, Object> message) {
     Map<String, Object> result = Json.object(message, "result");
+    gateway.checkCluster(endpoint, result);
     int watch = (int) Json.number(result, "watch_id") - 1;
     if (result.isEmpty() || watch < 0 || watch >= watches.size()) {
       throw new IllegalArgumentException("a watch that is none of ours");

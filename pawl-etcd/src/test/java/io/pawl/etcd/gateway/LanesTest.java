@@ -1,0 +1,80 @@
+package io.pawl.etcd.gateway;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pawl.error.StoreUnavailableException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of requests that nobody can carry, and of those that travel together. */
+class LanesTest {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+  private static final Txn READ = Txn.of(Txn.get("key"), Txn.get("other"));
+
+  @Test
+  void aRequestForWhichNoThreadCanBeStartedFails() {
+    Target target =
+        new Target(
+            "etcd://nowhere",
+            List.of(new Endpoint("localhost", 1)),
+            null,
+            true,
+            null,
+            null,
+            TIMEOUT);
+    try (Gateway gateway = new Gateway(target);
+        Lanes lanes =
+            new Lanes(
+                gateway,
+                gateway.failures(),
+                task -> {
+                  throw new InternalError("unable to create native thread");
+                },
+                2)) {
+      for (int i = 0; i < 3; i++) {
+        CompletableFuture<TxnReply> reply = new CompletableFuture<>();
+        lanes.submit(Call.of(READ, reply, TIMEOUT));
+
+        assertThatThrownBy(() -> reply.orTimeout(10, TimeUnit.SECONDS).join())
+            .isInstanceOf(CompletionException.class)
+            .cause()
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("no thread can be started");
+      }
+    }
+  }
+
+  /**
+   * etcd answers a transaction that only reads without an entry of its log; a nested one has one.
+   */
+  @Test
+  void readsThatTravelTogetherOnlyRead() {
+    Txn together = Txn.together(List.of(READ, READ));
+
+    assertThat(together.isPlainRead()).isTrue();
+    assertThat(together.json()).doesNotContain("request_txn");
+    assertThat(together.size()).isEqualTo(4);
+  }
+
+  @Test
+  void anErrorOfAStreamKeepsItsText() {
+    String said = "etcdserver: requested lease not found";
+
+    assertThat(
+            new Failures("etcd://nowhere")
+                .refused(
+                    404,
+                    ("{\"error\":{\"grpc_code\":5,\"message\":\"" + said + "\"}}").getBytes(UTF_8),
+                    "/v3/lease/keepalive"))
+        .hasMessageContaining(said)
+        .matches(error -> RefusedException.is(error, RefusedException.Reason.LEASE_GONE));
+  }
+}
