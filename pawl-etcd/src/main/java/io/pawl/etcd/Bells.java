@@ -1,10 +1,13 @@
 package io.pawl.etcd;
 
 import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.Txn;
+import io.pawl.etcd.gateway.TxnReply;
 import io.pawl.etcd.gateway.WatchStream;
 import io.pawl.etcd.gateway.WatchStream.Event;
 import io.pawl.etcd.gateway.WatchStream.Watch;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -35,6 +38,12 @@ final class Bells {
   /** Of a narrow stream. */
   private static final int MOST_LOCKS_OF_A_STREAM = 8;
 
+  /** More claims of a lock than this are not mirrored. */
+  private static final int MOST_MIRRORED = 10_000;
+
+  /** A mirror that could not be made is tried again after this time. */
+  private static final long MIRROR_NANOS = 1_000_000_000;
+
   private static final long OPENING_NANOS = 1_000_000_000;
   private static final int MOST_STREAMS = 4;
   private static final long LINGER_NANOS = 20_000_000_000L;
@@ -47,12 +56,18 @@ final class Bells {
   /** What becomes of those that wait. Never called under the mutex. */
   interface Callbacks {
 
-    /** What it waited for has ended, and it is held. */
-    void granted(LocalClaim local);
+    /**
+     * What it waited for has ended, and it is held.
+     *
+     * @param followers claims of this client that stand directly behind it, exclusive as it is
+     */
+    void granted(LocalClaim local, List<ClaimId> followers);
 
     /** Their standing may have changed. */
     void lookAgain(List<LocalClaim> locals);
   }
+
+  private record Grant(LocalClaim local, List<ClaimId> followers) {}
 
   /**
    * @param blocker whose end is waited for, null for any
@@ -65,8 +80,16 @@ final class Bells {
       LocalClaim local, @Nullable String blocker, boolean first, long revision, long lookedFor) {}
 
   private static final class Lock {
-    final Map<ClaimId, Waiter> waiters = new LinkedHashMap<>();
+    final Map<String, Waiter> waiters = new LinkedHashMap<>();
     @Nullable BellStream stream;
+    @Nullable QueueMirror mirror;
+
+    /** Events that come while the claims are read of which the mirror is made; else null. */
+    @Nullable List<Event> meanwhile;
+
+    /** No mirror is made before. */
+    long mirrorNotBefore = System.nanoTime();
+
     long from;
     long told;
     long usedAt;
@@ -97,6 +120,7 @@ final class Bells {
   /** The claim waits, as was seen at {@code revision}. */
   void await(LocalClaim local, Look.Seen.Waits waits) {
     boolean ahead;
+    List<Grant> granted = new ArrayList<>();
     mutex.lock();
     try {
       if (closed) {
@@ -117,20 +141,24 @@ final class Bells {
       BellStream stream = lock.stream;
       long told = stream != null && stream.wide ? stream.toldOf(local.lock()) : lock.told;
       boolean isBehind = stream != null && told > waits.revision();
-      Waiter last = lock.waiters.get(local.claim.id());
+      Waiter last = lock.waiters.get(local.key);
+      boolean isMirrored = lock.mirror != null && local.mode() instanceof Mode.Exclusive;
       // what was read for the sake of that revision is not before it, unless revisions went back
-      ahead = isBehind && (last == null || last.lookedFor != told);
+      ahead = isBehind && !isMirrored && (last == null || last.lookedFor != told);
       Waiter waiter =
           new Waiter(local, waits.blocker(), waits.first(), waits.revision(), isBehind ? told : 0);
-      lock.waiters.put(local.claim.id(), waiter);
+      lock.waiters.put(local.key, waiter);
       if (stream == null) {
         boolean isNew = pending.add(local.lock());
         lock.from = isNew ? waits.revision() + 1 : Math.min(lock.from, waits.revision() + 1);
       }
       open();
+      mirror(local.lock(), lock);
+      serve(lock, granted);
     } finally {
       mutex.unlock();
     }
+    granted.forEach(grant -> callbacks.granted(grant.local, grant.followers));
     if (ahead) {
       callbacks.lookAgain(List.of(local));
     }
@@ -152,7 +180,7 @@ final class Bells {
       return null;
     }
     lock.usedAt = System.nanoTime();
-    return lock.waiters.remove(local.claim.id());
+    return lock.waiters.remove(local.key);
   }
 
   /** The claim was found held by asking: the event that says so should have come, or comes now. */
@@ -167,6 +195,86 @@ final class Bells {
         suspectedBeyond = waiter.revision;
         suspectedAt = System.nanoTime();
       }
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Under the mutex. Has the claims of a lock read, unless they are known, or too many. */
+  private void mirror(String name, Lock lock) {
+    BellStream stream = lock.stream;
+    if (stream == null
+        || stream.wide
+        || !stream.complete
+        || lock.mirror != null
+        || lock.meanwhile != null
+        || lock.waiters.isEmpty()
+        || System.nanoTime() - lock.mirrorNotBefore < 0) {
+      return;
+    }
+    lock.meanwhile = new ArrayList<>();
+    lock.mirrorNotBefore = System.nanoTime() + MIRROR_NANOS;
+    String claims = keys.claims(name);
+    gateway
+        .look(Txn.of(Txn.page(claims, claims, MOST_MIRRORED, true)))
+        .whenComplete((reply, error) -> mirrored(name, stream, reply));
+  }
+
+  private void mirrored(String name, BellStream stream, @Nullable TxnReply reply) {
+    List<Grant> granted = new ArrayList<>();
+    mutex.lock();
+    try {
+      Lock lock = locks.get(name);
+      if (lock == null || lock.stream != stream || lock.meanwhile == null) {
+        return;
+      }
+      List<Event> meanwhile = lock.meanwhile;
+      lock.meanwhile = null;
+      if (reply == null
+          || reply.found(0).size() >= MOST_MIRRORED
+          || meanwhile.size() >= MOST_MIRRORED) {
+        return;
+      }
+      QueueMirror mirror = new QueueMirror(reply.found(0), reply.revision());
+      meanwhile.forEach(mirror::hear);
+      lock.mirror = mirror;
+      serve(lock, granted);
+    } finally {
+      mutex.unlock();
+    }
+    granted.forEach(grant -> callbacks.granted(grant.local, grant.followers));
+  }
+
+  /** Under the mutex. Grants the first claim of a mirrored queue where it waits here. */
+  private static void serve(Lock lock, List<Grant> granted) {
+    QueueMirror mirror = lock.mirror;
+    String first = mirror == null ? null : mirror.first();
+    Waiter waiter = first == null ? null : lock.waiters.get(first);
+    if (mirror == null || waiter == null || !(waiter.local.mode() instanceof Mode.Exclusive)) {
+      return;
+    }
+    lock.waiters.remove(first);
+    List<ClaimId> followers = new ArrayList<>();
+    int most = Math.min(waiter.local.claim.tokens(), StoredClaim.MOST_TOKENS) - 1;
+    for (String key : mirror.others()) {
+      Waiter next = lock.waiters.get(key);
+      if (followers.size() >= most
+          || next == null
+          || !(next.local.mode() instanceof Mode.Exclusive)) {
+        break;
+      }
+      followers.add(next.local.claim.id());
+    }
+    granted.add(new Grant(waiter.local, followers));
+  }
+
+  /** The number of claims of a lock; 0 where they are not known without asking. */
+  int lengthOf(String name) {
+    mutex.lock();
+    try {
+      Lock lock = locks.get(name);
+      QueueMirror mirror = lock == null ? null : lock.mirror;
+      return mirror == null ? 0 : mirror.size();
     } finally {
       mutex.unlock();
     }
@@ -206,9 +314,11 @@ final class Bells {
       Lock lock = locks.get(name);
       if (lock != null) {
         lock.stream = stream;
+        lock.mirror = null;
+        lock.meanwhile = null;
         lock.told = lock.from - 1; // of what was before, the stream tells nothing
         first = Math.min(first, lock.from);
-        watches.add(new Watch(keys.claims(name), true, lock.from, false));
+        watches.add(new Watch(keys.claims(name), true, lock.from, true));
         watches.add(new Watch(keys.kind(name), false, lock.from, true));
       }
     }
@@ -235,6 +345,12 @@ final class Bells {
     try {
       stream.complete = true;
       opening = opening == stream ? null : opening;
+      for (String name : stream.names) {
+        Lock lock = locks.get(name);
+        if (lock != null && lock.stream == stream) {
+          mirror(name, lock);
+        }
+      }
       open();
     } finally {
       mutex.unlock();
@@ -242,8 +358,9 @@ final class Bells {
   }
 
   void happened(BellStream stream, List<Event> events) {
-    List<LocalClaim> granted = new ArrayList<>();
+    List<Grant> granted = new ArrayList<>();
     Set<LocalClaim> changed = new LinkedHashSet<>();
+    Set<Lock> mirrored = new LinkedHashSet<>();
     mutex.lock();
     try {
       for (Event event : events) {
@@ -260,30 +377,64 @@ final class Bells {
         }
         lock.told = Math.max(lock.told, event.revision());
         lock.from = Math.max(lock.from, event.revision() + 1);
-        boolean ofClaims = event.watch() % 2 == 0;
-        for (Waiter waiter : List.copyOf(lock.waiters.values())) {
-          if (event.revision() <= waiter.revision) {
-            continue;
-          }
-          if (ofClaims && event.key().equals(waiter.local.key)) {
-            lock.waiters.remove(waiter.local.claim.id());
-            granted.remove(waiter.local);
-            changed.remove(waiter.local);
-          } else if (ofClaims && event.key().equals(waiter.blocker) && waiter.first) {
-            lock.waiters.remove(waiter.local.claim.id());
-            granted.add(waiter.local);
-          } else if (!ofClaims || waiter.blocker == null || event.key().equals(waiter.blocker)) {
-            changed.add(waiter.local);
-          }
-        }
         lock.usedAt = System.nanoTime();
+        boolean ofClaims = event.watch() % 2 == 0;
+        if (ofClaims && isMirrored(lock, event)) {
+          mirrored.add(lock);
+        }
+        if (!ofClaims || event.deleted()) {
+          tell(lock, event, ofClaims, granted, changed);
+        }
       }
+      mirrored.forEach(lock -> serve(lock, granted));
     } finally {
       mutex.unlock();
     }
-    granted.forEach(callbacks::granted);
+    granted.forEach(grant -> callbacks.granted(grant.local, grant.followers));
     if (!changed.isEmpty()) {
       callbacks.lookAgain(List.copyOf(changed));
+    }
+  }
+
+  /** Under the mutex. Tells the mirror of a lock, or keeps the event for the one in the making. */
+  private static boolean isMirrored(Lock lock, Event event) {
+    List<Event> meanwhile = lock.meanwhile;
+    if (meanwhile != null && meanwhile.size() < MOST_MIRRORED) {
+      meanwhile.add(event);
+    }
+    QueueMirror mirror = lock.mirror;
+    if (mirror == null) {
+      return false;
+    }
+    mirror.hear(event);
+    if (mirror.size() > 2 * MOST_MIRRORED) {
+      lock.mirror = null;
+    }
+    return true;
+  }
+
+  /** Under the mutex. Whoever waits exclusively behind a mirrored queue hears of it by that. */
+  private static void tell(
+      Lock lock, Event event, boolean ofClaims, List<Grant> granted, Set<LocalClaim> changed) {
+    if (ofClaims) {
+      Waiter gone = lock.waiters.get(event.key());
+      if (gone != null && event.revision() > gone.revision) {
+        lock.waiters.remove(event.key());
+        changed.remove(gone.local);
+      }
+    }
+    for (Waiter waiter : List.copyOf(lock.waiters.values())) {
+      boolean isMirrored = lock.mirror != null && waiter.local.mode() instanceof Mode.Exclusive;
+      if (isMirrored || event.revision() <= waiter.revision) {
+        continue;
+      }
+      if (ofClaims && event.key().equals(waiter.blocker) && waiter.first) {
+        lock.waiters.remove(waiter.local.key);
+        changed.remove(waiter.local);
+        granted.add(new Grant(waiter.local, List.of()));
+      } else if (!ofClaims || waiter.blocker == null || event.key().equals(waiter.blocker)) {
+        changed.add(waiter.local);
+      }
     }
   }
 
@@ -338,6 +489,7 @@ final class Bells {
       }
       prune(now);
       open();
+      locks.forEach(this::mirror);
       return streams.isEmpty() && pending.isEmpty();
     } finally {
       mutex.unlock();
@@ -376,6 +528,8 @@ final class Bells {
       return;
     }
     lock.stream = null;
+    lock.mirror = null;
+    lock.meanwhile = null;
     if (lock.waiters.isEmpty()) {
       locks.remove(name);
     } else {

@@ -173,6 +173,11 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
         error -> CompletableFuture.failedFuture(Failures.cause(error)));
   }
 
+  /** The number of claims of a lock as the watch tells it; 0 where it is not watched. */
+  int lengthOf(String lock) {
+    return standings.bells().lengthOf(lock);
+  }
+
   @Override
   public int renewBatch() {
     return RENEW_BATCH;

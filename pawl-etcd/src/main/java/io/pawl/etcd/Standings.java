@@ -48,8 +48,8 @@ final class Standings {
             keys,
             new Bells.Callbacks() {
               @Override
-              public void granted(LocalClaim local) {
-                ring(local);
+              public void granted(LocalClaim local, List<ClaimId> followers) {
+                ring(local, followers);
               }
 
               @Override
@@ -219,10 +219,10 @@ final class Standings {
     return local.stored(local.version()).held(local.lock(), local.createRevision);
   }
 
-  private void ring(LocalClaim local) {
+  private void ring(LocalClaim local, List<ClaimId> followers) {
     if (claims.isAlive(local)) {
       Standing.Held tokens = hold(local);
-      local.bell.ring(tokens);
+      local.bell.ring(new Standing.Held(tokens.token(), tokens.lastToken(), followers));
     }
   }
 
@@ -238,7 +238,7 @@ final class Standings {
                       } else {
                         bells.forget(local);
                         if (one instanceof Seen.Held) {
-                          ring(local);
+                          ring(local, List.of());
                         }
                       }
                     }));

@@ -46,6 +46,12 @@ final class Seam {
     return new Claim(lock, next, mode, lease, Duration.ZERO, true, 1, 0, false, NOBODY);
   }
 
+  /** One that may serve others under its hold. */
+  Claim claimOfMany(String lock) {
+    ClaimId next = new ClaimId(id, numbers.getAndIncrement());
+    return new Claim(lock, next, Mode.EXCLUSIVE, LEASE, Duration.ZERO, true, 64, 0, false, NOBODY);
+  }
+
   Standing attempt(Claim claim) {
     return attempt(claim, standing -> {});
   }

@@ -43,8 +43,9 @@ public final class WatchStream implements AutoCloseable {
    *
    * @param watch the position of its watch in the list
    * @param deleted whether it was deleted; otherwise it was put
+   * @param createRevision of a key that was put; 0 of one that was deleted
    */
-  public record Event(int watch, String key, boolean deleted, long revision) {}
+  public record Event(int watch, String key, boolean deleted, long revision, long createRevision) {}
 
   /** What hears of it; called on the stream's thread, and quickly returns. */
   public interface Listener {
@@ -167,7 +168,8 @@ public final class WatchStream implements AutoCloseable {
         watch,
         Json.decoded(Json.text(kv, "key")),
         Json.text(event, "type").equals("DELETE"),
-        Json.number(kv, "mod_revision"));
+        Json.number(kv, "mod_revision"),
+        Json.number(kv, "create_revision"));
   }
 
   private void closeConnection() {
