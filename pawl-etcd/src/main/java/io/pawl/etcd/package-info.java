@@ -35,6 +35,14 @@
  *
  * <p>A grant told by a bell promises nothing anew: the engine counts from its last question.
  *
+ * <p>A client that watches a lock by itself has a {@link io.pawl.etcd.QueueMirror} of its claims:
+ * what a linearizable read found at revision r, and every later event, in their order. The watch
+ * began at r + 1 or before, or the read would not have been made; where it ends, the mirror does.
+ * So when the mirror has a claim that was created at c, it has heard of all that was created before
+ * c and is still there at the revision that it has come to. The first claim of the mirror is held
+ * at that revision if it is exclusive, and, as was said, at every later one while its key exists.
+ * Claims of this client that follow it there without a gap stood directly behind it at its grant.
+ *
  * <p>Claims share an etcd lease, which this client keeps alive for others of them; so a claim whose
  * owner fell silent is deleted by this client, a whole L after it was last heard of. Whatever was
  * sent and may exist stays on the list of {@link io.pawl.etcd.Claims} until it was seen gone or its
@@ -92,7 +100,8 @@
  *
  * Whoever waits knows the claim that stands in its way, as of revision r, and watches from r + 1. A
  * deletion in between is either told by the watch, or the watch is ahead of r, in which case it is
- * looked again. If events are lost or compacted, the engine's question every 2 s finds the grant.
+ * looked again. Where there is a mirror, each event tells who is first. If events are lost or
+ * compacted, the engine's question every 2 s finds the grant.
  */
 @NullMarked
 package io.pawl.etcd;
