@@ -2,12 +2,16 @@ package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.error.StoreUnavailableException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long a verb may take as a whole, however many requests it makes and however many verbs are
@@ -21,6 +25,25 @@ final class Deadlines implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-etcd-deadline-"));
 
+  private final ReentrantLock mutex = new ReentrantLock();
+
+  /** In the order of their ends, since each has the same time. */
+  private final ArrayDeque<Pending> line = new ArrayDeque<>();
+
+  private boolean armed;
+
+  private static final class Pending {
+    final long at;
+
+    /** Null once it is answered. */
+    volatile @Nullable Runnable end;
+
+    Pending(long at, Runnable end) {
+      this.at = at;
+      this.end = end;
+    }
+  }
+
   /**
    * @param store the address for messages
    * @param nanos how long a verb may take
@@ -28,7 +51,6 @@ final class Deadlines implements AutoCloseable {
   Deadlines(String store, long nanos) {
     this.store = store;
     this.nanos = nanos;
-    timer.setRemoveOnCancelPolicy(true);
   }
 
   /**
@@ -40,17 +62,63 @@ final class Deadlines implements AutoCloseable {
     if (answer.isDone()) {
       return;
     }
-    Future<?> alarm;
+    Pending pending =
+        new Pending(
+            System.nanoTime() + nanos,
+            () -> answer.completeExceptionally(late(givesUp.getAsBoolean())));
+    mutex.lock();
     try {
-      alarm =
-          timer.schedule(
-              () -> answer.completeExceptionally(late(givesUp.getAsBoolean())),
-              nanos,
-              TimeUnit.NANOSECONDS);
+      dropAnswered();
+      line.add(pending);
+      if (!armed) {
+        arm(nanos);
+      }
     } catch (RejectedExecutionException closed) {
       return; // whatever it asks for now fails at once
+    } finally {
+      mutex.unlock();
     }
-    answer.whenComplete((value, error) -> alarm.cancel(false));
+    answer.whenComplete((value, error) -> pending.end = null);
+  }
+
+  /** Under the mutex: so the line is as long as what is asked while its first is not answered. */
+  private void dropAnswered() {
+    for (Pending first = line.peek(); first != null && first.end == null; first = line.peek()) {
+      line.remove();
+    }
+  }
+
+  /** Under the mutex. */
+  private void arm(long delay) {
+    timer.schedule(this::look, delay, TimeUnit.NANOSECONDS);
+    armed = true;
+  }
+
+  private void look() {
+    List<Runnable> due = new ArrayList<>();
+    mutex.lock();
+    try {
+      armed = false;
+      long now = System.nanoTime();
+      dropAnswered();
+      for (Pending first = line.peek(); first != null && now - first.at >= 0; first = line.peek()) {
+        Runnable end = first.end;
+        if (end != null) {
+          due.add(end);
+        }
+        line.remove();
+        dropAnswered();
+      }
+      Pending next = line.peek();
+      if (next != null) {
+        arm(next.at - now);
+      }
+    } catch (RejectedExecutionException closed) {
+      armed = false;
+    } finally {
+      mutex.unlock();
+    }
+    due.forEach(Runnable::run);
   }
 
   /** Returns the answer to a verb that has begun; a failure if it does not come in time. */

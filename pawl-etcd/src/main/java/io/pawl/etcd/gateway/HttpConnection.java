@@ -12,7 +12,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.Locale;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -173,7 +172,7 @@ final class HttpConnection implements AutoCloseable {
     byte[] all = new byte[first.length + bytes.length];
     System.arraycopy(first, 0, all, 0, first.length);
     System.arraycopy(bytes, 0, all, first.length, bytes.length);
-    Future<?> limit = limits.close(this, deadline);
+    limits.writes(this, deadline);
     try {
       out.write(all);
       out.flush();
@@ -182,7 +181,7 @@ final class HttpConnection implements AutoCloseable {
           ? e
           : new SocketTimeoutException(all.length + " bytes were not taken in time");
     } finally {
-      limit.cancel(false);
+      limits.written(this);
     }
   }
 

@@ -2,10 +2,14 @@ package io.pawl.etcd.gateway;
 
 import io.pawl.concurrent.DaemonThreads;
 import java.io.IOException;
-import java.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Closes connections to members that do not take in what is written: a socket has a time limit for
@@ -16,22 +20,69 @@ final class WriteLimits implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-etcd-limit-"));
 
-  WriteLimits() {
-    timer.setRemoveOnCancelPolicy(true);
-  }
+  private final ReentrantLock mutex = new ReentrantLock();
+  private final Map<HttpConnection, Long> writing = new IdentityHashMap<>();
+  private boolean armed;
+  private long armedFor;
 
   /**
-   * Closes {@code connection} at {@code deadline} unless the answer is cancelled before.
+   * Closes {@code connection} at {@code deadline} unless {@link #written} is called before. Wakes
+   * no thread while writes end in time.
    *
    * @param deadline in terms of {@link System#nanoTime}
    * @throws IOException if the client was closed
    */
-  Future<?> close(HttpConnection connection, long deadline) throws IOException {
+  void writes(HttpConnection connection, long deadline) throws IOException {
+    mutex.lock();
     try {
-      return timer.schedule(connection::close, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      writing.put(connection, deadline);
+      if (!armed || armedFor - deadline > 0) {
+        arm(deadline);
+      }
     } catch (RejectedExecutionException e) {
       throw new IOException("the client was closed", e);
+    } finally {
+      mutex.unlock();
     }
+  }
+
+  void written(HttpConnection connection) {
+    mutex.lock();
+    try {
+      writing.remove(connection);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** Under the mutex. */
+  private void arm(long deadline) {
+    timer.schedule(this::look, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    armed = true;
+    armedFor = deadline;
+  }
+
+  private void look() {
+    List<HttpConnection> late = new ArrayList<>();
+    mutex.lock();
+    try {
+      armed = false;
+      long now = System.nanoTime();
+      for (Map.Entry<HttpConnection, Long> each : writing.entrySet()) {
+        long deadline = each.getValue();
+        if (now - deadline >= 0) {
+          late.add(each.getKey());
+        } else if (!armed || armedFor - deadline > 0) {
+          arm(deadline);
+        }
+      }
+      late.forEach(writing::remove);
+    } catch (RejectedExecutionException closed) {
+      return; // whoever writes is ended by that
+    } finally {
+      mutex.unlock();
+    }
+    late.forEach(HttpConnection::close);
   }
 
   /** Waits for the end of its thread, for at most a second. */
