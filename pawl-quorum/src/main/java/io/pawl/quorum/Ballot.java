@@ -64,18 +64,18 @@ final class Ballot {
   }
 
   /**
-   * The tokens that a majority has granted, each node itself; null if there are none.
+   * The tokens that a majority has granted, each node itself, and keeps; null if there are none.
    *
    * @param from only nodes that keep the claim from then on
    */
   Standing.@Nullable Held agreed(long from) {
     for (NodeClaim each : at) {
-      if (votes(each, from)) {
+      if (isElected(each, from, 0)) {
         long first = first(each);
         long last = Long.MAX_VALUE;
         int count = 0;
         for (NodeClaim other : at) {
-          if (votes(other, from) && first(other) == first) {
+          if (isElected(other, from, 0) && first(other) == first) {
             last = Math.min(last, last(other));
             count++;
           }
@@ -88,35 +88,47 @@ final class Ballot {
     return null;
   }
 
-  /** Whether votes that were asked for may still make a majority of equal tokens. */
+  /**
+   * Whether votes that were asked for may still make a majority of equal tokens.
+   *
+   * @param floor only tokens above it count
+   */
   boolean mayAgree(long from, long floor) {
     int underWay = 0;
     int most = 0;
     for (NodeClaim each : at) {
-      boolean asked = each.isAttemptUnderWay() && each.status == Status.HELD;
-      underWay += asked ? 1 : 0;
-      int same = 0;
-      for (NodeClaim other : at) {
-        same +=
-            votes(other, from)
-                    && !other.isAttemptUnderWay()
-                    && first(other) > floor
-                    && first(other) == first(each)
-                ? 1
-                : 0;
+      if (isElected(each, from, floor)) {
+        int same = 0;
+        for (NodeClaim other : at) {
+          same += isElected(other, from, floor) && first(other) == first(each) ? 1 : 0;
+        }
+        most = Math.max(most, same);
+      } else if (each.status == Status.HELD && each.isAttemptUnderWay()) {
+        underWay++;
       }
-      most = Math.max(most, same);
     }
     return underWay > 0 && most + underWay >= majority;
+  }
+
+  /** Has voted for tokens above a floor, which it is not asked to change. */
+  static boolean isElected(NodeClaim each, long from, long floor) {
+    return votes(each, from) && isSettled(each) && first(each) > floor;
+  }
+
+  /** Its tokens stay as they are. Others are no grant's: whoever looks would see larger ones. */
+  private static boolean isSettled(NodeClaim each) {
+    Standing.Held tokens = each.tokens;
+    return tokens != null && each.isSettledUpon(tokens);
   }
 
   /** Whether a majority holds it under the same tokens, so that only votes are missing. */
   boolean isAlike() {
     for (NodeClaim each : at) {
-      long same =
-          Arrays.stream(at)
-              .filter(other -> other.status == Status.HELD && first(other) == first(each))
-              .count();
+      int same = 0;
+      for (NodeClaim other : at) {
+        boolean settled = other.status == Status.HELD && isSettled(other);
+        same += settled && first(other) == first(each) ? 1 : 0;
+      }
       if (each.status == Status.HELD && same >= majority) {
         return true;
       }

@@ -54,6 +54,7 @@ final class NodeClaim {
   private boolean doubtful;
   private int attemptsUnderWay;
   private int underWay;
+  private long askedAbove;
   private long sentAt;
   private long rungAt;
   private boolean rung;
@@ -68,6 +69,16 @@ final class NodeClaim {
     underWay++;
     attemptsUnderWay += attempt ? 1 : 0;
     sentAt = now;
+  }
+
+  /** The next attempt asks for tokens above {@code floor}. */
+  void asksAbove(long floor) {
+    askedAbove = Math.max(askedAbove, floor);
+  }
+
+  /** Whether no request on its way can give the hold other tokens. */
+  boolean isSettledUpon(Standing.Held known) {
+    return attemptsUnderWay == 0 || known.token() > askedAbove;
   }
 
   /** Counts attempts that ask for larger tokens; false once a node seems not to understand. */

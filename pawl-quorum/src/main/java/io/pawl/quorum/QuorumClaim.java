@@ -231,17 +231,14 @@ final class QuorumClaim {
       return true;
     }
     boolean alike = ballot.isAlike();
-    if (ballot.mayAgree(from, alike ? 0 : floor)) {
-      return false;
-    }
-    if (!alike) {
+    if (!alike && !ballot.mayAgree(from, floor)) {
       floor = locks.tokens().above(ballot.largestToken(), disagreements++);
     }
     for (NodeClaim each : at) {
       boolean lacks =
           each.status == Status.HELD
-              && !(alike && Ballot.votes(each, from))
-              && !each.isAttemptUnderWay();
+              && !each.isAttemptUnderWay()
+              && !(alike ? Ballot.votes(each, from) : Ballot.isElected(each, from, floor));
       if (lacks && each.mayRaise()) {
         rounds.attempt(each, mode, alike ? each.claim.tokenFloor() : floor, effects);
       }

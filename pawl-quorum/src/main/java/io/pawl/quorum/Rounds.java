@@ -56,6 +56,7 @@ final class Rounds {
   void attempt(NodeClaim known, Mode mode, long above, List<Runnable> effects) {
     long sentAt = locks.now();
     known.sent(true, sentAt);
+    known.asksAbove(above);
     Claim first = known.claim;
     Claim asked =
         new Claim(

@@ -15,16 +15,31 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 
 /** A store in memory as a node, which only a test may have. */
 final class MemoryNode implements QuorumNode, Inspectable {
 
   private final MemoryStore memory;
   private final String name;
+  private final CompletableFuture<Void> now = CompletableFuture.completedFuture(null);
+  private volatile Predicate<Claim> late = claim -> false;
+  private volatile CompletableFuture<Void> letGo = now;
 
   MemoryNode(MemoryStore memory, String name) {
     this.memory = memory;
     this.name = name;
+  }
+
+  /** Attempts of such claims are served at once, and their answers come when they are let go. */
+  void holdBackAnswersTo(Predicate<Claim> claims) {
+    letGo = new CompletableFuture<>();
+    late = claims;
+  }
+
+  void letAnswersGo() {
+    late = claim -> false;
+    letGo.complete(null);
   }
 
   @Override
@@ -42,7 +57,8 @@ final class MemoryNode implements QuorumNode, Inspectable {
 
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-    return memory.attempt(claim, bell);
+    CompletionStage<Void> when = late.test(claim) ? letGo : now;
+    return memory.attempt(claim, bell).thenCombine(when, (standing, go) -> standing);
   }
 
   @Override

@@ -1,0 +1,159 @@
+package io.pawl.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which tokens of a hold are shown and taken, where its nodes have different ones. */
+class QuorumInspectionTest {
+
+  private static final String LOCK = "tokens";
+  private static final AtomicLong numbers = new AtomicLong();
+
+  private final List<MemoryStore> servers =
+      List.of(new MemoryStore(), new MemoryStore(), new MemoryStore());
+  private final List<MemoryNode> nodes = List.of(node(0), node(1), node(2));
+  private final QuorumStore quorum = QuorumStore.over(nodes, QuorumOptions.defaults());
+
+  private MemoryNode node(int number) {
+    return new MemoryNode(servers.get(number), "memory " + number);
+  }
+
+  @AfterEach
+  void close() {
+    quorum.close();
+  }
+
+  private static Claim claim() {
+    return new Claim(
+        LOCK,
+        new ClaimId("inspection", numbers.incrementAndGet()),
+        Mode.EXCLUSIVE,
+        Duration.ofSeconds(30),
+        Duration.ZERO,
+        true,
+        1,
+        0,
+        false,
+        new Holder("host", 1, "thread", "", ""));
+  }
+
+  private static <T> T answer(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  /** The node's next token is one larger than {@code last}. */
+  private void hasGranted(int node, int last) throws Exception {
+    LockStore server = servers.get(node);
+    for (int i = 0; i < last; i++) {
+      Claim claim = claim();
+      answer(server.attempt(claim, standing -> {}));
+      answer(server.withdraw(claim));
+    }
+  }
+
+  private CompletableFuture<Standing> attempt(Claim claim) {
+    return quorum.attempt(claim, standing -> {}).toCompletableFuture();
+  }
+
+  private static long token(Standing standing) {
+    return ((Standing.Held) standing).token();
+  }
+
+  private long shown() throws Exception {
+    List<ClaimView> holders = answer(quorum.show(LOCK)).orElseThrow().holders();
+    assertThat(holders).hasSize(1);
+    return holders.get(0).token();
+  }
+
+  private long tokenAt(int node) throws Exception {
+    return answer(servers.get(node).show(LOCK)).orElseThrow().holders().get(0).token();
+  }
+
+  private boolean isHeldAt(int node) throws Exception {
+    return !answer(servers.get(node).show(LOCK)).orElseThrow().holders().isEmpty();
+  }
+
+  /**
+   * Nodes 0 and 1 answer 5 and 9, and are asked for tokens above 9. Then node 2 answers 9 as well:
+   * but node 1 has 10 by now, though its answer is not here yet.
+   */
+  @Test
+  void aHoldIsShownUnderItsHoldersTokenThoughANodeWasLateWithItsVote() throws Exception {
+    hasGranted(0, 4);
+    hasGranted(1, 8);
+    hasGranted(2, 8);
+    nodes.get(0).holdBackAnswersTo(claim -> claim.tokenFloor() > 0);
+    nodes.get(1).holdBackAnswersTo(claim -> claim.tokenFloor() > 0);
+    nodes.get(2).holdBackAnswersTo(claim -> true);
+    CompletableFuture<Standing> granted = attempt(claim());
+
+    nodes.get(2).letAnswersGo();
+    nodes.get(0).letAnswersGo();
+
+    long token = token(answer(granted)); // node 1 is not waited for
+    nodes.get(1).letAnswersGo();
+    assertThat(shown()).isEqualTo(token);
+  }
+
+  @Test
+  void evictTakesNoTokenBeyondTheHoldersOfANodeThatWasBehind() throws Exception {
+    hasGranted(0, 4);
+    hasGranted(1, 4);
+    nodes.get(2).holdBackAnswersTo(claim -> true);
+    long token = token(answer(attempt(claim())));
+    nodes.get(2).letAnswersGo();
+    assertThat(tokenAt(2)).isEqualTo(token + 1);
+
+    assertThat(answer(quorum.evict(LOCK, token + 1))).isFalse();
+    assertThat(shown()).isEqualTo(token);
+    assertThat(answer(quorum.evict(LOCK, token))).isTrue();
+    assertThat(isHeldAt(0) || isHeldAt(1) || isHeldAt(2)).isFalse();
+  }
+
+  @Test
+  void evictTakesTheHoldersTokenThoughNodesThatLostTheHoldHaveLargerOnes() throws Exception {
+    Claim claim = claim();
+    long token = token(answer(attempt(claim)));
+    for (int lost : new int[] {0, 2}) {
+      answer(servers.get(lost).evict(LOCK, tokenAt(lost)));
+      assertThat(isHeldAt(lost)).isFalse();
+      for (int i = 0; i < 2; i++) {
+        Standing standing = answer(quorum.renew(List.of(claim))).get(claim.id());
+        assertThat(token(standing)).isEqualTo(token);
+      }
+      assertThat(tokenAt(lost)).isGreaterThan(token);
+    }
+    assertThat(shown()).isGreaterThan(token);
+
+    assertThat(answer(quorum.evict(LOCK, token))).isTrue();
+
+    assertThat(isHeldAt(0) || isHeldAt(1) || isHeldAt(2)).isFalse();
+    assertThat(answer(quorum.renew(List.of(claim)))).containsEntry(claim.id(), Standing.GONE);
+  }
+
+  @Test
+  void whoHoldsAMinorityAloneIsNoHolder() throws Exception {
+    Claim stray = claim();
+    answer(nodes.get(0).attempt(stray, standing -> {}));
+
+    assertThat(answer(quorum.show(LOCK))).isEmpty();
+    assertThat(answer(quorum.evict(LOCK, tokenAt(0)))).isFalse();
+    assertThat(isHeldAt(0)).isTrue();
+  }
+}
