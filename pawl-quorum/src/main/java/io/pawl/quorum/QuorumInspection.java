@@ -119,8 +119,10 @@ final class QuorumInspection {
       return held.get(majority - 1);
     }
 
-    private boolean has(long token) {
-      return held.stream().anyMatch(each -> covers(each, token));
+    /** Smaller ones than it shows were its holder's before a node was raised or taken back. */
+    private boolean had(long token, int majority) {
+      long told = told(majority).token();
+      return held.stream().anyMatch(each -> token < told && covers(each, token));
     }
   }
 
@@ -192,8 +194,9 @@ final class QuorumInspection {
   }
 
   /**
-   * Nodes may have other tokens for a hold than its holder was told. It is found by any of them,
-   * and by its id at each node.
+   * Nodes may have other tokens for a hold than its holder was told. It is found by the tokens that
+   * it shows, then by smaller ones of any node, and ended by its id at each. Larger ones are
+   * nobody's: a node that was late has the next after the holder's.
    */
   CompletionStage<Boolean> evict(String lock, long token) {
     return this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
@@ -210,7 +213,7 @@ final class QuorumInspection {
     Map<ClaimId, Sight> sights = sights(views);
     sights.values().removeIf(sight -> sight.held.size() < majority);
     return first(sights, sight -> covers(sight.told(majority), token))
-        .or(() -> first(sights, sight -> sight.has(token)));
+        .or(() -> first(sights, sight -> sight.had(token, majority)));
   }
 
   private static Optional<ClaimId> first(Map<ClaimId, Sight> sights, Predicate<Sight> wanted) {
