@@ -34,6 +34,18 @@ final class Ballot {
     return held() >= majority;
   }
 
+  /** Whether nodes that hold it were asked in vain as often as may be, and nothing is under way. */
+  boolean isStuck() {
+    boolean stuck = false;
+    for (NodeClaim each : at) {
+      if (each.status == Status.HELD && each.isAttemptUnderWay()) {
+        return false;
+      }
+      stuck |= each.status == Status.HELD && each.isWornOut();
+    }
+    return stuck;
+  }
+
   /** The largest first token of any node that holds it, 0 if none does. */
   long largestToken() {
     long largest = 0;

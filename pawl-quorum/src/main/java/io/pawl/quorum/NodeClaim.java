@@ -22,6 +22,8 @@ final class NodeClaim {
     HELD
   }
 
+  private static final int MOST_RAISES = 20;
+
   final int node;
   final Claim claim;
 
@@ -81,9 +83,14 @@ final class NodeClaim {
     return attemptsUnderWay == 0 || known.token() > askedAbove;
   }
 
-  /** Counts attempts that ask for larger tokens; false once a node seems not to understand. */
+  /** Counts attempts for a vote or for larger tokens; false once there were too many. */
   boolean mayRaise() {
-    return raises++ < 20;
+    return raises++ < MOST_RAISES;
+  }
+
+  /** It was asked too often: a new round has to. */
+  boolean isWornOut() {
+    return raises > MOST_RAISES;
   }
 
   boolean isUnderWay() {

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *       when a majority has voted for the same tokens.
  *   <li><b>Split.</b> Who holds some nodes and no majority gives them back after a pause, and joins
  *       their queues again at the end. The pause grows, is random, and is longer the more one
- *       holds.
+ *       holds. So does who holds a majority that does not come to agree on tokens.
  *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there.
  * </ul>
  */
@@ -232,7 +232,7 @@ final class QuorumClaim {
     }
     boolean alike = ballot.isAlike();
     if (!alike && !ballot.mayAgree(from, floor)) {
-      floor = locks.tokens().above(ballot.largestToken(), disagreements++);
+      floor = Math.max(floor, locks.tokens().above(ballot.largestToken(), disagreements++));
     }
     for (NodeClaim each : at) {
       boolean lacks =
@@ -312,7 +312,8 @@ final class QuorumClaim {
 
   private void yieldLater() {
     int held = ballot.held();
-    if (held == 0 || held >= ballot.majority() || pausing) {
+    boolean getsOn = held >= ballot.majority() && !ballot.isStuck();
+    if (held == 0 || getsOn || pausing) {
       return;
     }
     pausing = true;

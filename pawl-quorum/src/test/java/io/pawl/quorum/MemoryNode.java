@@ -25,6 +25,7 @@ final class MemoryNode implements QuorumNode, Inspectable {
   private final CompletableFuture<Void> now = CompletableFuture.completedFuture(null);
   private volatile Predicate<Claim> late = claim -> false;
   private volatile CompletableFuture<Void> letGo = now;
+  private volatile long ahead;
 
   MemoryNode(MemoryStore memory, String name) {
     this.memory = memory;
@@ -40,6 +41,11 @@ final class MemoryNode implements QuorumNode, Inspectable {
   void letAnswersGo() {
     late = claim -> false;
     letGo.complete(null);
+  }
+
+  /** What it grants above a floor is so much larger than need be, as if its clock were ahead. */
+  void isAheadBy(long tokens) {
+    ahead = tokens;
   }
 
   @Override
@@ -58,7 +64,19 @@ final class MemoryNode implements QuorumNode, Inspectable {
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
     CompletionStage<Void> when = late.test(claim) ? letGo : now;
-    return memory.attempt(claim, bell).thenCombine(when, (standing, go) -> standing);
+    Claim asked =
+        new Claim(
+            claim.lock(),
+            claim.id(),
+            claim.mode(),
+            claim.lease(),
+            claim.minHold(),
+            claim.queues(),
+            claim.tokens(),
+            claim.tokenFloor() + ahead,
+            claim.unsettled(),
+            claim.holder());
+    return memory.attempt(asked, bell).thenCombine(when, (standing, go) -> standing);
   }
 
   @Override

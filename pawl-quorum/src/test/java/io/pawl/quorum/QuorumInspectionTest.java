@@ -1,6 +1,7 @@
 package io.pawl.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
@@ -145,6 +146,20 @@ class QuorumInspectionTest {
 
     assertThat(isHeldAt(0) || isHeldAt(1) || isHeldAt(2)).isFalse();
     assertThat(answer(quorum.renew(List.of(claim)))).containsEntry(claim.id(), Standing.GONE);
+  }
+
+  /** No node grants what another does, until all have been asked as often as may be. */
+  @Test
+  void p6_someoneGetsIn_thoughNodesDisagreedOnTokensForLong() {
+    for (int i = 0; i < 3; i++) {
+      nodes.get(i).isAheadBy(1_000 * i);
+    }
+    Claim claim = claim();
+    attempt(claim);
+    nodes.forEach(node -> node.isAheadBy(0));
+
+    await()
+        .until(() -> answer(quorum.renew(List.of(claim))).get(claim.id()) instanceof Standing.Held);
   }
 
   @Test
