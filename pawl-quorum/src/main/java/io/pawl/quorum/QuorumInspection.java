@@ -1,5 +1,6 @@
 package io.pawl.quorum;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
@@ -24,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
@@ -265,6 +265,7 @@ final class QuorumInspection {
     }
   }
 
+  /** An interrupted thread is answered all the same, and stays interrupted. */
   private <T> List<@Nullable T> answers(
       BiFunction<Integer, QuorumNode, CompletionStage<T>> verb, Duration patience) {
     List<CompletableFuture<T>> asked = new ArrayList<>();
@@ -275,12 +276,9 @@ final class QuorumInspection {
     List<@Nullable T> answers = new ArrayList<>();
     for (CompletableFuture<T> each : asked) {
       try {
-        answers.add(each.get(patience.toNanos(), TimeUnit.NANOSECONDS));
+        answers.add(Uninterruptibly.get(each, patience.toNanos()));
       } catch (ExecutionException | TimeoutException e) {
         answers.add(null);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new StoreUnavailableException("the thread was interrupted", e);
       }
     }
     return answers;

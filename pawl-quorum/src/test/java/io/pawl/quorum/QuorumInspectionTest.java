@@ -163,6 +163,15 @@ class QuorumInspectionTest {
   }
 
   @Test
+  void anInterruptedThreadOpensAQuorumOfNodesThatTakeTheirTime() throws Exception {
+    nodes.get(0).holdBackAnswersTo(claim -> true);
+    Thread.currentThread().interrupt();
+    QuorumStore other = QuorumStore.over(nodes, QuorumOptions.defaults());
+    assertThat(Thread.interrupted()).isTrue();
+    other.close();
+  }
+
+  @Test
   void whoHoldsAMinorityAloneIsNoHolder() throws Exception {
     Claim stray = claim();
     answer(nodes.get(0).attempt(stray, standing -> {}));
