@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
@@ -17,6 +18,8 @@ import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -26,10 +29,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -113,6 +119,7 @@ class PruneTest {
       CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
       CounterAnswer taken = counters.submit(new PendingOperation.Change(old)).join();
       PendingOperation.Change again = new PendingOperation.Change(old);
+      PendingOperation.Change andAgain = new PendingOperation.Change(old);
       long limit = Instant.now().minus(HOUR).toEpochMilli();
       PendingOperation.KeepFrom keepFrom = new PendingOperation.KeepFrom(name, limit);
 
@@ -123,12 +130,45 @@ class PruneTest {
               () -> {
                 counters.submit(again);
                 counters.submit(keepFrom);
+                counters.submit(andAgain);
               });
       counters.submit(first).join();
 
       assertThat(again.answer().join()).isEqualTo(taken);
+      assertThat(andAgain.answer().join()).isEqualTo(taken);
       assertThat(keepFrom.answer().join()).isTrue();
       assertThat(counter.get()).isEqualTo(290);
+    }
+  }
+
+  /** Its line stays: it is as young as the limit wants, or reserves. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_anIdThatIsKnownIsNotTooOldInTheBatchThatLimitsItsCounter(
+      TestDatabase database) {
+    long hoursAgo = Instant.now().minus(Duration.ofHours(3)).toEpochMilli();
+    String name = name("limited");
+    Database server = Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+    CounterRequest reserve =
+        CounterRequest.of(name, "order", hoursAgo, new Operation.Reserve(2, 3_600_000), true);
+    try (Pawl pawl = Pawl.connect(database.url());
+        CounterCombiner counters = new CounterCombiner(server, "pawl-test-counters")) {
+      pawl.counter(name).update(Update.set(10));
+      CounterAnswer reserved = counters.submit(new PendingOperation.Change(reserve)).join();
+      PendingOperation.Change again = new PendingOperation.Change(reserve);
+      long limit = Instant.now().minus(HOUR).toEpochMilli();
+
+      PendingOperation.Look first = new PendingOperation.Look(name);
+      first
+          .answer()
+          .thenRun(
+              () -> {
+                counters.submit(new PendingOperation.KeepFrom(name, limit));
+                counters.submit(again);
+              });
+      counters.submit(first).join();
+
+      assertThat(again.answer().join()).isEqualTo(reserved);
     }
   }
 
@@ -224,6 +264,82 @@ class PruneTest {
       assertThat(counter.read().forgotten()).isEqualTo(10);
       Balance.assertOf(database, name);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p7_conservation_anIdThatWasUsedAnewIsNotForgottenWithItsOldLine(TestDatabase database)
+      throws Exception {
+    String name = name("anew");
+    Instant limit = Instant.now().minus(HOUR);
+    try (Pawl pawl = Pawl.connect(database.url());
+        HikariDataSource pool = new HikariDataSource()) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(10));
+      counter.tryTake(1, OperationId.of("order", limit.minus(HOUR)));
+      AtomicBoolean once = new AtomicBoolean();
+      Runnable meanwhile =
+          () -> {
+            if (!once.getAndSet(true)) {
+              counter.ledger().prune(limit);
+              counter.tryTake(5, OperationId.of("order"));
+            }
+          };
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      try (Pawl other = Pawl.over(SqlStore.over(beforeDeletes(pool, meanwhile)))) {
+        other.counter(name).ledger().prune(limit);
+      }
+
+      assertThat(once).as("it was used anew").isTrue();
+      Balance.assertOf(database, name);
+      assertThat(counter.tryTake(5, OperationId.of("order")).value()).isEqualTo(4);
+      assertThat(counter.get()).isEqualTo(4);
+    }
+  }
+
+  /** The pool, with {@code meanwhile} just before lines of a ledger are deleted. */
+  private static DataSource beforeDeletes(DataSource pool, Runnable meanwhile) {
+    return with(
+        DataSource.class,
+        pool,
+        (method, arguments, call) ->
+            method.equals("getConnection")
+                ? with(
+                    Connection.class,
+                    (Connection) call.call(),
+                    (prepare, sql, made) -> {
+                      if (prepare.equals("prepareStatement")
+                          && String.valueOf(sql[0])
+                              .contains("FROM pawl_ledger WHERE counter = ? AND line <=")) {
+                        meanwhile.run();
+                      }
+                      return made.call();
+                    })
+                : call.call());
+  }
+
+  private interface Around {
+    Object call(String method, Object[] arguments, Callable<Object> call) throws Exception;
+  }
+
+  private static <T> T with(Class<T> type, T driver, Around around) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) ->
+                around.call(
+                    method.getName(),
+                    arguments,
+                    () -> {
+                      try {
+                        return method.invoke(driver, arguments);
+                      } catch (InvocationTargetException e) {
+                        throw e.getCause() instanceof Exception cause ? cause : e;
+                      }
+                    })));
   }
 
   /** Fails if somebody has the counter's row. */

@@ -6,8 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
+import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import io.pawl.sql.counter.CounterCombiner;
+import io.pawl.sql.counter.PendingOperation;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -112,6 +119,45 @@ class UnreadableRowTest {
       other.withdraw(soundClaim).toCompletableFuture().get(60, SECONDS);
 
       assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLineOfALedgerIsTheTroubleOfWhoeverAsksForItOnly(TestDatabase database) throws Exception {
+    Database server = Databases.at(JdbcProvider.connections(StoreUrl.parse(database.url())));
+    CounterRequest lost = CounterRequest.of(broken, "order", 0, new Operation.Add(1), true);
+    CounterRequest add = CounterRequest.of(sound, "order", 0, new Operation.Add(1), true);
+    CounterRequest more = CounterRequest.of(broken, "more", 0, new Operation.Add(1), true);
+    try (SqlStore store = database.open();
+        CounterCombiner counters = new CounterCombiner(server, "pawl-test-counters");
+        Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      store.apply(lost).toCompletableFuture().get(60, SECONDS);
+      statement.execute(
+          "UPDATE pawl_ledger SET operation = 'of a newer Pawl' WHERE counter = '" + broken + "'");
+      PendingOperation.Change again = new PendingOperation.Change(lost);
+      List<CompletableFuture<?>> succeed = new ArrayList<>();
+
+      PendingOperation.Look first = new PendingOperation.Look(sound);
+      first
+          .answer()
+          .thenRun(
+              () -> {
+                succeed.add(counters.submit(new PendingOperation.Change(add)));
+                counters.submit(again);
+                succeed.add(counters.submit(new PendingOperation.Change(more)));
+              });
+      counters.submit(first).get(60, SECONDS);
+
+      assertThatThrownBy(() -> again.answer().get(60, SECONDS))
+          .hasCauseInstanceOf(StoreException.class)
+          .hasMessageContaining("'" + broken + "'");
+      for (CompletableFuture<?> each : succeed) {
+        each.get(60, SECONDS);
+      }
+      assertThat(store.read(sound).toCompletableFuture().get(60, SECONDS).orElseThrow().value())
+          .isEqualTo(1);
     }
   }
 }

@@ -95,7 +95,7 @@ public final class CounterCombiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
-        work(batch);
+        work(batch, new Transactions.Doubt());
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
       batch.forEach(operation -> guesses.forget(operation.names()));
@@ -123,10 +123,14 @@ public final class CounterCombiner implements AutoCloseable {
     }
   }
 
-  private void work(List<PendingOperation<?>> batch) {
+  private void work(List<PendingOperation<?>> batch, Transactions.Doubt doubt) {
     try {
-      decide(batch);
+      decide(batch, doubt);
     } catch (RuntimeException e) {
+      if (e instanceof UnreadableLineException && batch.size() > 1) {
+        batch.forEach(operation -> work(List.of(operation), doubt));
+        return;
+      }
       batch.forEach(operation -> guesses.forget(operation.names()));
       batch.forEach(operation -> operation.failed(e));
       return;
@@ -142,8 +146,7 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   /** Without reading where that is possible; commits. */
-  private void decide(List<PendingOperation<?>> batch) {
-    Transactions.Doubt doubt = new Transactions.Doubt();
+  private void decide(List<PendingOperation<?>> batch, Transactions.Doubt doubt) {
     ReadWork reading = new ReadWork(batch);
     Guess guess =
         database.dialect().hasShortcuts()

@@ -83,7 +83,7 @@ final class CounterPage {
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
-    if (search == Search.NEEDED && mayBeForgotten(batch, locked.rows())) {
+    if (search == Search.NEEDED && (limits(batch) || mayBeForgotten(batch, locked.rows()))) {
       return read(session, tables, batch, Search.LIKELY, suspects);
     }
     missing.removeAll(locked.rows().keySet());
@@ -107,6 +107,11 @@ final class CounterPage {
     CounterPage page = new CounterPage(now, Set.of(), Set.of());
     page.know(row);
     return page;
+  }
+
+  /** Whether an id may be too old for another operation of the batch, though not for its row. */
+  private static boolean limits(List<PendingOperation<?>> batch) {
+    return batch.stream().anyMatch(PendingOperation.KeepFrom.class::isInstance);
   }
 
   private static boolean mayBeForgotten(

@@ -309,15 +309,21 @@ public final class CounterTables {
   }
 
   /**
-   * @param lines of one counter
+   * None that was entered under the id of one of {@code lines} since.
+   *
+   * @param lines of one counter, in their order
    */
   Session.Write deleteLines(List<LedgerLine> lines) {
     String ids = Table.repeated("?", lines.size());
     return new Session.Write(
-        dialect.deleteByKey("pawl_ledger") + " WHERE counter = ? AND id IN (" + ids + ")",
+        dialect.deleteByKey("pawl_ledger")
+            + " WHERE counter = ? AND line <= ? AND id IN ("
+            + ids
+            + ")",
         (statement, first) -> {
           int parameter = first;
           statement.setString(parameter++, lines.get(0).counter());
+          statement.setLong(parameter++, lines.get(lines.size() - 1).number());
           for (LedgerLine line : lines) {
             statement.setString(parameter++, line.entry().id());
           }

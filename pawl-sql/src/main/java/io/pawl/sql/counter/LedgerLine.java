@@ -1,6 +1,5 @@
 package io.pawl.sql.counter;
 
-import io.pawl.error.StoreException;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
 import io.pawl.sql.dialect.Dialect;
@@ -39,7 +38,7 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
               dialect.readTime(row, 10));
       return new LedgerLine(counter, row.getLong(3), entry);
     } catch (IllegalArgumentException | DateTimeException e) {
-      throw new StoreException(
+      throw new UnreadableLineException(
           "counter '"
               + counter
               + "': line '"

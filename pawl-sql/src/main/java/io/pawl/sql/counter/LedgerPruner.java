@@ -81,7 +81,8 @@ public final class LedgerPruner implements AutoCloseable {
 
   private void pause(long nanos) {
     if (Uninterruptibly.await(closing, Math.min(nanos, LONGEST_PAUSE_NANOS))) {
-      throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
+      throw new StoreUnavailableException(
+          database.describe() + ": the store was closed before the ledger was pruned", null);
     }
   }
 
@@ -105,7 +106,7 @@ public final class LedgerPruner implements AutoCloseable {
     for (List<LedgerLine> some : session.chunks(old)) {
       deleted += session.change(tables.deleteLines(some));
     }
-    if (deleted < old.size()) { // somebody else deleted some, and counts them
+    if (deleted < old.size()) { // somebody else deleted some, and has counted them
       session.rollBack();
       return new Step(0, afterLine);
     }
