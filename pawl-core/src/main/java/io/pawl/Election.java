@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Engine;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
@@ -119,7 +120,7 @@ public final class Election {
    */
   public Optional<Candidate> leader() {
     try {
-      return askForLeader().toCompletableFuture().join();
+      return Uninterruptibly.join(askForLeader().toCompletableFuture());
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;

@@ -140,6 +140,7 @@ public final class LockGroup {
     boolean unbounded = waitNanos == Durations.LONGEST.toNanos();
     GroupAcquisition acquisition = start(wait, unbounded);
     try {
+      Uninterruptibly.end(acquisition.outcome()).await();
       return acquisition.outcome().get().map(GroupLease::of);
     } catch (InterruptedException e) {
       Uninterruptibly.await(acquisition.abandon(), engine.graceNanos());

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
@@ -13,9 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -171,11 +170,9 @@ final class GateCounters {
 
   private static void awaitAtMost(CompletableFuture<Void> asked, long nanos) {
     try {
-      asked.get(nanos, TimeUnit.NANOSECONDS);
+      Uninterruptibly.end(asked).await(nanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (TimeoutException | ExecutionException e) {
-      return; // what is known must do
+      Thread.currentThread().interrupt(); // what is known must do
     }
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -162,7 +163,7 @@ final class Mirror {
 
   static <T> T join(CompletionStage<T> answer) {
     try {
-      return answer.toCompletableFuture().join();
+      return Uninterruptibly.join(answer.toCompletableFuture());
     } catch (CompletionException e) {
       throw e.getCause() instanceof RuntimeException cause ? cause : e;
     }

@@ -2,13 +2,18 @@ package io.pawl.concurrent;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Waits that keep an interrupt for later. */
+/**
+ * Waits that keep an interrupt for later. On a thread of a {@link
+ * java.util.concurrent.ForkJoinPool} they run no other task of the pool meanwhile, as a future's
+ * own waits do: it would be a user's, inside whatever the caller holds.
+ */
 public final class Uninterruptibly {
 
   private Uninterruptibly() {}
@@ -35,18 +40,24 @@ public final class Uninterruptibly {
   /** Waits until {@code stage} is complete, well or not; false if it is not after so long. */
   public static boolean await(CompletionStage<?> stage, long nanos) {
     CompletableFuture<?> future = stage.toCompletableFuture();
-    return until(
-        left -> {
-          try {
-            future.get(left, TimeUnit.NANOSECONDS);
-            return true;
-          } catch (ExecutionException e) {
-            return true;
-          } catch (TimeoutException e) {
-            return false;
-          }
-        },
-        nanos);
+    if (future.isDone()) {
+      return true;
+    }
+    CountDownLatch done = end(future);
+    return until(left -> done.await(left, TimeUnit.NANOSECONDS), nanos);
+  }
+
+  /** Is open once {@code future} is complete, well or not. */
+  public static CountDownLatch end(CompletableFuture<?> future) {
+    CountDownLatch done = new CountDownLatch(1);
+    future.whenComplete((value, error) -> done.countDown());
+    return done;
+  }
+
+  /** As {@link CompletableFuture#join}. */
+  public static <T extends @Nullable Object> T join(CompletableFuture<T> future) {
+    await(future, Long.MAX_VALUE);
+    return future.join();
   }
 
   /** As {@link CompletableFuture#get()}. */

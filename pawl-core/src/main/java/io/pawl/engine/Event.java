@@ -1,13 +1,13 @@
 package io.pawl.engine;
 
 import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.concurrent.Uninterruptibly;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -192,18 +192,16 @@ public final class Event {
       return;
     }
     long giveUpAt = System.nanoTime() + LONGEST_WAIT_NANOS;
+    CountDownLatch all = Uninterruptibly.end(told);
     try (KeptInterrupts kept = new KeptInterrupts()) {
       while (!(kept.any() && begun)) {
         try {
-          told.get(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS);
+          if (!all.await(giveUpAt - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            log.warn("{}: a callback has been running for 1 s; going on beside it", name);
+          }
           return;
         } catch (InterruptedException e) {
           kept.caught();
-        } catch (TimeoutException e) {
-          log.warn("{}: a callback has been running for 1 s; going on beside it", name);
-          return;
-        } catch (ExecutionException e) {
-          throw new AssertionError("nobody fails it", e);
         }
       }
     }

@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StaleTokenException;
 import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.Gateway;
@@ -130,7 +131,7 @@ public final class EtcdFence implements AutoCloseable {
 
   private TxnReply ask(Txn txn) {
     try {
-      return gateway.txn(txn).join();
+      return Uninterruptibly.join(gateway.txn(txn));
     } catch (RuntimeException e) {
       throw SharedLease.asUnchecked(e);
     }

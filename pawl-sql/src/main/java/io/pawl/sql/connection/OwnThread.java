@@ -2,6 +2,7 @@ package io.pawl.sql.connection;
 
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.concurrent.Uninterruptibly;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -31,8 +32,8 @@ public final class OwnThread {
               }
             })
         .start();
-    try (KeptInterrupts kept = new KeptInterrupts()) {
-      return done.join(); // which keeps interrupts itself
+    try {
+      return Uninterruptibly.join(done);
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
