@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -136,5 +138,76 @@ class WaitingObserverTest {
     assertThatThrownBy(turnedAway::join).hasCauseInstanceOf(IllegalStateException.class);
     eventually(0);
     busy.close();
+  }
+
+  /** Its user has never had it: who counts leases counts neither a grant nor a release. */
+  @Test
+  void aRequestThatIsCancelledAsItsGrantComesEndsWithoutTheLock() {
+    ConcurrentLinkedQueue<Runnable> held = new ConcurrentLinkedQueue<>();
+    ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
+    PawlOptions options =
+        PawlOptions.defaults()
+            .executor(held::add)
+            .observer(
+                new LockObserver() {
+                  @Override
+                  public void acquired(String lock, long token, Duration waited, boolean passed) {
+                    told.add("acquired");
+                  }
+
+                  @Override
+                  public void notAcquired(String lock, Duration waited) {
+                    told.add("not acquired");
+                  }
+
+                  @Override
+                  public void released(String lock, long token, Duration duration) {
+                    told.add("released");
+                  }
+                });
+    Pawl client = Pawl.over(store, options);
+    CompletableFuture<Lease> granted = client.lock("cancelled").acquireAsync();
+    Awaitility.await().until(() -> !held.isEmpty());
+
+    granted.cancel(false);
+    Awaitility.await()
+        .until(
+            () -> {
+              for (Runnable task = held.poll(); task != null; task = held.poll()) {
+                task.run();
+              }
+              return !told.isEmpty() && there.lock("cancelled").tryAcquire().isPresent();
+            });
+
+    assertThat(told).containsExactly("not acquired");
+    client.close(Duration.ZERO);
+  }
+
+  @Test
+  void p5_losses_anObserverThatBlocksKeepsNoHolderFromHearing() throws InterruptedException {
+    CountDownLatch blocked = new CountDownLatch(1);
+    CountDownLatch told = new CountDownLatch(1);
+    PawlOptions options =
+        PawlOptions.defaults()
+            .observer(
+                new LockObserver() {
+                  @Override
+                  public void lost(String lock, long token, String why) {
+                    try {
+                      blocked.await();
+                    } catch (InterruptedException e) {
+                      Thread.currentThread().interrupt();
+                    }
+                  }
+                });
+    Pawl client = Pawl.over(store, options);
+    LockOptions once = LockOptions.defaults().lease(Duration.ofMillis(200)).renewal(false);
+
+    Lease lease = client.lock("lost", once).acquire();
+    lease.onLost(told::countDown);
+
+    assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
+    blocked.countDown();
+    client.close(Duration.ZERO);
   }
 }

@@ -15,6 +15,9 @@ public final class GuardedObserver implements LockObserver {
 
   private static final Logger log = LoggerFactory.getLogger(GuardedObserver.class);
 
+  /** Nobody listens. */
+  static final GuardedObserver SILENT = new GuardedObserver(NONE, Runnable::run);
+
   private final LockObserver observer;
   private final Executor calls;
 

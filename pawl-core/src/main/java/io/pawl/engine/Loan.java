@@ -172,7 +172,7 @@ public final class Loan {
     if (!first && !(state instanceof Lost)) {
       return CompletableFuture.completedFuture(null);
     }
-    GuardedObserver observer = engine.observer();
+    GuardedObserver observer = engine.observerLater();
     return loss().happen(observer.isSilent() ? null : () -> observer.lost(lock(), token, why));
   }
 
@@ -267,6 +267,26 @@ public final class Loan {
       return end() ? giveBack(false, engine.observerLater()) : ended();
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has worked under was lost", e);
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+
+  /**
+   * As {@link #drop}, of a grant that nobody has heard of: the observer is told of a request that
+   * ended without the lock.
+   *
+   * @param waited since the request
+   */
+  CompletableFuture<Void> refuse(Duration waited) {
+    unused();
+    try {
+      if (!end()) {
+        return ended();
+      }
+      engine.observerLater().notAcquired(lock(), waited);
+      return giveBack(false, GuardedObserver.SILENT);
+    } catch (LeaseLostException e) {
+      log.debug("a lease that nobody has heard of was lost", e);
       return CompletableFuture.completedFuture(null);
     }
   }

@@ -215,7 +215,7 @@ final class Waiter<T> {
       }
     } else if (Objects.requireNonNull(future).isDone() && outcome instanceof Loan unwanted) {
       tellEnd(engine.observerLater());
-      unwanted.drop(); // cancelled: users' threads need not hear of it
+      unwanted.refuse(age()); // cancelled: users' threads need not hear of it
     } else {
       completions.execute(this::completeFuture);
     }
@@ -238,7 +238,7 @@ final class Waiter<T> {
       if (promise.complete(value)) {
         loan.announce(waited, engine.observerLater());
       } else {
-        loan.drop();
+        loan.refuse(waited);
       }
       return;
     }
@@ -286,10 +286,13 @@ final class Waiter<T> {
     while (true) {
       if (outcome == null && !nudged && Thread.interrupted()) {
         CompletableFuture<Void> gone = leave();
+        if (gone == null && outcome instanceof Loan raced) {
+          awaitGone(raced.refuse(age()), engine.time().nanos() + engine.graceNanos());
+          tellEnd(engine.observer());
+          throw new InterruptedException();
+        }
         if (gone != null) {
           awaitGone(gone, engine.time().nanos() + engine.graceNanos());
-        } else if (outcome instanceof Loan raced) {
-          awaitGone(raced.drop(), engine.time().nanos() + engine.graceNanos());
         }
         tellEnd(engine.observer());
         engine.observer().notAcquired(lock, age());
@@ -420,7 +423,7 @@ final class Waiter<T> {
       tellEnd(engine.observerLater());
       engine.observerLater().notAcquired(lock, age());
     } else if (outcome instanceof Loan loan && (delivered == null || delivered != made)) {
-      loan.drop();
+      loan.refuse(age());
     }
   }
 
@@ -431,7 +434,7 @@ final class Waiter<T> {
       return end;
     }
     return outcome instanceof Loan raced && Objects.requireNonNull(future).isCancelled()
-        ? raced.drop()
+        ? raced.refuse(age())
         : CompletableFuture.completedFuture(null);
   }
 

@@ -47,7 +47,7 @@ public interface LockObserver {
   /** A lease was released in time. */
   default void released(String lock, long token, Duration held) {}
 
-  /** A lease was lost; its {@code onLost} callbacks run next. */
+  /** A lease was lost. Its {@code onLost} callbacks do not wait for this call, nor it for them. */
   default void lost(String lock, long token, String why) {}
 
   /** The store failed to answer; what happens next depends on the kind of failure. */
