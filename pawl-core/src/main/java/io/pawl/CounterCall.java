@@ -1,6 +1,6 @@
 package io.pawl;
 
-import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.engine.Engine;
@@ -40,6 +40,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   private final String counter;
   private final @Nullable OperationId id;
   private final Question<A> question;
+  private final boolean keepsClosing;
   private final long askedAt;
   private final CompletableFuture<A> answer = new CompletableFuture<>();
 
@@ -56,12 +57,19 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
 
   /**
    * @param id under which it changes something; null where it only reads
+   * @param keepsClosing whether a client that closes waits for the answer
    */
-  CounterCall(Engine engine, String counter, @Nullable OperationId id, Question<A> question) {
+  CounterCall(
+      Engine engine,
+      String counter,
+      @Nullable OperationId id,
+      Question<A> question,
+      boolean keepsClosing) {
     this.engine = engine;
     this.counter = counter;
     this.id = id;
     this.question = question;
+    this.keepsClosing = keepsClosing;
     this.askedAt = engine.time().nanos();
   }
 
@@ -75,15 +83,9 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     engine.lifecycle().begin(this);
     ask();
     try {
-      return reading.apply(join());
+      return reading.apply(Uninterruptibly.join(answer));
     } catch (CompletionException e) {
       throw e.getCause() instanceof RuntimeException cause ? cause : e;
-    }
-  }
-
-  private A join() {
-    try (KeptInterrupts kept = new KeptInterrupts()) {
-      return answer.join(); // which keeps interrupts itself
     }
   }
 
@@ -189,7 +191,7 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     if (idle) {
       giveUp();
     }
-    return handedOn;
+    return keepsClosing ? handedOn : CompletableFuture.completedFuture(null);
   }
 
   /**

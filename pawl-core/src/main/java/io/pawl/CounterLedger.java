@@ -40,7 +40,8 @@ public final class CounterLedger {
   /**
    * Forgets the operations whose ids were first used before {@code before}, except open
    * reservations. From then on an operation that old is refused ({@link OperationTooOldException}).
-   * Takes a while if there are many.
+   * Takes a while if there are many; a client that closes does not wait for it, and what is left is
+   * for the next time.
    *
    * @param before from 1970 to now, by this client's clock and by the store's
    * @return how many operations were forgotten
@@ -49,7 +50,6 @@ public final class CounterLedger {
    * @throws StoreException when {@code before} is later than the store's clock; nothing was changed
    */
   public long prune(Instant before) {
-    counters.checkPast(name, before);
-    return counters.look(name, store -> store.prune(name, before), count -> count).now();
+    return counters.prune(name, before);
   }
 }

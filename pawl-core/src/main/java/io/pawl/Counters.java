@@ -97,7 +97,7 @@ final class Counters {
   }
 
   private CounterStore counterStore() {
-    if (engine.store() instanceof CounterStore counters) {
+    if (engine.store() instanceof CounterStore counters && counters.hasCounters()) {
       return counters;
     }
     throw new UnsupportedOperationException(store() + " has no counters; use another store");
@@ -138,7 +138,11 @@ final class Counters {
     String names = String.join(", ", request.operations().keySet());
     CounterCall<CounterAnswer> call =
         new CounterCall<>(
-            engine, names, id, repeated -> store.apply(repeated ? request.repeated() : request));
+            engine,
+            names,
+            id,
+            repeated -> store.apply(repeated ? request.repeated() : request),
+            true);
     return new Asked<>(
         call,
         answer -> {
@@ -187,7 +191,15 @@ final class Counters {
       String counter, Function<CounterStore, CompletionStage<A>> question, Function<A, T> reading) {
     CounterStore store = counterStore();
     return new Asked<>(
-        new CounterCall<>(engine, counter, null, repeated -> question.apply(store)), reading);
+        new CounterCall<>(engine, counter, null, repeated -> question.apply(store), true), reading);
+  }
+
+  /** As {@link CounterLedger#prune}, which may take minutes: who closes does not wait for it. */
+  long prune(String counter, Instant before) {
+    checkPast(counter, before);
+    CounterStore store = counterStore();
+    return new CounterCall<>(engine, counter, null, repeated -> store.prune(counter, before), false)
+        .now(count -> count);
   }
 
   CounterLedger ledger(String counter) {

@@ -124,7 +124,7 @@ public final class Maintenance {
     if (engine.lifecycle().isClosed()) {
       throw Lifecycle.closedException(ALL);
     }
-    if (!(engine.store() instanceof Maintainable store)) {
+    if (!(engine.store() instanceof Maintainable store) || !store.isMaintained()) {
       throw new UnsupportedOperationException(
           engine.store().describe()
               + " has nothing to maintain: locks are not kept for ever there");

@@ -133,13 +133,16 @@ final class Retainer {
     Instant before = Instant.ofEpochMilli(engine.time().wallMillis()).minus(retention.ledgers());
     if (!retention.ledgers().isZero()
         && before.isAfter(Instant.EPOCH)
-        && engine.store() instanceof CounterStore) {
+        && engine.store() instanceof CounterStore counters
+        && counters.hasCounters()) {
       log.debug("forgot {} operations of counters", maintenance.pruneLedgers(before));
     }
   }
 
   private void forgetIdleLocks() {
-    if (!retention.idleLocks().isZero() && engine.store() instanceof Maintainable) {
+    if (!retention.idleLocks().isZero()
+        && engine.store() instanceof Maintainable store
+        && store.isMaintained()) {
       log.debug("forgot {} locks", maintenance.purge(retention.idleLocks()));
     }
   }

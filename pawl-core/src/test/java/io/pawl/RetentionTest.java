@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.concurrent.SystemTime;
+import io.pawl.concurrent.Workers;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
+import io.pawl.engine.Engine;
 import io.pawl.error.StoreException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
@@ -18,7 +21,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class RetentionTest {
@@ -138,6 +144,9 @@ class RetentionTest {
                 purged.add((Duration) arguments[0]);
                 return CompletableFuture.completedFuture(1L);
               }
+              if (method.getName().equals("isMaintained")) {
+                return true;
+              }
               if (method.getName().equals("list") && countersFail) {
                 return CompletableFuture.failedFuture(new StoreException("unreadable"));
               }
@@ -151,6 +160,44 @@ class RetentionTest {
       assertThatThrownBy(() -> client.maintenance().purge(DAY))
           .isInstanceOf(UnsupportedOperationException.class);
       assertThat(client.maintenance().counters()).isEqualTo(List.of());
+    }
+  }
+
+  @Test
+  void whoClosesDoesNotWaitForAPruneUnderWay() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CompletableFuture<Long> never = new CompletableFuture<>();
+    LockStore slow =
+        (LockStore)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {LockStore.class, CounterStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("prune")) {
+                    asked.countDown();
+                    return never;
+                  }
+                  return method.invoke(store, arguments);
+                });
+    try (SystemTime time = new SystemTime("pawl-test-timer")) {
+      Engine engine =
+          new Engine(
+              slow,
+              PawlOptions.defaults(),
+              time,
+              Workers.on(Runnable::run, Runnable::run),
+              new Random(1),
+              "client");
+      CounterLedger ledger = new Counters(engine).ledger("a");
+      CompletableFuture<Long> pruned =
+          CompletableFuture.supplyAsync(() -> ledger.prune(Instant.now().minus(DAY)));
+      asked.await();
+
+      engine.lifecycle().beginClosing();
+
+      assertThat(engine.lifecycle().answered()).isDone();
+      engine.lifecycle().abandon();
+      assertThatThrownBy(() -> pruned.get(60, TimeUnit.SECONDS)).hasMessageContaining("closed");
     }
   }
 }

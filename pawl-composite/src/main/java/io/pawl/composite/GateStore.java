@@ -14,6 +14,7 @@ import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Maintainable;
 import io.pawl.spi.Measured;
 import io.pawl.spi.Standing;
 import java.time.Duration;
@@ -44,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Verbs may block, even if neither part does.
  */
 public final class GateStore
-    implements LockStore, CounterStore, Inspectable, Diagnosable, Measured {
+    implements LockStore, CounterStore, Inspectable, Diagnosable, Maintainable, Measured {
 
   private static final Logger log = LoggerFactory.getLogger(GateStore.class);
   private static final long SWEEP_NANOS = 30_000_000_000L;
@@ -71,7 +72,10 @@ public final class GateStore
     this.gate = new Gate(gateDescription, gate, gateOpener, options, threads, this::gateIsBack);
     this.locks = new GateLocks(this.gate, truth, threads, System::nanoTime);
     this.inspection = new GateInspection(this.gate, truth, threads);
-    this.counters = truth instanceof CounterStore counting ? counters(counting, options) : null;
+    this.counters =
+        truth instanceof CounterStore counting && counting.hasCounters()
+            ? counters(counting, options)
+            : null;
     this.gate.start();
     sweepLater();
   }
@@ -205,6 +209,36 @@ public final class GateStore
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
     return counters().truth().prune(counter, before);
+  }
+
+  @Override
+  public boolean hasCounters() {
+    return counters != null;
+  }
+
+  @Override
+  public boolean isMaintained() {
+    return truth instanceof Maintainable maintained && maintained.isMaintained();
+  }
+
+  /** Of the truth. A gate forgets by itself. */
+  @Override
+  public CompletionStage<Long> purge(Duration idle) {
+    return maintained().purge(idle);
+  }
+
+  /** Of the truth, whose tokens these are. */
+  @Override
+  public CompletionStage<Long> raiseTokens(long by) {
+    return maintained().raiseTokens(by);
+  }
+
+  private Maintainable maintained() {
+    if (truth instanceof Maintainable maintained) {
+      return maintained;
+    }
+    throw new UnsupportedOperationException(
+        truth.describe() + " has nothing to maintain: locks are not kept for ever there");
   }
 
   private GateCounters counters() {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -55,12 +56,23 @@ final class DirectoryFence implements Fence {
 
   DirectoryFence(Path directory) {
     try {
-      if (!Files.isDirectory(directory)) {
-        Files.createDirectory(directory);
-      }
+      create(directory);
       this.directory = directory.toRealPath();
     } catch (IOException e) {
       throw new StoreException("fence in " + directory + ": cannot be used: " + e, e);
+    }
+  }
+
+  /** Somebody else may create it at the same moment. */
+  private static void create(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      try {
+        Files.createDirectory(directory);
+      } catch (FileAlreadyExistsException e) {
+        if (!Files.isDirectory(directory)) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -27,6 +27,11 @@ import java.util.concurrent.CompletionStage;
  */
 public interface CounterStore {
 
+  /** Whether it has counters: a store made of others has them where those do. No round trip. */
+  default boolean hasCounters() {
+    return true;
+  }
+
   /** Applies all operations of {@code request}, or none. Times in the answer are since 1970. */
   CompletionStage<CounterAnswer> apply(CounterRequest request);
 

@@ -23,6 +23,13 @@ public interface Maintainable {
   long MOST_RAISED = 1L << 50;
 
   /**
+   * Whether there is anything to maintain: a store made of others may have nothing. No round trip.
+   */
+  default boolean isMaintained() {
+    return true;
+  }
+
+  /**
    * Forgets the locks that nobody holds or waits for, and that were last used longer than {@code
    * idle} ago by the store's clock, and claims in queues that ended as long ago. Tokens go on
    * growing: the first token of a lock that was forgotten is larger than all that it ever granted.

@@ -88,7 +88,7 @@ public final class CounterCommand implements Command {
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
     try (LockStore store = setting.open()) {
-      if (store instanceof CounterStore) {
+      if (store instanceof CounterStore counters && counters.hasCounters()) {
         return task == null ? list(store, json) : perform(task, store, json);
       }
       throw new Failure(
