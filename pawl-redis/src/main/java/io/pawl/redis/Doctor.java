@@ -24,26 +24,37 @@ record Doctor(Wire wire, Servers servers, Failures failures, RedisOptions option
 
   List<Finding> examine() {
     List<Finding> findings = new ArrayList<>();
-    servers
-        .primaries(wire.connection())
-        .forEach((address, node) -> new Visit(address, node, findings).run());
+    List<Visit> visits = new ArrayList<>();
+    var primaries = servers.primaries(wire.connection());
+    primaries.forEach(
+        (address, connecting) -> {
+          try {
+            StatefulRedisConnection<String, String> node =
+                Uninterruptibly.get(connecting.toCompletableFuture());
+            visits.add(new Visit(address, node, findings));
+          } catch (ExecutionException e) {
+            findings.add(
+                new Finding(
+                    Level.PROBLEM,
+                    address + ": cannot be reached: " + failures.of(e).getMessage(),
+                    "start it, or let redis-cli --cluster failover promote its replica"));
+          }
+        });
+    visits.forEach(Visit::run);
     if (servers.mode().equals("cluster")) {
-      clusterState(findings);
+      clusterState(primaries.size(), visits, findings);
     }
     return findings;
   }
 
-  private void clusterState(List<Finding> findings) {
-    var nodes = servers.primaries(wire.connection());
-    if (nodes.isEmpty()) {
+  private static void clusterState(int primaries, List<Visit> visits, List<Finding> findings) {
+    if (primaries == 0) {
       findings.add(
           new Finding(
               Level.PROBLEM, "no node serves slots", "assign slots with redis-cli --cluster fix"));
-      return;
+    } else if (!visits.isEmpty()) {
+      visits.get(0).cluster(primaries);
     }
-    Map.Entry<String, StatefulRedisConnection<String, String>> any =
-        nodes.entrySet().iterator().next();
-    new Visit(any.getKey(), any.getValue(), findings).cluster(nodes.size());
   }
 
   private final class Visit {

@@ -10,6 +10,7 @@ import io.pawl.error.StoreException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -48,14 +49,33 @@ final class Handshake {
 
   private static StatefulConnection<String, String> dial(
       Servers servers, Failures failures, long nanos, boolean tls) {
+    CompletionStage<? extends StatefulConnection<String, String>> dialled;
     try {
-      return servers.dial().toCompletableFuture().get(2 * nanos, TimeUnit.NANOSECONDS);
-    } catch (ExecutionException | TimeoutException | RuntimeException e) {
+      dialled = servers.dial();
+    } catch (RuntimeException e) {
+      throw failures.connecting(e, tls);
+    }
+    try {
+      return dialled.toCompletableFuture().get(2 * nanos, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      closeWhenItComes(dialled);
       throw failures.connecting(e, tls);
     } catch (InterruptedException e) {
+      closeWhenItComes(dialled);
       Thread.currentThread().interrupt();
       throw failures.unavailable("was not waited for: the thread was interrupted", e);
     }
+  }
+
+  /** A client that is not ours has times of its own, and lives on. */
+  private static void closeWhenItComes(
+      CompletionStage<? extends StatefulConnection<String, String>> dialled) {
+    dialled.whenComplete(
+        (late, error) -> {
+          if (late != null) {
+            late.closeAsync();
+          }
+        });
   }
 
   /** The fields of HELLO, which every account may send, unlike INFO. */

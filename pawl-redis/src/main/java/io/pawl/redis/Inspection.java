@@ -8,7 +8,6 @@ import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.Inspectable.LockView;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -49,10 +48,12 @@ record Inspection(Wire wire, Servers servers, Verbs verbs, Script show, Failures
   CompletableFuture<TreeSet<String>> keys(String pattern) {
     TreeSet<String> keys = new TreeSet<>();
     CompletableFuture<Void> scanned = CompletableFuture.completedFuture(null);
-    Map<String, StatefulRedisConnection<String, String>> primaries =
-        servers.primaries(wire.connection());
-    for (StatefulRedisConnection<String, String> primary : primaries.values()) {
-      scanned = scanned.thenCompose(nothing -> scan(primary, pattern, "0", keys));
+    for (CompletionStage<StatefulRedisConnection<String, String>> primary :
+        servers.primaries(wire.connection()).values()) {
+      scanned =
+          scanned
+              .thenCompose(nothing -> primary)
+              .thenCompose(connected -> scan(connected, pattern, "0", keys));
     }
     return scanned.thenApply(nothing -> keys);
   }

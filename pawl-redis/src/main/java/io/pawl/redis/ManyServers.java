@@ -54,14 +54,15 @@ record ManyServers(
   }
 
   @Override
-  public Map<String, StatefulRedisConnection<String, String>> primaries(
+  public Map<String, CompletionStage<StatefulRedisConnection<String, String>>> primaries(
       StatefulConnection<String, String> connection) {
     StatefulRedisClusterConnection<String, String> cluster = asCluster(connection);
-    Map<String, StatefulRedisConnection<String, String>> found = new LinkedHashMap<>();
+    Map<String, CompletionStage<StatefulRedisConnection<String, String>>> found =
+        new LinkedHashMap<>();
     for (RedisClusterNode node : cluster.getPartitions()) {
       if (!node.getSlots().isEmpty()) {
         String address = node.getUri().getHost() + ":" + node.getUri().getPort();
-        found.put(address, cluster.getConnection(node.getNodeId()));
+        found.put(address, cluster.getConnectionAsync(node.getNodeId()));
       }
     }
     return found;

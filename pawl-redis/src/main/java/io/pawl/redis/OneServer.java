@@ -43,10 +43,11 @@ record OneServer(
   }
 
   @Override
-  public Map<String, StatefulRedisConnection<String, String>> primaries(
+  public Map<String, CompletionStage<StatefulRedisConnection<String, String>>> primaries(
       StatefulConnection<String, String> connection) {
     return Map.of(
-        String.join(",", addresses), (StatefulRedisConnection<String, String>) connection);
+        String.join(",", addresses),
+        CompletableFuture.completedFuture((StatefulRedisConnection<String, String>) connection));
   }
 
   @Override

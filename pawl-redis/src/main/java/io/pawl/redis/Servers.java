@@ -26,8 +26,11 @@ interface Servers extends AutoCloseable {
   CompletionStage<StatefulRedisConnection<String, String>> nodeOf(
       StatefulConnection<String, String> connection, String key);
 
-  /** Connections, under {@code connection}, to every primary by its address. */
-  Map<String, StatefulRedisConnection<String, String>> primaries(
+  /**
+   * Connections, under {@code connection}, to every primary by its address. One that is not open
+   * yet is being opened.
+   */
+  Map<String, CompletionStage<StatefulRedisConnection<String, String>>> primaries(
       StatefulConnection<String, String> connection);
 
   /** What {@code HELLO} must answer for its mode. */

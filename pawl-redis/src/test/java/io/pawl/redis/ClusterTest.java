@@ -17,6 +17,9 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterView;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import java.time.Duration;
@@ -133,6 +136,30 @@ class ClusterTest {
       await()
           .ignoreException(StoreUnavailableException.class)
           .until(() -> Seam.answer(store.renew(claims.values())).size() == 60);
+    }
+  }
+
+  /** Its connection is being opened when it is asked for: nobody's thread waits for that. */
+  @Test
+  void aNodeThatIsSilentKeepsNobodyWhoAsksForAllCounters() throws Exception {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      RedisServer silent = cluster.nodes().get(1);
+      silent.pause();
+
+      CompletionStage<List<CounterView>> asked = store.list("", 10);
+
+      assertThat(asked.toCompletableFuture()).isNotDone();
+      assertThatThrownBy(() -> Seam.answer(asked)).isInstanceOf(StoreUnavailableException.class);
+      List<Finding> findings = store.diagnose();
+      assertThat(findings)
+          .anyMatch(
+              each -> each.level() == Level.PROBLEM && each.what().contains("cannot be reached"));
+      assertThat(findings).anyMatch(each -> each.what().contains("Redis "));
+      silent.resume();
+      await()
+          .ignoreException(StoreUnavailableException.class)
+          .until(() -> Seam.answer(store.list("", 10)).isEmpty());
     }
   }
 

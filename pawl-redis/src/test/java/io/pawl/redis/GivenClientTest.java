@@ -367,6 +367,28 @@ class GivenClientTest {
     }
   }
 
+  @Test
+  void aConnectionThatComesWhenNobodyWaitsForItIsClosed() {
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create(uri);
+      try (StatefulRedisConnection<String, String> theirs = client.connect()) {
+        int before = clients(List.of(server));
+        server.pause();
+        RedisOptions impatient = RedisOptions.defaults().timeout(Duration.ofMillis(200));
+
+        assertThatThrownBy(() -> RedisStore.over(client, uri, impatient))
+            .isInstanceOf(StoreUnavailableException.class);
+
+        server.resume();
+        assertThat(theirs.sync().ping()).isEqualTo("PONG");
+        nothingIsLeft(List.of(server), before);
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+
   private static long subscribers(RedisServer server) {
     return server.text("CLIENT", "LIST", "TYPE", "PUBSUB").trim().lines().count();
   }
