@@ -24,6 +24,10 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 public final class PawlLockProvider implements ExtensibleLockProvider {
 
   private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+  private static final Duration LONGEST_LEASE = Duration.ofDays(7);
+
+  /** A client gives a lease up earlier than the store does: by a hundredth, and by this. */
+  private static final Duration MARGIN = Duration.ofMillis(25);
 
   private final Pawl pawl;
   private final String prefix;
@@ -78,8 +82,12 @@ public final class PawlLockProvider implements ExtensibleLockProvider {
         .map(lease -> new PawlLock(lease, configuration, busy, dueUnlocks));
   }
 
+  /** So long that this client trusts it for {@code atMost}, at least. */
   private static Duration lease(Duration atMost) {
-    return atMost.compareTo(SHORTEST_LEASE) < 0 ? SHORTEST_LEASE : atMost;
+    Duration whole = atMost.plus(MARGIN).multipliedBy(100).dividedBy(99);
+    Duration enough = whole.compareTo(LONGEST_LEASE) > 0 ? LONGEST_LEASE : whole;
+    Duration lease = enough.compareTo(atMost) < 0 ? atMost : enough; // which is refused if too long
+    return lease.compareTo(SHORTEST_LEASE) < 0 ? SHORTEST_LEASE : lease;
   }
 
   @Override

@@ -109,11 +109,14 @@ abstract class LockProviderCases {
   }
 
   @Test
-  void aLockThatNobodyUnlocksEndsAfterItsLongestTimeThoughItsProcessLives() {
-    SimpleLock lock = taken(SHORT, Duration.ZERO);
+  void aLockThatNobodyUnlocksLastsForItsLongestTimeThoughItsProcessLives() {
+    Duration longest = Duration.ofSeconds(2);
+    long before = System.nanoTime();
+    SimpleLock lock = taken(longest, Duration.ZERO);
 
-    await().until(this::isFree);
+    await().pollInterval(Duration.ofMillis(2)).until(this::isFree);
 
+    assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThanOrEqualTo(longest);
     lock.unlock();
   }
 
