@@ -62,7 +62,8 @@ public final class Main {
   }
 
   int run(List<String> args) {
-    boolean json = args.subList(0, Math.max(0, args.indexOf("--"))).contains("--json");
+    int end = args.indexOf("--");
+    boolean json = (end < 0 ? args : args.subList(0, end)).contains("--json");
     try {
       return dispatch(args);
     } catch (RuntimeException e) {

@@ -133,7 +133,11 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     if (text == null) {
       throw Failure.usage("prune needs --older: operations are forgotten that are older, say 30d");
     }
-    return Arguments.duration("--older", text);
+    Duration older = Arguments.duration("--older", text);
+    if (older.compareTo(Duration.ofMillis(System.currentTimeMillis())) > 0) {
+      throw Failure.usage("--older: " + text + " ago was before 1970; nothing is so old");
+    }
+    return older;
   }
 
   private static long amount(List<String> operands) {

@@ -8,6 +8,7 @@ import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Locale;
 
 /** The two counters that the demo's workers share: one believes anybody, one checks tokens. */
 final class DemoFiles {
@@ -108,7 +109,7 @@ final class DemoFiles {
   }
 
   private static Content write(FileChannel channel, Content content) throws IOException {
-    String text = String.format("%20d %20d%n", content.token(), content.value());
+    String text = String.format(Locale.ROOT, "%20d %20d%n", content.token(), content.value());
     channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
     return content;
   }
