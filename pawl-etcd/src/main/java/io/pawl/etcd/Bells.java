@@ -50,7 +50,7 @@ final class Bells {
   private static final long REOPEN_NANOS = 500_000_000;
   private static final long REPLACE_NANOS = 50_000_000;
 
-  /** An event that is later than this after its grant was found otherwise is taken for lost. */
+  /** An event that is later than this, after it is known to have happened, is taken for lost. */
   private static final long LOST_NANOS = 1_000_000_000;
 
   /** What becomes of those that wait. Never called under the mutex. */
@@ -108,6 +108,7 @@ final class Bells {
   private @Nullable BellStream wideStream;
   private @Nullable BellStream suspected;
   private long suspectedBeyond;
+  private long suspectedFirst;
   private @Nullable String suspectedLock;
   private boolean closed;
 
@@ -142,7 +143,8 @@ final class Bells {
       long told = stream != null && stream.wide ? stream.toldOf(local.lock()) : lock.told;
       boolean isBehind = stream != null && told > waits.revision();
       Waiter last = lock.waiters.get(local.key);
-      boolean isMirrored = lock.mirror != null && local.mode() instanceof Mode.Exclusive;
+      QueueMirror mirror = local.mode() instanceof Mode.Exclusive ? lock.mirror : null;
+      boolean isMirrored = mirror != null;
       // what was read for the sake of that revision is not before it, unless revisions went back
       ahead = isBehind && !isMirrored && (last == null || last.lookedFor != told);
       Waiter waiter =
@@ -151,6 +153,9 @@ final class Bells {
       if (stream == null) {
         boolean isNew = pending.add(local.lock());
         lock.from = isNew ? waits.revision() + 1 : Math.min(lock.from, waits.revision() + 1);
+      }
+      if (mirror != null && stream != null && !mirror.has(local.key)) {
+        suspect(stream, local, local.createRevision - 1, 0); // which has to be told of its making
       }
       open();
       mirror(local.lock(), lock);
@@ -189,14 +194,28 @@ final class Bells {
     try {
       Waiter waiter = remove(local);
       Lock lock = locks.get(local.lock());
-      if (waiter != null && lock != null && lock.stream != null && suspected == null) {
-        suspected = lock.stream;
-        suspectedLock = local.lock();
-        suspectedBeyond = waiter.revision;
-        suspectedAt = System.nanoTime();
+      if (waiter != null && lock != null && lock.stream != null) {
+        boolean isAlone = local.mode() instanceof Mode.Exclusive;
+        suspect(lock.stream, local, waiter.revision, isAlone ? local.createRevision : 0);
       }
     } finally {
       mutex.unlock();
+    }
+  }
+
+  /**
+   * Under the mutex. One suspicion at a time.
+   *
+   * @param beyond the stream has to tell of a later revision of the lock
+   * @param first since when no claim can be there that was made before; 0 where some can
+   */
+  private void suspect(BellStream stream, LocalClaim local, long beyond, long first) {
+    if (suspected == null) {
+      suspected = stream;
+      suspectedLock = local.lock();
+      suspectedBeyond = beyond;
+      suspectedFirst = first;
+      suspectedAt = System.nanoTime();
     }
   }
 
@@ -254,6 +273,7 @@ final class Bells {
       return;
     }
     lock.waiters.remove(first);
+    lock.usedAt = System.nanoTime();
     List<ClaimId> followers = new ArrayList<>();
     int most = Math.min(waiter.local.claim.tokens(), StoredClaim.MOST_TOKENS) - 1;
     for (String key : mirror.others()) {
@@ -372,12 +392,11 @@ final class Bells {
         if (stream.wide) {
           stream.tells(name, event.revision());
         }
-        if (lock == null) {
-          continue;
+        if (lock == null || lock.stream != stream) {
+          continue; // another stream tells it of the same event
         }
         lock.told = Math.max(lock.told, event.revision());
         lock.from = Math.max(lock.from, event.revision() + 1);
-        lock.usedAt = System.nanoTime();
         boolean ofClaims = event.watch() % 2 == 0;
         if (ofClaims && isMirrored(lock, event)) {
           mirrored.add(lock);
@@ -430,6 +449,7 @@ final class Bells {
       }
       if (ofClaims && event.key().equals(waiter.blocker) && waiter.first) {
         lock.waiters.remove(waiter.local.key);
+        lock.usedAt = System.nanoTime();
         changed.remove(waiter.local);
         granted.add(new Grant(waiter.local, List.of()));
       } else if (!ofClaims || waiter.blocker == null || event.key().equals(waiter.blocker)) {
@@ -474,8 +494,12 @@ final class Bells {
       if (silent != null && now - suspectedAt > LOST_NANOS) {
         Lock lock = locks.get(suspectedLock);
         suspected = null;
-        if (lock != null && lock.stream == silent && lock.told <= suspectedBeyond) {
-          drop(silent, again);
+        if (lock != null && lock.stream == silent) {
+          if (lock.told <= suspectedBeyond) {
+            drop(silent, again);
+          } else if (lock.mirror != null && lock.mirror.beginsBefore(suspectedFirst)) {
+            lock.mirror = null; // it has missed an end; it is read anew
+          }
         }
       }
       for (BellStream stream : List.copyOf(streams)) {

@@ -56,6 +56,15 @@ final class QueueMirror {
     return order.size();
   }
 
+  boolean has(String key) {
+    return revisions.containsKey(key);
+  }
+
+  /** Whether its first claim was created before {@code revision}. */
+  boolean beginsBefore(long revision) {
+    return !order.isEmpty() && order.firstKey() < revision;
+  }
+
   /** The key of the first claim; null if there is none. */
   @Nullable String first() {
     return order.isEmpty() ? null : order.firstEntry().getValue();

@@ -235,6 +235,33 @@ class NetworkFaultsTest {
     }
   }
 
+  /** Who joins a long queue that it follows by a watch reads nothing, and each wait is short. */
+  @Test
+  void p6_someoneGetsIn_aFreeLockIsNotBusyForEverWhereItsLongQueueHasEndedUnheard() {
+    List<Claim> queue = new ArrayList<>();
+    for (int i = 0; i < 17; i++) {
+      queue.add(other.claim("deaf"));
+      other.attempt(queue.get(i));
+    }
+    Claim mirrors = seam.claim("deaf");
+    assertThat(seam.attempt(mirrors)).isInstanceOf(Standing.Waiting.class);
+    await().atMost(20, TimeUnit.SECONDS).until(() -> store.lengthOf("deaf") == 18);
+    proxy.dropReplies(1_000, AfterDrop.SILENCE, "/v3/watch");
+    queue.forEach(other::withdraw);
+    seam.withdraw(mirrors);
+
+    await()
+        .atMost(20, TimeUnit.SECONDS)
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              Claim claim = seam.claim("deaf");
+              Standing standing = seam.attempt(claim);
+              seam.withdraw(claim);
+              return standing instanceof Standing.Held;
+            });
+  }
+
   /** They travel together as one transaction, in which the question comes first. */
   @Test
   void p6_someoneGetsIn_aBellRingsForAReleaseThatTravelsWithTheWaitersQuestion() {
