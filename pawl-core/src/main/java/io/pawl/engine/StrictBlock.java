@@ -44,7 +44,10 @@ final class StrictBlock {
     queue.mutex.lock();
     try {
       LiveClaim left = queue.claims.oldestAsking();
-      if (left == null || !left.claim().id().equals(follower) || queue.waiters.size() != 1) {
+      if (left == null
+          || !left.claim().id().equals(follower)
+          || !left.claim().queues()
+          || queue.waiters.size() != 1) {
         return null;
       }
       if (!target.mutex.tryLock()) {

@@ -377,11 +377,18 @@ final class Joining {
     return true;
   }
 
-  /** Whether the claim directly before it is one that can pass its hold on. Under the mutex. */
+  /**
+   * Whether the claim directly before it is one that can pass its hold on. One that does not queue
+   * is about to leave. Under the mutex.
+   */
   private boolean follows(Place last) {
     String path = node.path();
     boolean passes =
-        !node.isKept() && !last.kept() && isExclusive(last) && last.isOfClient(claim.id().client());
+        claim.queues()
+            && !node.isKept()
+            && !last.kept()
+            && isExclusive(last)
+            && last.isOfClient(claim.id().client());
     if (path == null || !passes) {
       return false;
     }

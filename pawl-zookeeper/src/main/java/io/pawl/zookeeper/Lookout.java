@@ -88,7 +88,8 @@ final class Lookout {
    * @param passedOn whether the one directly before it may pass its hold on to it
    */
   void begin(Kind read, List<Place> places, int signs, boolean passedOn) {
-    int ahead = passedOn || !(own.mode instanceof Mode.Exclusive) ? 0 : 1;
+    boolean further = claim.queues() && !passedOn && own.mode instanceof Mode.Exclusive;
+    int ahead = further ? 1 : 0;
     line = new Line(own.mode, read, places, lockPath, ahead);
     kind.isRead(signs);
   }

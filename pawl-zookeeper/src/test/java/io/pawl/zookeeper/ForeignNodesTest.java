@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -175,6 +176,28 @@ class ForeignNodesTest {
     await()
         .until(
             () -> raw.getChildren(lock, false).stream().noneMatch(name -> name.startsWith("a-")));
+  }
+
+  /** It would be served in a block though nobody waits with it: it has a node until it has left. */
+  @Test
+  void aClaimThatDoesNotQueueIsNamedBehindNoOther() throws Exception {
+    Claim holder = seam.claim("followed");
+    seam.take(holder);
+    CompletableFuture<Standing> rung = new CompletableFuture<>();
+    Claim leader = seam.claim("followed", Seam.LEASE, 64);
+    assertThat(Seam.answer(store.attempt(leader, rung::complete)))
+        .isInstanceOf(Standing.Waiting.class);
+    String lock = "/pawl/locks/followed";
+    List<ACL> fixed = Arrays.asList(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE));
+    raw.setACL(lock, fixed, -1);
+    assertThatThrownBy(() -> seam.attempt(seam.impatient("followed")))
+        .isInstanceOf(StoreDeniedException.class);
+    raw.setACL(lock, Ids.OPEN_ACL_UNSAFE, -1);
+
+    seam.withdraw(holder);
+
+    Standing.Held granted = (Standing.Held) Seam.answer(rung);
+    assertThat(granted.followers()).isEmpty();
   }
 
   @Test

@@ -44,6 +44,12 @@ final class Seam {
         lock, id, Mode.EXCLUSIVE, lease, Duration.ZERO, true, tokens, 0, false, NOBODY);
   }
 
+  /** Takes no place in the queue. */
+  Claim impatient(String lock) {
+    ClaimId id = new ClaimId(client, number++);
+    return new Claim(lock, id, Mode.EXCLUSIVE, LEASE, Duration.ZERO, false, 1, 0, false, NOBODY);
+  }
+
   Claim permits(String lock, int wanted, int capacity) {
     ClaimId id = new ClaimId(client, number++);
     Mode mode = new Mode.Permits(wanted, capacity);
