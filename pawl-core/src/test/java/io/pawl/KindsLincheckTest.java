@@ -16,12 +16,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A model checker interleaves requests and releases of readers, writers and holders of permits: who
  * may not hold beside another never does, tokens are unique, and nobody sleeps for ever.
  */
+@Tag("lincheck")
 public class KindsLincheckTest {
 
   /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */

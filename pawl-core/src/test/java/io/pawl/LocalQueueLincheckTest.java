@@ -17,12 +17,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A model checker interleaves requests and releases of one line in every way it can think of: two
  * never hold at once, tokens grow, and nobody sleeps for ever.
  */
+@Tag("lincheck")
 public class LocalQueueLincheckTest {
 
   /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */
