@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ final class Counters {
 
   private final Engine engine;
   private final AtomicLong operations = new AtomicLong();
+  private final LongAdder refused = new LongAdder();
 
   Counters(Engine engine) {
     this.engine = engine;
@@ -90,6 +92,11 @@ final class Counters {
   /** What an answer about one counter means. */
   interface EntryReading<T> {
     T of(boolean applied, LedgerEntry entry);
+  }
+
+  /** How many changes were answered with a refusal. */
+  long refused() {
+    return refused.sum();
   }
 
   String store() {
@@ -158,13 +165,14 @@ final class Counters {
     return !request.operations().values().stream().allMatch(Operation.Close.class::isInstance);
   }
 
-  private static <T> T read(
+  private <T> T read(
       OperationId id, CounterRequest request, CounterAnswer answer, Reading<T> reading) {
     if (answer instanceof CounterAnswer.Applied applied) {
       return reading.of(true, applied.entries());
     }
-    if (answer instanceof CounterAnswer.Refused refused) {
-      return reading.of(false, refused.entries());
+    if (answer instanceof CounterAnswer.Refused no) {
+      refused.increment();
+      return reading.of(false, no.entries());
     }
     if (answer instanceof CounterAnswer.TooOld old) {
       Instant keptFrom = Instant.ofEpochMilli(old.keptFromMillis());

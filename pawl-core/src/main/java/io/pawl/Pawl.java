@@ -310,13 +310,16 @@ public final class Pawl implements AutoCloseable {
    * numbers that only grow. No round trip.
    *
    * <p>{@code bells.missed} counts the waits that ended because the client asked before it heard a
-   * bell: each may have lasted 2 s too long. What else there is depends on the store: on SQL {@code
-   * locks.batches} and {@code locks.requests}, {@code locks.repeated} transactions, requests {@code
-   * locks.putOff} for a row that others had locked, and the same for {@code counters}. Behind a
-   * gate the names begin with {@code truth.}
+   * bell: each may have lasted 2 s too long. {@code counters.refused} counts the changes of
+   * counters that were refused, baskets as one. What else there is depends on the store: on SQL
+   * {@code locks.batches} and {@code locks.requests}, {@code locks.repeated} transactions, requests
+   * {@code locks.putOff} for a row that others had locked, and the same for {@code counters}.
+   * Behind a gate the names begin with {@code truth.}
    */
   public SortedMap<String, Long> figures() {
-    return engine.figures();
+    SortedMap<String, Long> figures = engine.figures();
+    figures.put("counters.refused", counters.refused());
+    return figures;
   }
 
   Retainer retainer() {
