@@ -1,0 +1,50 @@
+package io.pawl.spring;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodClassKey;
+import org.springframework.util.ReflectionUtils;
+
+/** The methods of beans that were asked about, with what their annotations say: some hundreds. */
+final class LockedMethods {
+
+  private final ConfigurableBeanFactory beans;
+  private final Map<MethodClassKey, Optional<LockedMethod>> known = new ConcurrentHashMap<>();
+  private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+
+  LockedMethods(ConfigurableBeanFactory beans) {
+    this.beans = beans;
+  }
+
+  /**
+   * Returns null for a method without annotations.
+   *
+   * @throws IllegalStateException where this method, or another of its class, has annotations that
+   *     could not do what they say
+   */
+  @Nullable LockedMethod find(Method method, Class<?> type) {
+    LockedMethod found = lookUp(method, type);
+    if (found != null && checked.add(type)) { // Spring asks no further once it needs a proxy
+      for (Method other : ReflectionUtils.getAllDeclaredMethods(type)) {
+        lookUp(other, type);
+      }
+    }
+    return found;
+  }
+
+  private @Nullable LockedMethod lookUp(Method method, Class<?> type) {
+    return known
+        .computeIfAbsent(
+            new MethodClassKey(method, type),
+            key ->
+                Optional.ofNullable(
+                    LockedMethod.of(AopUtils.getMostSpecificMethod(method, type), beans)))
+        .orElse(null);
+  }
+}

@@ -1,0 +1,21 @@
+package io.pawl.spring.boot;
+
+/** The application has nothing to keep locks in, or too much. */
+final class NoStoreException extends RuntimeException {
+
+  private static final long serialVersionUID = 1;
+
+  private final String action;
+
+  /**
+   * @param action what to do about it
+   */
+  NoStoreException(String message, String action) {
+    super(message);
+    this.action = action;
+  }
+
+  String action() {
+    return action;
+  }
+}

@@ -1,0 +1,56 @@
+package io.pawl.spring.boot;
+
+import io.pawl.Pawl;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Closes the client when the application stops: after web servers, listeners and schedulers, which
+ * use locks, and before pools, which locks use. Waits for holders for {@code pawl.shutdown-grace}.
+ */
+final class PawlLifecycle implements SmartLifecycle {
+
+  /** Behind that of web servers, before 0, at which connection factories stop. */
+  static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
+
+  private final Pawl pawl;
+  private volatile boolean running;
+  private volatile boolean closed;
+
+  PawlLifecycle(Pawl pawl) {
+    this.pawl = pawl;
+  }
+
+  /**
+   * @throws IllegalStateException after a stop
+   */
+  @Override
+  public void start() {
+    if (closed) {
+      throw new IllegalStateException("a client of Pawl that was closed is not opened again");
+    }
+    running = true;
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    closed = true;
+    pawl.close();
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /** A context that tests have put aside goes on later. */
+  @Override
+  public boolean isPauseable() {
+    return false;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

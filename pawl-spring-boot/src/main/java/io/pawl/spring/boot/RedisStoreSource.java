@@ -1,0 +1,119 @@
+package io.pawl.spring.boot;
+
+import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Cluster;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Sentinel;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
+import org.springframework.boot.ssl.SslBundle;
+
+/** The Redis of the application's connection details, over connections of Pawl's own. */
+final class RedisStoreSource implements StoreSource {
+
+  private final ObjectProvider<DataRedisConnectionDetails> details;
+
+  RedisStoreSource(ObjectProvider<DataRedisConnectionDetails> details) {
+    this.details = details;
+  }
+
+  @Override
+  public StoreChoice choice() {
+    return StoreChoice.REDIS;
+  }
+
+  @Override
+  public Optional<LockStore> open() {
+    DataRedisConnectionDetails found = details.getIfUnique();
+    return found == null ? Optional.empty() : Optional.of(Stores.open(StoreUrl.parse(url(found))));
+  }
+
+  /**
+   * @throws NoStoreException for details that no URL can say
+   */
+  static String url(DataRedisConnectionDetails details) {
+    if (details.getMasterReplica() != null) {
+      throw cannotBeUsed("a primary with fixed replicas");
+    }
+    boolean tls = tls(details.getSslBundle());
+    String user = user(details.getUsername(), details.getPassword());
+    Sentinel sentinel = details.getSentinel();
+    if (sentinel != null) {
+      return "redis-sentinel://"
+          + user
+          + nodes(sentinel.getNodes())
+          + "/"
+          + sentinel.getDatabase()
+          + "?master="
+          + encoded(sentinel.getMaster())
+          + (tls ? "&tls=true" : "")
+          + parameter("sentinelUser", sentinel.getUsername())
+          + parameter("sentinelPassword", sentinel.getPassword());
+    }
+    Cluster cluster = details.getCluster();
+    if (cluster != null) {
+      return "redis-cluster://" + user + nodes(cluster.getNodes()) + (tls ? "?tls=true" : "");
+    }
+    Standalone one = details.getStandalone();
+    if (one == null) {
+      throw cannotBeUsed("no server");
+    }
+    return (tls ? "rediss://" : "redis://")
+        + user
+        + host(one.getHost())
+        + ":"
+        + one.getPort()
+        + "/"
+        + one.getDatabase();
+  }
+
+  private static boolean tls(@Nullable SslBundle bundle) {
+    if (bundle == null) {
+      return false;
+    }
+    if (bundle.getStores().getKeyStore() != null || bundle.getStores().getTrustStore() != null) {
+      throw cannotBeUsed("an SSL bundle");
+    }
+    return true;
+  }
+
+  private static NoStoreException cannotBeUsed(String what) {
+    return new NoStoreException(
+        "Pawl has no store: the application's Redis has " + what + ", of which Pawl cannot tell.",
+        "Set pawl.url, with trustStore or trustPem for certificates: see docs/REDIS.md.");
+  }
+
+  private static String user(@Nullable String name, @Nullable String password) {
+    if (password == null || password.isEmpty()) {
+      return "";
+    }
+    return (name == null ? "" : encoded(name)) + ":" + encoded(password) + "@";
+  }
+
+  private static String nodes(List<Node> nodes) {
+    return nodes.stream()
+        .map(node -> host(node.host()) + ":" + node.port())
+        .collect(Collectors.joining(","));
+  }
+
+  private static String host(String host) {
+    return host.indexOf(':') >= 0 && !host.startsWith("[") ? "[" + host + "]" : host;
+  }
+
+  private static String parameter(String name, @Nullable String value) {
+    return value == null || value.isEmpty() ? "" : "&" + name + "=" + encoded(value);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}

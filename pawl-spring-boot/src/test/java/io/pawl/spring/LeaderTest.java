@@ -1,0 +1,79 @@
+package io.pawl.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class LeaderTest {
+
+  private final TestClients clients = new TestClients();
+
+  @AfterEach
+  void close() {
+    clients.close();
+  }
+
+  static class Shipping {
+
+    private final AtomicInteger leading = new AtomicInteger();
+
+    int leading() {
+      return leading.get();
+    }
+
+    @Leader("shipping")
+    void ship(Lease lease) throws InterruptedException {
+      if (lease.equals(Leases.current())) {
+        leading.incrementAndGet();
+      }
+      try {
+        new CountDownLatch(1).await();
+      } finally {
+        leading.decrementAndGet();
+      }
+    }
+  }
+
+  static class TwoParameters {
+    @Leader("shipping")
+    void ship(Lease lease, String other) {}
+  }
+
+  @Test
+  void oneApplicationLeadsAndTheOtherTakesOverWhenItEnds() {
+    TestClients.application()
+        .withBean(Shipping.class)
+        .run(
+            first -> {
+              Shipping one = first.getBean(Shipping.class);
+              await().until(() -> one.leading() == 1);
+              TestClients.application()
+                  .withBean(Shipping.class)
+                  .run(
+                      second -> {
+                        Shipping two = second.getBean(Shipping.class);
+                        await()
+                            .until(() -> clients.other().inspect("shipping").waiters().size() == 1);
+                        assertThat(two.leading()).isZero();
+
+                        first.getSourceApplicationContext().close();
+
+                        assertThat(one.leading()).isZero();
+                        await().until(() -> two.leading() == 1);
+                      });
+              await().until(() -> clients.isFree("shipping"));
+            });
+  }
+
+  @Test
+  void aMethodThatCannotLeadIsRefusedAtTheStart() {
+    TestClients.application()
+        .withBean(TwoParameters.class)
+        .run(context -> assertThat(context).hasFailed());
+  }
+}

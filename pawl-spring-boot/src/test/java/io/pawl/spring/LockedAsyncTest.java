@@ -1,0 +1,190 @@
+package io.pawl.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class LockedAsyncTest {
+
+  private final TestClients clients = new TestClients();
+
+  @AfterEach
+  void close() {
+    clients.close();
+  }
+
+  static class Shop {
+
+    @Locked(name = "orders", waitAtMost = "1m")
+    public CompletableFuture<String> stage(CompletableFuture<String> work) {
+      assertThat(Leases.current().lock()).isEqualTo("orders");
+      return work;
+    }
+
+    @Locked(name = "orders", onBusy = OnBusy.SKIP)
+    public CompletableFuture<String> skippedStage() {
+      return CompletableFuture.completedFuture("ran");
+    }
+
+    @Locked(name = "orders", waitAtMost = "0s")
+    public CompletableFuture<String> impatientStage() {
+      return CompletableFuture.completedFuture("ran");
+    }
+
+    @Locked(name = "orders", waitAtMost = "1m")
+    public Mono<String> mono(CompletableFuture<String> work) {
+      return Mono.deferContextual(
+          context ->
+              Mono.fromFuture(work, true)
+                  .map(text -> text + " under " + context.get(Lease.class).lock()));
+    }
+
+    @Locked(name = "orders", onBusy = OnBusy.SKIP)
+    public Mono<String> skippedMono() {
+      return Mono.just("ran");
+    }
+
+    @Locked(name = "orders", waitAtMost = "0s")
+    public Mono<String> impatientMono() {
+      return Mono.just("ran");
+    }
+
+    @Locked(name = "orders", waitAtMost = "1m")
+    public Flux<Integer> flux(CompletableFuture<Integer> last) {
+      return Flux.concat(Flux.just(1, 2), Mono.fromFuture(last, true));
+    }
+  }
+
+  private void with(Consumer<Shop> use) {
+    TestClients.application()
+        .withBean(Shop.class)
+        .run(context -> use.accept(context.getBean(Shop.class)));
+  }
+
+  private void awaitHeld() {
+    await().until(() -> !clients.isFree("orders"));
+  }
+
+  private void awaitFree() {
+    await().until(() -> clients.isFree("orders"));
+  }
+
+  private static <T> T ended(CompletableFuture<T> future) {
+    return future.orTimeout(1, TimeUnit.MINUTES).join();
+  }
+
+  @Test
+  void aStageHoldsTheLockUntilItHasCompleted() {
+    with(
+        shop -> {
+          CompletableFuture<String> work = new CompletableFuture<>();
+          CompletableFuture<String> result = shop.stage(work);
+          awaitHeld();
+
+          work.complete("done");
+
+          assertThat(ended(result)).isEqualTo("done");
+          assertThat(clients.isFree("orders")).isTrue();
+          assertThat(ended(shop.stage(CompletableFuture.completedFuture(null)))).isNull();
+        });
+  }
+
+  @Test
+  void aStageThatFailsReleasesTheLock() {
+    with(
+        shop -> {
+          CompletableFuture<String> result =
+              shop.stage(CompletableFuture.failedFuture(new IllegalStateException("of the work")));
+          assertThatThrownBy(() -> ended(result))
+              .isInstanceOf(CompletionException.class)
+              .hasRootCauseMessage("of the work");
+          assertThat(clients.isFree("orders")).isTrue();
+        });
+  }
+
+  @Test
+  void aStageThatFindsTheLockBusyFailsOrIsSkipped() {
+    with(
+        shop -> {
+          try (Lease held = clients.other().lock("orders").tryAcquire().orElseThrow()) {
+            assertThat(ended(shop.skippedStage())).isNull();
+            assertThatThrownBy(() -> ended(shop.impatientStage()))
+                .hasCauseInstanceOf(LockNotAcquiredException.class);
+            assertThat(shop.skippedMono().blockOptional()).isEmpty();
+            assertThatThrownBy(() -> shop.impatientMono().block())
+                .isInstanceOf(LockNotAcquiredException.class);
+          }
+          assertThat(ended(shop.skippedStage())).isEqualTo("ran");
+        });
+  }
+
+  @Test
+  void cancellingAStageThatWaitsLeavesTheQueue() {
+    with(
+        shop -> {
+          try (Lease held = clients.other().lock("orders").tryAcquire().orElseThrow()) {
+            CompletableFuture<String> result = shop.stage(new CompletableFuture<>());
+            await().until(() -> clients.other().inspect("orders").waiters().size() == 1);
+            result.cancel(false);
+            await().until(() -> clients.other().inspect("orders").waiters().isEmpty());
+          }
+        });
+  }
+
+  @Test
+  void aMonoHoldsTheLockFromItsSubscriptionUntilItHasCompleted() {
+    with(
+        shop -> {
+          CompletableFuture<String> work = new CompletableFuture<>();
+          Mono<String> mono = shop.mono(work);
+          assertThat(clients.isFree("orders")).isTrue();
+          CompletableFuture<String> result = mono.toFuture();
+          awaitHeld();
+
+          work.complete("done");
+
+          assertThat(ended(result)).isEqualTo("done under orders");
+          assertThat(clients.isFree("orders")).isTrue();
+          assertThat(mono.block(Duration.ofMinutes(1))).isEqualTo("done under orders");
+        });
+  }
+
+  @Test
+  void aMonoThatIsCancelledReleasesTheLockOrLeavesTheQueue() {
+    with(
+        shop -> {
+          Disposable running = shop.mono(new CompletableFuture<>()).subscribe();
+          awaitHeld();
+          Disposable waiting = shop.mono(new CompletableFuture<>()).subscribe();
+          running.dispose();
+          awaitHeld();
+          waiting.dispose();
+          awaitFree();
+        });
+  }
+
+  @Test
+  void aFluxHoldsTheLockUntilItsLastElement() {
+    with(
+        shop -> {
+          CompletableFuture<Integer> last = new CompletableFuture<>();
+          CompletableFuture<java.util.List<Integer>> all = shop.flux(last).collectList().toFuture();
+          awaitHeld();
+          last.complete(3);
+          assertThat(ended(all)).containsExactly(1, 2, 3);
+          assertThat(clients.isFree("orders")).isTrue();
+        });
+  }
+}
