@@ -1,0 +1,122 @@
+package io.pawl.spring.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockOptions;
+import io.pawl.spring.Leases;
+import io.pawl.spring.Locked;
+import io.pawl.spring.boot.LockedAutoConfiguration;
+import io.pawl.spring.boot.PawlActuatorAutoConfiguration;
+import io.pawl.spring.boot.PawlAutoConfiguration;
+import io.pawl.spring.boot.PawlMetricsAutoConfiguration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class TestLocksTest {
+
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  PawlTestAutoConfiguration.class,
+                  PawlAutoConfiguration.class,
+                  LockedAutoConfiguration.class,
+                  PawlActuatorAutoConfiguration.class,
+                  PawlMetricsAutoConfiguration.class)) // none of which has its libraries here
+          .withPropertyValues("pawl.url=redis://127.0.0.1:1");
+
+  static class Shop {
+    @Locked("orders")
+    public void ship(Runnable body) {
+      body.run();
+    }
+  }
+
+  /** Each request stands in the store's queue. */
+  private static LockOptions strict() {
+    return LockOptions.defaults().strictOrder();
+  }
+
+  @Test
+  void locksAreInMemoryWhateverTheUrlSays() {
+    application.run(
+        context -> {
+          TestLocks locks = context.getBean(TestLocks.class);
+          Pawl pawl = context.getBean(Pawl.class);
+          Lease lease = pawl.lock("orders").acquire();
+          assertThat(locks.isHeld("orders")).isTrue();
+
+          CompletableFuture<Lease> waiter = pawl.lock("orders", strict()).acquireAsync();
+          await().until(() -> locks.waiters("orders") == 1);
+          lease.close();
+          waiter.get(1, TimeUnit.MINUTES).close();
+
+          assertThat(locks.isHeld("orders")).isFalse();
+          assertThat(pawl.counter("stock").add(3).value()).isEqualTo(3);
+        });
+  }
+
+  @Test
+  void aLeaseIsLostInTheMiddleOfAMethodAndTheMethodHearsOfItAtOnce() {
+    application
+        .withBean(Shop.class)
+        .run(
+            context -> {
+              TestLocks locks = context.getBean(TestLocks.class);
+              boolean[] valid = {true};
+              assertThatThrownBy(
+                      () ->
+                          context
+                              .getBean(Shop.class)
+                              .ship(
+                                  () -> {
+                                    assertThat(locks.lose("orders")).isTrue();
+                                    valid[0] = Leases.current().isValid();
+                                  }))
+                  .isInstanceOf(LeaseLostException.class);
+              assertThat(valid[0]).isFalse();
+              assertThat(locks.isHeld("orders")).isFalse();
+              assertThat(locks.lose("orders")).isFalse();
+              context.getBean(Shop.class).ship(() -> {});
+            });
+  }
+
+  @Test
+  void aWaiterGetsALockThatItsHolderHasLost() {
+    application.run(
+        context -> {
+          Pawl pawl = context.getBean(Pawl.class);
+          TestLocks locks = context.getBean(TestLocks.class);
+          CompletableFuture<Void> lost = new CompletableFuture<>();
+          Lease lease = pawl.lock("orders").acquire();
+          lease.onLost(() -> lost.complete(null));
+          CompletableFuture<Lease> waiter = pawl.lock("orders").acquireAsync();
+
+          locks.lose("orders");
+
+          lost.get(1, TimeUnit.MINUTES);
+          try (Lease next = waiter.get(1, TimeUnit.MINUTES)) {
+            assertThat(next.token()).isGreaterThan(lease.token());
+          }
+        });
+  }
+
+  @Test
+  void testsMayHaveTheRealStoreInstead() {
+    application
+        .withPropertyValues("pawl.test.memory=false", "pawl.url=memory:real")
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean(TestLocks.class);
+              assertThat(context.getBean(Pawl.class).toString()).contains("memory:real");
+            });
+  }
+}
