@@ -38,8 +38,7 @@ class ModuleRulesTest {
         all.stream()
             .filter(JavaClass::isTopLevelClass)
             .collect(Collectors.groupingBy(JavaClass::getPackageName));
-    assertThat(packages)
-        .containsKeys("io.pawl", "io.pawl.cli", "io.pawl.micrometer", "io.pawl.tck");
+    assertThat(packages).containsKeys("io.pawl", "io.pawl.cli", "io.pawl.tck");
     assertThat(packages)
         .allSatisfy(
             (name, classes) -> {
@@ -158,22 +157,6 @@ class ModuleRulesTest {
               "java..",
               "org.jspecify..",
               "org.slf4j..");
-
-  @ArchTest
-  static final ArchRule metersSeeWhatUsersSee =
-      classes()
-          .that()
-          .resideInAPackage("io.pawl.micrometer..")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "io.pawl",
-              "io.pawl.error",
-              "io.pawl.options",
-              "io.pawl.micrometer..",
-              "java..",
-              "org.jspecify..",
-              "io.micrometer.core.instrument..");
 
   @ArchTest
   static final ArchRule mainCodeSeesNeitherTckNorBench =
