@@ -44,7 +44,7 @@ public final class CounterLedger {
    * for the next time.
    *
    * @param before from 1970 to now, by this client's clock and by the store's
-   * @return how many operations were forgotten
+   * @return how many operations were forgotten, without those of a step whose answer was lost
    * @throws IllegalArgumentException when {@code before} is earlier than 1970 or later than this
    *     client's clock, before anything is sent
    * @throws StoreException when {@code before} is later than the store's clock; nothing was changed

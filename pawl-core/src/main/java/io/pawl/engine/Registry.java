@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Registry {
 
+  /** Some systems ask the network for it, which nobody waits for under a queue's mutex. */
+  private final String host = ThisProcess.HOST;
+
   private final Engine engine;
   private final AtomicLong claims = new AtomicLong();
   private final ConcurrentHashMap<QueueKey, LocalQueue> queues = new ConcurrentHashMap<>();
@@ -117,7 +120,7 @@ final class Registry {
     ClaimId id = new ClaimId(engine.clientId(), claims.getAndIncrement());
     Holder holder =
         new Holder(
-            ThisProcess.HOST, ThisProcess.PID, thread, engine.options().application(), lock.note());
+            host, ThisProcess.PID, thread, engine.options().application(), lock.note());
     Claim claim =
         new Claim(
             key.name(),

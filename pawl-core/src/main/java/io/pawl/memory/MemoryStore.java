@@ -65,6 +65,9 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   private final MemoryCounters counters;
   private final AtomicLong forgottenTokens;
 
+  /** The name at which the sweep stands. */
+  private String swept = "";
+
   /** A lock, and the bells of those who wait for it. */
   private record Slot(LockState state, Map<ClaimId, Bell> bells) {
     boolean isWanted() {
@@ -213,6 +216,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return slot.state.view(epochOffset);
   }
 
+  /** With each request one other lock is looked at: nobody may ask for it when it runs out. */
   private <T> CompletionStage<T> decide(String lock, Function<Slot, T> verb) {
     T answer;
     List<Runnable> rings = new ArrayList<>();
@@ -223,6 +227,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
         answer = verb.apply(slot);
       } finally {
         tidy(slot, rings);
+        sweepNext(rings);
       }
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
@@ -231,6 +236,15 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     }
     rings.forEach(Runnable::run);
     return CompletableFuture.completedFuture(answer);
+  }
+
+  private void sweepNext(List<Runnable> rings) {
+    Map.Entry<String, Slot> next = locks.higherEntry(swept);
+    swept = next == null ? "" : next.getKey();
+    if (next != null) {
+      GrantRule.settle(next.getValue().state, now());
+      tidy(next.getValue(), rings);
+    }
   }
 
   private void tidy(Slot slot, List<Runnable> rings) {
@@ -301,6 +315,16 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
       return CompletableFuture.completedFuture(verb.get());
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** How many locks it keeps, idle ones aside. */
+  int size() {
+    mutex.lock();
+    try {
+      return locks.size();
     } finally {
       mutex.unlock();
     }

@@ -60,7 +60,7 @@ public interface CounterStore {
    * reservations. From then on an operation that old is refused. May take a while. Fails without a
    * change if {@code before} is later than the store's clock.
    *
-   * @return how many lines were removed
+   * @return how many lines were removed, without those of a step whose answer was lost
    */
   CompletionStage<Long> prune(String counter, Instant before);
 }

@@ -12,7 +12,7 @@ import java.util.Set;
  * A command and everything that it has started: its descendants, and, on Linux, orphans that carry
  * its mark in their environment. What has both left the tree and cleared its environment is missed.
  */
-final class ProcessTree {
+class ProcessTree {
 
   /** The environment variable with the marks of all the runs around a process. */
   static final String MARK_VARIABLE = "PAWL_RUN";
@@ -49,6 +49,14 @@ final class ProcessTree {
       pause(round < 5 ? 1 : POLL_MILLIS);
     }
     return living().isEmpty();
+  }
+
+  /** Waits, then kills again. Answers whether none is left. */
+  boolean killAfter(long millis) {
+    pause(millis);
+    List<ProcessHandle> living = living();
+    living.forEach(ProcessHandle::destroyForcibly);
+    return living.isEmpty();
   }
 
   private List<ProcessHandle> living() {

@@ -32,6 +32,9 @@ final class Watch {
 
   private static final long LONGEST_MARGIN_MILLIS = 1000;
 
+  /** Between two looks at processes that cannot be killed. */
+  private static final long UNKILLABLE_MILLIS = 500;
+
   private static final int TERM = 15;
   private static final int KILL = 9;
 
@@ -52,10 +55,20 @@ final class Watch {
   private volatile Verdict verdict = Verdict.NOTHING_HAPPENED;
 
   Watch(RunOptions options, Lease lease, RunReport report, Process child, String mark) {
+    this(options, lease, report, child, mark, new ProcessTree(child, mark));
+  }
+
+  Watch(
+      RunOptions options,
+      Lease lease,
+      RunReport report,
+      Process child,
+      String mark,
+      ProcessTree tree) {
     this.options = options;
     this.lease = lease;
     this.report = report;
-    this.tree = new ProcessTree(child, mark);
+    this.tree = tree;
     this.mark = mark;
     this.child = child.pid();
     this.marginMillis = Math.min(LONGEST_MARGIN_MILLIS, options.lease().toMillis() / 10);
@@ -100,9 +113,12 @@ final class Watch {
       lookUntilOver();
     } catch (RuntimeException | Error e) {
       verdict = Verdict.FAILED;
-      tree.kill(); // unwatched it would be unsafe; should this fail too, the guard is left to do it
+      boolean gone = tree.kill(); // should this fail too, the guard is left to do it
       dismissGuard();
       report.failed(lease, e);
+      if (!gone) {
+        awaitEnd();
+      }
       return;
     }
     dismissGuard();
@@ -172,7 +188,16 @@ final class Watch {
       tree.terminate(grace);
     }
     if (!tree.kill()) {
-      report.stillRuns(lease);
+      awaitEnd();
+    }
+  }
+
+  /** Whoever cannot be killed still works under the lock; a lease that is lost protects nobody. */
+  private void awaitEnd() {
+    report.stillRuns(lease);
+    boolean gone = false;
+    while (!gone && lease.isValid()) {
+      gone = tree.killAfter(UNKILLABLE_MILLIS);
     }
   }
 

@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.cli.command.Output;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A watch that fails itself. */
+/** A watch that fails itself, or cannot stop what it watches. */
 class WatchTest {
 
   private static final Duration LEASE = Duration.ofSeconds(2);
@@ -31,24 +34,27 @@ class WatchTest {
     return new Output(stream, stream);
   }
 
+  private static RunOptions options(List<String> command, Duration maxRun) {
+    return new RunOptions(
+        "watched",
+        Mode.EXCLUSIVE,
+        command,
+        false,
+        null,
+        false,
+        LEASE,
+        Duration.ZERO,
+        maxRun,
+        Duration.ofMillis(100),
+        OnLost.TERM,
+        "",
+        false);
+  }
+
   @Test
   void aCommandIsStoppedThoughItsWatchFailsWithAnError() throws Exception {
     List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
-    RunOptions options =
-        new RunOptions(
-            "watched",
-            Mode.EXCLUSIVE,
-            command,
-            false,
-            null,
-            false,
-            LEASE,
-            Duration.ZERO,
-            Duration.ofDays(1),
-            Duration.ofMillis(100),
-            OnLost.TERM,
-            "",
-            false);
+    RunOptions options = options(command, Duration.ofDays(1));
     Process child = new ProcessBuilder(command).start();
     try (Pawl pawl = Pawl.connect("memory:");
         Lease lease =
@@ -61,6 +67,64 @@ class WatchTest {
       assertThat(watch.end(child.exitValue())).isEqualTo(Watch.Verdict.FAILED);
       lease.closeAsync();
     } finally {
+      child.destroyForcibly();
+    }
+  }
+
+  /** As where a child runs as another user: who asks for its end is refused. */
+  private static final class Unkillable extends ProcessTree {
+    private final CountDownLatch mayEnd;
+    private final CountDownLatch refused = new CountDownLatch(1);
+
+    Unkillable(Process root, CountDownLatch mayEnd) {
+      super(root, "no-mark");
+      this.mayEnd = mayEnd;
+    }
+
+    @Override
+    boolean kill() {
+      super.kill();
+      refused.countDown();
+      return mayEnd.getCount() == 0;
+    }
+
+    @Override
+    boolean killAfter(long millis) {
+      Uninterruptibly.await(mayEnd);
+      return true;
+    }
+  }
+
+  @Test
+  void theLockIsKeptWhileAProcessOfTheCommandCannotBeKilled() throws Exception {
+    List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
+    Process child = new ProcessBuilder(command).start();
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    Unkillable tree = new Unkillable(child, mayEnd);
+    Output quiet =
+        new Output(
+            new PrintStream(OutputStream.nullOutputStream()),
+            new PrintStream(OutputStream.nullOutputStream()));
+    try (Pawl pawl = Pawl.connect("memory:");
+        Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
+      RunOptions options = options(command, Duration.ofMillis(50));
+      Watch watch = new Watch(options, lease, new RunReport(quiet, false), child, "no-mark", tree);
+      watch.start();
+      CompletableFuture<Watch.Verdict> end =
+          CompletableFuture.supplyAsync(
+              () -> {
+                Uninterruptibly.await(tree.refused);
+                return watch.end(143);
+              });
+      assertThat(tree.refused.await(20, TimeUnit.SECONDS)).isTrue();
+
+      assertThat(end).isNotDone();
+      assertThat(lease.isValid()).isTrue();
+
+      mayEnd.countDown();
+      assertThat(end).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(Watch.Verdict.TOO_LONG);
+    } finally {
+      mayEnd.countDown();
       child.destroyForcibly();
     }
   }
