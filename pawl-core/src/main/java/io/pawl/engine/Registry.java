@@ -119,8 +119,7 @@ final class Registry {
     LockOptions lock = key.options();
     ClaimId id = new ClaimId(engine.clientId(), claims.getAndIncrement());
     Holder holder =
-        new Holder(
-            host, ThisProcess.PID, thread, engine.options().application(), lock.note());
+        new Holder(host, ThisProcess.PID, thread, engine.options().application(), lock.note());
     Claim claim =
         new Claim(
             key.name(),

@@ -22,7 +22,7 @@ class MemoryStoreTest {
   private static Claim claim(String lock, int number) {
     return new Claim(
         lock,
-        new ClaimId(7, number),
+        new ClaimId("client", number),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(10),
         Duration.ofSeconds(1),

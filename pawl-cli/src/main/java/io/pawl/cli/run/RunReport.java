@@ -84,7 +84,10 @@ final class RunReport {
   }
 
   void stillRuns(Lease lease) {
-    say("stillRuns", lease, "some processes of the command cannot be killed; the lock is kept until they end (see ps)");
+    say(
+        "stillRuns",
+        lease,
+        "some processes of the command cannot be killed; the lock is kept until they end (see ps)");
   }
 
   private void say(String event, Lease lease, String what) {
