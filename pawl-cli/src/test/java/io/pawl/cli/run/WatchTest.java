@@ -13,7 +13,6 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -73,10 +72,10 @@ class WatchTest {
 
   /** As where a child runs as another user: who asks for its end is refused. */
   private static final class Unkillable extends ProcessTree {
-    private final CountDownLatch mayEnd;
-    private final CountDownLatch refused = new CountDownLatch(1);
+    private final CompletableFuture<Void> mayEnd;
+    private final CompletableFuture<Void> refused = new CompletableFuture<>();
 
-    Unkillable(Process root, CountDownLatch mayEnd) {
+    Unkillable(Process root, CompletableFuture<Void> mayEnd) {
       super(root, "no-mark");
       this.mayEnd = mayEnd;
     }
@@ -84,13 +83,13 @@ class WatchTest {
     @Override
     boolean kill() {
       super.kill();
-      refused.countDown();
-      return mayEnd.getCount() == 0;
+      refused.complete(null);
+      return mayEnd.isDone();
     }
 
     @Override
     boolean killAfter(long millis) {
-      Uninterruptibly.await(mayEnd);
+      Uninterruptibly.join(mayEnd);
       return true;
     }
   }
@@ -99,7 +98,7 @@ class WatchTest {
   void theLockIsKeptWhileAProcessOfTheCommandCannotBeKilled() throws Exception {
     List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
     Process child = new ProcessBuilder(command).start();
-    CountDownLatch mayEnd = new CountDownLatch(1);
+    CompletableFuture<Void> mayEnd = new CompletableFuture<>();
     Unkillable tree = new Unkillable(child, mayEnd);
     Output quiet =
         new Output(
@@ -113,18 +112,18 @@ class WatchTest {
       CompletableFuture<Watch.Verdict> end =
           CompletableFuture.supplyAsync(
               () -> {
-                Uninterruptibly.await(tree.refused);
+                Uninterruptibly.join(tree.refused);
                 return watch.end(143);
               });
-      assertThat(tree.refused.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(tree.refused).succeedsWithin(Duration.ofSeconds(20));
 
       assertThat(end).isNotDone();
       assertThat(lease.isValid()).isTrue();
 
-      mayEnd.countDown();
+      mayEnd.complete(null);
       assertThat(end).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(Watch.Verdict.TOO_LONG);
     } finally {
-      mayEnd.countDown();
+      mayEnd.complete(null);
       child.destroyForcibly();
     }
   }
