@@ -83,12 +83,12 @@ class WatchTest {
     @Override
     boolean kill() {
       super.kill();
-      refused.complete(null);
       return mayEnd.isDone();
     }
 
     @Override
     boolean killAfter(long millis) {
+      refused.complete(null);
       Uninterruptibly.join(mayEnd);
       return true;
     }
