@@ -5,4 +5,5 @@ module io.pawl.servers {
   requires static transitive org.jspecify;
 
   exports io.pawl.servers;
+  exports io.pawl.servers.fault;
 }

@@ -125,6 +125,11 @@ public final class FaultProxy implements AutoCloseable {
     return faults.droppedReplies();
   }
 
+  /** Returns how many chunks of bytes have come from clients so far, delivered or not. */
+  public int requests() {
+    return faults.requests();
+  }
+
   /**
    * Returns how many round trips clients have begun: how often one sent something that had had an
    * answer to what it sent before. Not counted where the proxy understands RESP.

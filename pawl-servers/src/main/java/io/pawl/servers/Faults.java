@@ -28,6 +28,7 @@ final class Faults {
   private Set<String> requestsToDrop = Set.of();
   private int droppedReplies;
   private final AtomicInteger trips = new AtomicInteger();
+  private final AtomicInteger requests = new AtomicInteger();
   private int droppedPushes;
 
   /** What holds for one direction; 0 bytes per second are as many as there are. */
@@ -120,6 +121,14 @@ final class Faults {
 
   boolean isBlackHole(Direction direction) {
     return read(() -> flow(direction).blackHole);
+  }
+
+  void noteRequest() {
+    requests.incrementAndGet();
+  }
+
+  int requests() {
+    return requests.get();
   }
 
   void noteTrip() {

@@ -94,6 +94,26 @@ public final class MySqlServer extends ServerProcess {
     return version.number().startsWith("10.") ? url + "?sslMode=disable" : url;
   }
 
+  /** As {@link #jdbcUrl}, as seen at {@code port}, with user and password, and without TLS. */
+  public String plainUrl(int port) {
+    String off = flavour == Flavour.MYSQL ? "DISABLED" : "disable";
+    return "jdbc:"
+        + flavour.program()
+        + "://"
+        + host()
+        + ":"
+        + port
+        + "/"
+        + DATABASE
+        + "?user="
+        + USER
+        + "&password="
+        + PASSWORD
+        + "&sslMode="
+        + off
+        + "&allowPublicKeyRetrieval=true";
+  }
+
   @Override
   List<String> command() {
     List<String> command = common();

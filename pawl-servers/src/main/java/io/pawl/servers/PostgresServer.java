@@ -50,6 +50,12 @@ public final class PostgresServer extends ServerProcess {
     return "jdbc:postgresql://" + host() + ":" + port() + "/" + DATABASE;
   }
 
+  /** As {@link #jdbcUrl}, as seen at {@code port}, with user and password, and without TLS. */
+  public String plainUrl(int port) {
+    String place = "jdbc:postgresql://" + host() + ":" + port + "/" + DATABASE;
+    return place + "?user=" + USER + "&password=" + PASSWORD + "&sslmode=disable";
+  }
+
   @Override
   List<String> command() {
     List<String> command = notAsRoot(program);

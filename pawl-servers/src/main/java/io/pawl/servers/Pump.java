@@ -111,6 +111,7 @@ final class Pump {
     if (direction == Direction.TO_CLIENT) {
       return conversation.answer(buffer, n);
     }
+    faults.noteRequest();
     conversation.request(buffer, n);
     return new Answer(Arrays.copyOf(buffer, n), null);
   }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis or Valkey server: {@code RedisServer.setup().password("secret").start()}. */
@@ -42,7 +41,7 @@ public final class RedisServer extends ServerProcess {
       this.sentinel = setup.sentinel;
       this.password = setup.password;
       this.certificates = setup.tls ? setup.certificates(folder()) : null;
-      this.clockLibrary = setup.movableClock ? clockLibrary() : null;
+      this.clockLibrary = setup.movableClock ? ClockLibrary.path() : null;
       Files.writeString(clockFile(), "+0");
       Files.write(configFile(), config(setup));
     } catch (IOException e) {
@@ -51,16 +50,6 @@ public final class RedisServer extends ServerProcess {
     } catch (RuntimeException e) {
       close();
       throw e;
-    }
-  }
-
-  private static Path clockLibrary() throws IOException {
-    Path libraries = ServerProgram.of("faketime").resolveSibling("../lib").normalize();
-    try (Stream<Path> files = Files.walk(libraries, 3)) {
-      return files
-          .filter(file -> file.endsWith("faketime/libfaketimeMT.so.1"))
-          .findFirst()
-          .orElseThrow(() -> new ServerException("no libfaketimeMT.so.1 below " + libraries));
     }
   }
 

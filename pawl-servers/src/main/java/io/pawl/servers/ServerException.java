@@ -4,11 +4,11 @@ package io.pawl.servers;
 public final class ServerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  ServerException(String message) {
+  public ServerException(String message) {
     super(message);
   }
 
-  ServerException(String message, Throwable cause) {
+  public ServerException(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -23,6 +24,12 @@ public abstract class ServerProcess implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
   private static final int TAIL_LINES = 25;
   private static final int STOP_SECONDS = 20;
+
+  /** A new database is 200 MB, written to a disk that other servers force at the same time. */
+  private static final int PREPARE_SECONDS = 240;
+
+  /** Linux counts processor time in hundredths of a second for all programs. */
+  private static final long NANOS_PER_TICK = 10_000_000;
 
   static final Path NO_INPUT = Path.of("/dev/null");
 
@@ -72,6 +79,37 @@ public abstract class ServerProcess implements AutoCloseable {
     return running().pid();
   }
 
+  /**
+   * Returns the processor time of the server and its child processes, ended ones too, in steps of
+   * 10 ms; empty where the system has no proc(5).
+   */
+  public OptionalLong cpuNanos() {
+    long ticks = 0;
+    for (ProcessHandle one : tree().toList()) {
+      OptionalLong used = cpuTicks(one);
+      if (used.isEmpty()) {
+        return used;
+      }
+      ticks += used.getAsLong();
+    }
+    return OptionalLong.of(ticks * NANOS_PER_TICK);
+  }
+
+  /** Of a process and the children that it has waited for; none of one that has just ended. */
+  private static OptionalLong cpuTicks(ProcessHandle handle) {
+    try {
+      String stat = Files.readString(proc(handle).resolve("stat"));
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      long ticks = 0;
+      for (int field = 11; field <= 14; field++) { // utime, stime, cutime, cstime
+        ticks += Long.parseLong(fields[field]);
+      }
+      return OptionalLong.of(ticks);
+    } catch (IOException e) {
+      return handle.isAlive() ? OptionalLong.empty() : OptionalLong.of(0);
+    }
+  }
+
   /** Returns the server's own folder, which {@link #close()} removes. */
   public Path folder() {
     return folder;
@@ -88,15 +126,29 @@ public abstract class ServerProcess implements AutoCloseable {
 
   /** Freezes the server (SIGSTOP): connections stay open and get no answer. */
   public void pause() {
-    ProcessHandle root = running().toHandle();
-    signal("STOP", List.of(root));
-    signal("STOP", root.descendants().toList()); // a frozen parent starts no more
-    Await.until(() -> tree().noneMatch(ServerProcess::isRunning), () -> this + " was not paused");
+    freeze(running().toHandle(), toString());
   }
 
   /** Lets a paused server go on (SIGCONT). */
   public void resume() {
-    signal("CONT", tree().toList());
+    thaw(running().toHandle(), toString());
+  }
+
+  /**
+   * Freezes any process with its children (SIGSTOP); returns once they stand still.
+   *
+   * @param title by which complaints name it
+   */
+  public static void freeze(ProcessHandle root, String title) {
+    signal("STOP", List.of(root), title);
+    signal("STOP", root.descendants().toList(), title); // a frozen parent starts no more
+    Await.until(
+        () -> tree(root).noneMatch(ServerProcess::isRunning), () -> title + " was not paused");
+  }
+
+  /** Lets a frozen process go on with its children (SIGCONT). */
+  public static void thaw(ProcessHandle root, String title) {
+    signal("CONT", tree(root).toList(), title);
   }
 
   /** Ends the server as a crash does (SIGKILL); its data stays for {@link #restart()}. */
@@ -117,7 +169,7 @@ public abstract class ServerProcess implements AutoCloseable {
     if (isAlive()) {
       Process stopping = running();
       resume();
-      signal(stopSignal(), List.of(stopping.toHandle()));
+      signal(stopSignal(), List.of(stopping.toHandle()), toString());
       try {
         if (!stopping.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
           log.warn("{} did not stop in {} s and is killed", this, STOP_SECONDS);
@@ -174,7 +226,7 @@ public abstract class ServerProcess implements AutoCloseable {
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
               .start();
-      if (!preparing.waitFor(Await.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+      if (!preparing.waitFor(PREPARE_SECONDS, TimeUnit.SECONDS)) {
         preparing.destroyForcibly();
         throw new ServerException(this + " was not prepared in time" + tail());
       }
@@ -208,11 +260,14 @@ public abstract class ServerProcess implements AutoCloseable {
   }
 
   private Stream<ProcessHandle> tree() {
-    ProcessHandle root = running().toHandle();
+    return tree(running().toHandle());
+  }
+
+  private static Stream<ProcessHandle> tree(ProcessHandle root) {
     return Stream.concat(Stream.of(root), root.descendants());
   }
 
-  private void signal(String signal, List<ProcessHandle> targets) {
+  private static void signal(String signal, List<ProcessHandle> targets, String title) {
     String pids =
         targets.stream()
             .map(target -> Long.toString(target.pid()))
@@ -224,10 +279,10 @@ public abstract class ServerProcess implements AutoCloseable {
       // The shell's own kill: the program of that name is not everywhere.
       new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pids).start().waitFor();
     } catch (IOException e) {
-      throw new ServerException("cannot send SIG" + signal + " to " + this, e);
+      throw new ServerException("cannot send SIG" + signal + " to " + title, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ServerException("interrupted while sending SIG" + signal + " to " + this, e);
+      throw new ServerException("interrupted while sending SIG" + signal + " to " + title, e);
     }
   }
 

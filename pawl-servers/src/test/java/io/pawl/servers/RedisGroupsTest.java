@@ -3,6 +3,7 @@ package io.pawl.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.servers.RedisCluster.SlotMove;
 import io.pawl.servers.RedisServer.Flavour;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
