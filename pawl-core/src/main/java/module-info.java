@@ -16,7 +16,9 @@ module io.pawl {
       io.pawl.etcd,
       io.pawl.quorum,
       io.pawl.redis,
+      io.pawl.redisson,
       io.pawl.shedlock,
+      io.pawl.spring.integration,
       io.pawl.sql,
       io.pawl.tck;
 

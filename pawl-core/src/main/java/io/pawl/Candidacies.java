@@ -1,8 +1,8 @@
 package io.pawl;
 
 import io.pawl.engine.Lifecycle;
-import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The candidacies of one client, which end before it does. */
@@ -39,11 +39,12 @@ final class Candidacies {
     standing.forEach(Candidacy::stop);
   }
 
-  /** Waits until all have ended, for at most {@code nanos} altogether. */
-  void awaitEnd(long nanos) {
-    long giveUpAt = System.nanoTime() + nanos;
-    for (Candidacy candidacy : List.copyOf(standing)) {
-      candidacy.awaitEnd(giveUpAt - System.nanoTime());
-    }
+  /** Completes when all have ended, but for the one whose body asks. */
+  CompletableFuture<Void> ended() {
+    return CompletableFuture.allOf(
+        standing.stream()
+            .filter(candidacy -> !candidacy.isHere())
+            .map(Candidacy::ended)
+            .toArray(CompletableFuture[]::new));
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Interruptible;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
@@ -9,7 +10,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ public final class Candidacy implements AutoCloseable {
 
   private static final long FIRST_PAUSE_MILLIS = 1_000;
   private static final long LAST_PAUSE_MILLIS = 30_000;
-  private static final long CLOSE_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
   private static final Logger log = LoggerFactory.getLogger(Candidacy.class);
 
@@ -97,19 +97,34 @@ public final class Candidacy implements AutoCloseable {
    */
   @Override
   public void close() {
+    close(CLOSE_PATIENCE);
+  }
+
+  /**
+   * As {@link #close()}, which waits for at most {@code longest}: 0 or more.
+   *
+   * @throws IllegalArgumentException for a negative time
+   */
+  public void close(Duration longest) {
+    long nanos = Durations.waitNanos(longest);
     stop();
-    if (!awaitEnd(CLOSE_PATIENCE_NANOS) && Thread.currentThread() != thread) {
+    if (!isHere() && !Uninterruptibly.await(ended, nanos)) {
       log.warn("the leader of '{}' goes on though it was interrupted", lock.name());
     }
   }
 
+  /**
+   * As {@link #close()}, without waiting; the future completes when the body has ended and the
+   * leadership was given back.
+   */
+  public CompletableFuture<Void> closeAsync() {
+    stop();
+    return engine.forUser(ended);
+  }
+
   /** Waits until this candidacy has ended. */
   public void awaitEnd() throws InterruptedException {
-    try {
-      ended.get();
-    } catch (ExecutionException e) {
-      throw new AssertionError("nobody fails it", e);
-    }
+    Uninterruptibly.end(ended).await();
   }
 
   void stop() {
@@ -127,9 +142,14 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  /** Whether it has ended after so long; at once where the body itself asks. */
-  boolean awaitEnd(long nanos) {
-    return Thread.currentThread() != thread && Uninterruptibly.await(ended, nanos);
+  /** Whether its body is asking. */
+  boolean isHere() {
+    return Thread.currentThread() == thread;
+  }
+
+  /** Completes when its body has ended and the leadership was given back. */
+  CompletableFuture<Void> ended() {
+    return ended;
   }
 
   private boolean stands() {
@@ -177,6 +197,7 @@ public final class Candidacy implements AutoCloseable {
   private boolean leadOnce() throws Exception {
     Interruptible work = new Interruptible(engine.time());
     boolean interrupted = false;
+    boolean returned = false;
     bodyFailed = false;
     try (Lease lease = lock.acquire()) {
       if (!begin(lease, work)) {
@@ -184,11 +205,12 @@ public final class Candidacy implements AutoCloseable {
       }
       try {
         lead(lease, work);
+        returned = true;
       } finally {
         interrupted = end(work);
       }
     } catch (InterruptedException | LeaseLostException e) {
-      if (!interrupted) {
+      if (!interrupted && !returned) {
         throw e;
       }
       log.info("no longer the leader of '{}': {}", lock.name(), e.toString());
@@ -197,6 +219,10 @@ public final class Candidacy implements AutoCloseable {
   }
 
   private void lead(Lease lease, Interruptible work) throws Exception {
+    if (!lease.loan().isTrusted()) { // this thread may have stood still since the grant
+      work.interrupt();
+      throw lease.loan().lostException();
+    }
     lease.loan().loss().hook(() -> lost(lease, work));
     Watch watch = new Watch(lease, work);
     bodyFailed = true;
@@ -209,6 +235,10 @@ public final class Candidacy implements AutoCloseable {
   }
 
   private void lost(Lease lease, Interruptible work) {
+    Leadership now = leadership;
+    if (now == null || now.work != work) {
+      return; // the body has ended
+    }
     work.interrupt();
     log.warn(
         "the leader of '{}' still runs though its lease is lost: another may lead now,"

@@ -50,6 +50,20 @@ public final class DistributedLock {
     this.threads = threads;
   }
 
+  /** For what does not keep a hold after a release. */
+  static void refuseSticky(LockOptions options, String what, String name) {
+    if (!options.sticky().isZero()) {
+      throw new IllegalArgumentException(
+          "sticky: "
+              + options.sticky()
+              + " is for locks alone; leave it out for the "
+              + what
+              + " '"
+              + name
+              + "'");
+    }
+  }
+
   /** Returns the lock's name. */
   public String name() {
     return requests.key().name();

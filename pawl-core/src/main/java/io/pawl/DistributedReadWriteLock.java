@@ -33,6 +33,7 @@ public final class DistributedReadWriteLock {
 
   DistributedReadWriteLock(
       Engine engine, String name, LockOptions options, ReentrantHolds threads) {
+    DistributedLock.refuseSticky(options, "read-write lock", name);
     this.readLock = new DistributedLock(engine, name, options, Mode.SHARED, threads);
     this.writeLock = new DistributedLock(engine, name, options, Mode.EXCLUSIVE, threads);
   }

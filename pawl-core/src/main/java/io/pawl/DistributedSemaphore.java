@@ -41,6 +41,7 @@ public final class DistributedSemaphore {
   private final LockOptions options;
 
   DistributedSemaphore(Engine engine, String name, int capacity, LockOptions options) {
+    DistributedLock.refuseSticky(options, "semaphore", name);
     this.engine = engine;
     this.name = name;
     this.capacity = Kind.semaphore(capacity).capacity();

@@ -106,6 +106,18 @@ public final class JavaLock implements Lock {
   }
 
   /**
+   * Extends the current thread's lease, as {@link Lease#extend} says. One round trip.
+   *
+   * @throws IllegalArgumentException for zero or a negative length
+   * @throws IllegalMonitorStateException when the current thread does not hold the lock
+   * @throws LeaseLostException when its lease was lost
+   * @throws StoreException when the store failed for longer than the client's patience
+   */
+  public void extend(Duration length) {
+    inside().lease.extend(length);
+  }
+
+  /**
    * Calls {@code callback} once when the current thread's lease is lost, as {@link Lease#onLost}
    * says; never after its last unlock in time.
    *

@@ -181,7 +181,8 @@ public final class Lease implements AutoCloseable {
    * of this client takes over. Idempotent: a second call waits for the same confirmation. If the
    * store cannot be reached, Pawl goes on trying in the background until the claim has run out
    * there; this method waits no longer than the client's patience, or, where the store blocks its
-   * caller (JDBC), than the driver takes for one answer, whichever is longer.
+   * caller (JDBC, etcd), than the client takes for one answer, whichever is longer. With {@link
+   * LockOptions#releaseInBackground} it does not wait for the store.
    *
    * @throws LeaseLostException when the lease was lost before; thrown by the first call only, and
    *     never to an {@link #onLost} callback
@@ -189,6 +190,12 @@ public final class Lease implements AutoCloseable {
   @Override
   public void close() {
     Engine engine = loan.engine();
+    if (loan.isGivenBackLate()) {
+      if (loan.end()) {
+        loan.giveBackLate(engine.observer());
+      }
+      return;
+    }
     long since = engine.time().nanos();
     CompletableFuture<Void> confirmed =
         loan.end() ? loan.giveBack(true, engine.observer()) : loan.ended();

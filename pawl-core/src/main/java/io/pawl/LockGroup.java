@@ -2,6 +2,7 @@ package io.pawl;
 
 import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.engine.Asker;
 import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
@@ -55,6 +56,7 @@ public final class LockGroup {
   LockGroup(Engine engine, @Nullable Collection<@Nullable String> names, LockOptions options) {
     this.engine = engine;
     this.names = inOrder(names);
+    DistributedLock.refuseSticky(options, "group of locks", this.names.toString());
     this.options = options;
   }
 
@@ -143,7 +145,7 @@ public final class LockGroup {
       Uninterruptibly.end(acquisition.outcome()).await();
       return acquisition.outcome().get().map(GroupLease::of);
     } catch (InterruptedException e) {
-      Uninterruptibly.await(acquisition.abandon(), engine.graceNanos());
+      acquisition.abandonAndWait();
       Thread.interrupted(); // told by the exception
       throw e;
     } catch (ExecutionException e) {
@@ -203,12 +205,12 @@ public final class LockGroup {
 
   private GroupAcquisition start(Duration wait, boolean mayBlock) {
     long waitNanos = Durations.waitNanos(wait);
-    String thread = Thread.currentThread().getName();
+    Asker asker = Asker.here(engine, names.get(0));
     List<Requests> locks =
         names.stream()
             .map(name -> new Requests(engine, new QueueKey(name, options, Mode.EXCLUSIVE)))
             .toList();
-    GroupAcquisition acquisition = new GroupAcquisition(engine, locks, thread, waitNanos);
+    GroupAcquisition acquisition = new GroupAcquisition(engine, locks, asker, waitNanos);
     acquisition.start(mayBlock);
     return acquisition;
   }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
@@ -57,34 +58,38 @@ public final class Pawl implements AutoCloseable {
     int number = clients.incrementAndGet();
     this.store = store;
     this.ownsStore = ownsStore;
+    this.grace = options.shutdownGrace();
     this.time = new SystemTime("pawl-" + number + "-timer");
     this.workers = Workers.pools("pawl-" + number, options.executor(), time);
-    this.grace = options.shutdownGrace();
-    Random random = new Random(ids.nextLong());
-    this.engine = new Engine(store, options, time, workers, random, clientId());
-    this.counters = new Counters(engine);
-    this.inspection = new Inspection(engine);
-    this.maintenance = new Maintenance(engine, counters);
-    this.retainer =
-        new Retainer(
-            engine,
-            options.retention(),
-            maintenance,
-            "pawl-" + number + "-retention",
-            Retainer.Pace.USUAL);
-    this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
-    if (options.releaseAtShutdown()) {
-      addHook();
+    try {
+      Random random = new Random(ids.nextLong());
+      this.engine = new Engine(store, options, time, workers, random, clientId());
+      this.counters = new Counters(engine);
+      this.inspection = new Inspection(engine);
+      this.maintenance = new Maintenance(engine, counters);
+      this.retainer =
+          new Retainer(
+              engine,
+              options.retention(),
+              maintenance,
+              "pawl-" + number + "-retention",
+              Retainer.Pace.USUAL);
+      this.hook = DaemonThreads.named("pawl-" + number + "-shutdown", () -> endAll(grace));
+      if (options.releaseAtShutdown()) {
+        addHook();
+      }
+      retainer.start();
+    } catch (RuntimeException | Error e) {
+      time.close();
+      workers.shutdown();
+      throw e;
     }
-    retainer.start();
   }
 
   private void addHook() {
     try {
       Runtime.getRuntime().addShutdownHook(hook);
     } catch (IllegalStateException e) {
-      time.close();
-      workers.shutdown();
       throw new IllegalStateException("the JVM is shutting down: no client can be opened", e);
     }
   }
@@ -310,16 +315,46 @@ public final class Pawl implements AutoCloseable {
    * numbers that only grow. No round trip.
    *
    * <p>{@code bells.missed} counts the waits that ended because the client asked before it heard a
-   * bell: each may have lasted 2 s too long. {@code counters.refused} counts the changes of
-   * counters that were refused, baskets as one. What else there is depends on the store: on SQL
-   * {@code locks.batches} and {@code locks.requests}, {@code locks.repeated} transactions, requests
-   * {@code locks.putOff} for a row that others had locked, and the same for {@code counters}.
-   * Behind a gate the names begin with {@code truth.}
+   * bell: each may have lasted 2 s too long. {@code renewals.late} counts the renewals of leases
+   * that were answered when more than two thirds of the lease had passed. {@code counters.refused}
+   * counts the changes of counters that were refused, baskets as one. What else there is depends on
+   * the store: on SQL {@code locks.batches} and {@code locks.requests}, {@code locks.repeated}
+   * transactions, requests {@code locks.putOff} for a row that others had locked, and the same for
+   * {@code counters}. Behind a gate the names begin with {@code truth.}
    */
   public SortedMap<String, Long> figures() {
     SortedMap<String, Long> figures = engine.figures();
     figures.put("counters.refused", counters.refused());
     return figures;
+  }
+
+  /**
+   * How long ago a lease was renewed.
+   *
+   * @param lock the name of its lock
+   * @param age since the last renewal that the store has answered was sent, or since the request
+   * @param lease its length: a lease is renewed every third of it, and lost when it has passed
+   */
+  public record Renewal(String lock, Duration age, Duration lease) {
+
+    /** Returns the part of the lease that has passed since: 0 to 1, above 1/3 where it is late. */
+    public double share() {
+      return (double) age.toNanos() / lease.toNanos();
+    }
+  }
+
+  /**
+   * Returns of all leases that this client holds and renews the one of which the largest part has
+   * passed since its renewal; empty where there is none. No round trip; it looks at each lease.
+   */
+  public Optional<Renewal> oldestRenewal() {
+    return Optional.ofNullable(engine.oldestRenewal())
+        .map(
+            oldest ->
+                new Renewal(
+                    oldest.claim().lock(),
+                    Duration.ofNanos(oldest.nanos()),
+                    oldest.claim().lease()));
   }
 
   Retainer retainer() {
@@ -330,6 +365,11 @@ public final class Pawl implements AutoCloseable {
   @Override
   public void close() {
     close(grace);
+  }
+
+  /** Returns whether the client refuses new requests, since it was or is being closed. */
+  public boolean isClosed() {
+    return engine.lifecycle().isClosed();
   }
 
   /**
@@ -370,8 +410,7 @@ public final class Pawl implements AutoCloseable {
     retainer.stop();
     candidacies.stop();
     engine.lifecycle().beginClosing();
-    candidacies.awaitEnd(over - System.nanoTime());
-    engine.lifecycle().endClosing(over - System.nanoTime());
+    engine.lifecycle().endClosing(over - System.nanoTime(), candidacies.ended());
   }
 
   private void removeHook() {

@@ -83,7 +83,11 @@ public final class ScheduledJob {
         };
     BodyRun run = new BodyRun(engine, OnLoss.INTERRUPT);
     Optional<Lease> lease = new DistributedLock(engine, name, options).tryAcquire();
-    return lease.isPresent() && run.call(lease.get(), call, maxRun);
+    if (lease.isEmpty()) {
+      engine.observer().skipped(name);
+      return false;
+    }
+    return run.call(lease.get(), call, maxRun);
   }
 
   /**

@@ -304,6 +304,45 @@ class AcquisitionTest {
   }
 
   @Test
+  void aRenewalThatIsAnsweredAfterMoreThanTwoThirdsOfTheLeaseIsCountedAsLate() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    pass(LEASE.dividedBy(3));
+    store.renewals.get(0).answerAll(held(7));
+    pass(Duration.ZERO);
+    assertThat(engine.figures()).containsEntry("renewals.late", 0L);
+
+    pass(LEASE.multipliedBy(8).dividedBy(10));
+    store.renewals.get(1).answerAll(held(7));
+    pass(Duration.ZERO);
+
+    assertThat(engine.figures()).containsEntry("renewals.late", 1L);
+    assertThat(lease.isValid()).isTrue();
+  }
+
+  @Test
+  void theOldestRenewalIsThatOfWhichTheLargestPartOfItsLeaseHasPassed() {
+    assertThat(engine.oldestRenewal()).isNull();
+    DistributedLock other =
+        new DistributedLock(engine, "other", LockOptions.defaults().lease(LEASE.multipliedBy(10)));
+    DistributedLock ending =
+        new DistributedLock(engine, "ending", LockOptions.defaults().lease(LEASE).renewal(false));
+    Lease slow = granted(other.tryAcquireAsync(LONG), held(7));
+    Lease unrenewed = granted(1, ending.tryAcquireAsync(LONG), held(7));
+    pass(LEASE.dividedBy(10));
+    Lease quick = granted(2, lock.tryAcquireAsync(LONG), held(7));
+    pass(LEASE.dividedBy(10));
+
+    Engine.RenewalAge oldest = engine.oldestRenewal();
+    assertThat(oldest.claim().lock()).isEqualTo("lock");
+    assertThat(oldest.nanos()).isEqualTo(LEASE.dividedBy(10).toNanos());
+    quick.closeAsync();
+    assertThat(engine.oldestRenewal().claim().lock()).isEqualTo("other");
+    slow.closeAsync();
+    assertThat(engine.oldestRenewal()).isNull();
+    unrenewed.closeAsync();
+  }
+
+  @Test
   void aBellThatRingsDuringARenewalIsLookedAfterAtOnce() {
     var future = lock.tryAcquireAsync(LONG);
     store.attempt(0).answer().completeExceptionally(unavailable());
@@ -467,7 +506,11 @@ class AcquisitionTest {
   }
 
   private Lease granted(CompletableFuture<Optional<Lease>> future, Standing standing) {
-    store.attempt(0).answer().complete(standing);
+    return granted(0, future, standing);
+  }
+
+  private Lease granted(int attempt, CompletableFuture<Optional<Lease>> future, Standing standing) {
+    store.attempt(attempt).answer().complete(standing);
     pass(Duration.ZERO);
     return future.join().orElseThrow();
   }

@@ -26,6 +26,13 @@ class CommonPoolTest {
 
   enum Wait {
     STORE(pawl -> Uninterruptibly.await(new CompletableFuture<>(), SHORT.toNanos())),
+    CANDIDACY(
+        pawl -> {
+          try (Candidacy candidacy = pawl.election("e").stand("c", lease -> end(SHORT))) {
+            candidacy.awaitEnd();
+            return candidacy;
+          }
+        }),
     GROUP(pawl -> pawl.lockAll("a", "b").tryAcquire(SHORT)),
     LOCK(pawl -> pawl.lock("a").tryAcquire(SHORT));
 
@@ -37,6 +44,10 @@ class CommonPoolTest {
 
     Wait(Action action) {
       this.action = action;
+    }
+
+    private static void end(Duration after) {
+      Uninterruptibly.await(new CompletableFuture<>(), after.toNanos());
     }
   }
 

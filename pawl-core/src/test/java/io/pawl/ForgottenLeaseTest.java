@@ -21,6 +21,9 @@ class ForgottenLeaseTest {
 
   private static final LockOptions SHORT = LockOptions.defaults().lease(Duration.ofMillis(300));
 
+  /** Long enough for a machine that collects garbage all the time. */
+  private static final LockOptions STEADY = LockOptions.defaults().lease(Duration.ofMinutes(1));
+
   private final MemoryStore store = new MemoryStore();
   private final CountDownLatch lost = new CountDownLatch(1);
   private final Set<String> lostNames = ConcurrentHashMap.newKeySet();
@@ -62,12 +65,13 @@ class ForgottenLeaseTest {
 
   @Test
   void aLeaseWithACallbackIsNotForgotten() throws Exception {
-    pawl.lock("watched", SHORT).acquire().onLost(() -> {});
-    Lease kept = pawl.lock("kept", SHORT).acquire();
+    pawl.lock("watched", STEADY).acquire().onLost(() -> {});
+    Lease kept = pawl.lock("kept", STEADY).acquire();
     acquireAndForget();
 
     assertThat(lostBySomeCollection()).isTrue();
 
+    assertThat(lostNames).containsExactly("forgotten");
     assertThat(other.lock("watched").tryAcquire()).isEmpty();
     assertThat(other.lock("kept").tryAcquire()).isEmpty();
     kept.close();
@@ -75,7 +79,7 @@ class ForgottenLeaseTest {
 
   @Test
   void aGroupWithACallbackIsNotForgotten() throws Exception {
-    pawl.lockAll(List.of("one", "two"), SHORT).acquire().onLost(() -> {});
+    pawl.lockAll(List.of("one", "two"), STEADY).acquire().onLost(() -> {});
     acquireAndForget();
 
     assertThat(lostBySomeCollection()).isTrue();
@@ -96,7 +100,7 @@ class ForgottenLeaseTest {
   @Test
   void theLeaseOfARunningBodyIsNotForgotten() throws Exception {
     assertThat(
-            pawl.lock("body", SHORT)
+            pawl.lock("body", STEADY)
                 .call(
                     Duration.ZERO,
                     lease -> {
@@ -104,5 +108,6 @@ class ForgottenLeaseTest {
                       return lostBySomeCollection();
                     }))
         .contains(true);
+    assertThat(lostNames).containsExactly("forgotten");
   }
 }

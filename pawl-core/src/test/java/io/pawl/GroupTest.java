@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Workers;
+import io.pawl.engine.Asker;
 import io.pawl.engine.Engine;
 import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.GroupLoan;
@@ -73,7 +74,7 @@ class GroupTest {
             .map(name -> new QueueKey(name, OPTIONS, Mode.EXCLUSIVE))
             .map(key -> new Requests(client.engine(), key))
             .toList();
-    return new GroupAcquisition(client.engine(), locks, "thread", wait.toNanos());
+    return new GroupAcquisition(client.engine(), locks, new Asker("thread", ""), wait.toNanos());
   }
 
   private GroupLease granted(String... names) {
@@ -94,6 +95,22 @@ class GroupTest {
     store.attempt(2).answer().complete(WAITING);
     client.pass(Duration.ZERO);
     return group;
+  }
+
+  /** It ends on the timer, on which nothing is renewed and no loss is told while it does I/O. */
+  @Test
+  void aGroupWhoseTimeIsOverDoesNotLendItsThreadToTheStore() {
+    GroupAcquisition group = start(Duration.ofSeconds(2), "a", "b");
+    store.attempt(0).answer().complete(held(1));
+    store.attempt(1).answer().complete(Standing.GONE);
+    client.pass(Duration.ZERO);
+    store.attempt(2).answer().complete(WAITING);
+
+    client.pass(Duration.ofSeconds(3));
+
+    assertThat(group.outcome().join()).isEmpty();
+    assertThat(withdrawn()).contains("a", "b");
+    assertThat(store.offers).isZero();
   }
 
   /** What it was granted it has not looked at yet. */

@@ -136,7 +136,7 @@ public class KindsLincheckTest {
         .actorsBefore(0)
         .actorsAfter(0)
         .iterations(3)
-        .invocationsPerIteration(80)
+        .invocationsPerIteration(50)
         .minimizeFailedScenario(false)
         .invocationTimeout$lincheck(TIMEOUT_MILLIS)
         .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())

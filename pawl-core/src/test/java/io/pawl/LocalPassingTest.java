@@ -22,6 +22,7 @@ class LocalPassingTest {
   private static final int ARRIVALS = 50_000;
   private static final LockOptions PASSING = LockOptions.defaults();
   private static final LockOptions SHORT_RUNS = PASSING.localPassing(3, Duration.ofMillis(1));
+  private static final LockOptions STICKY = PASSING.sticky(Duration.ofMillis(2));
   private static final LockOptions STRICT = PASSING.strictOrder();
 
   private final MemoryStore store = new MemoryStore();
@@ -31,7 +32,10 @@ class LocalPassingTest {
 
   static Stream<Arguments> crowds() {
     return Stream.of(
-        Arguments.of(PASSING, 500), Arguments.of(SHORT_RUNS, 100), Arguments.of(STRICT, 50));
+        Arguments.of(PASSING, 500),
+        Arguments.of(SHORT_RUNS, 100),
+        Arguments.of(STICKY, 500),
+        Arguments.of(STRICT, 50));
   }
 
   @ParameterizedTest
@@ -54,7 +58,7 @@ class LocalPassingTest {
   }
 
   static Stream<LockOptions> ways() {
-    return Stream.of(PASSING, SHORT_RUNS, STRICT);
+    return Stream.of(PASSING, SHORT_RUNS, STICKY, STRICT);
   }
 
   @ParameterizedTest
@@ -66,7 +70,7 @@ class LocalPassingTest {
   @ParameterizedTest
   @MethodSource("ways")
   void aReleaseThatRacesAnArrivalInAnotherClientLeavesNobodyAsleep(LockOptions options) {
-    race(first, second, options, ARRIVALS / 3);
+    race(first, second, options, options.equals(STICKY) ? 500 : ARRIVALS / 3);
   }
 
   /**

@@ -5,6 +5,8 @@ import static io.pawl.ScriptedStore.held;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.engine.Asker;
+import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.LocalQueue;
 import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
@@ -73,6 +75,55 @@ class LocalQueueTest {
     assertThat(called.join().orElseThrow().token()).isEqualTo(30);
     assertThat(behind).as("called in its place").isDone();
     assertThat(behind.join().orElseThrow().token()).isEqualTo(11);
+  }
+
+  /** Who was called to the free one is handed the other, whose slice is over. */
+  @Test
+  void aPermitThatLiesFreeIsForTheNextWhenWhoWasCalledToItIsHandedAnother() {
+    QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> first = ask(two, LONG);
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(Duration.ofNanos(LocalQueue.SLICE_NANOS));
+    CompletableFuture<Optional<Lease>> second = ask(two, LONG);
+    store.attempt(1).answer().complete(new Standing.Held(30, 40));
+    client.pass(Duration.ZERO);
+    CompletableFuture<Optional<Lease>> called = ask(two, LONG);
+    CompletableFuture<Optional<Lease>> behind = ask(two, LONG);
+
+    second.join().orElseThrow().close();
+    first.join().orElseThrow().close();
+    client.pass(Duration.ZERO);
+
+    assertThat(called.join().orElseThrow().token()).as("handed over").isEqualTo(11);
+    assertThat(behind).as("called to what lies free").isDone();
+    assertThat(behind.join().orElseThrow().token()).isEqualTo(31);
+  }
+
+  /** It asks each lock without a wait first, and meets a request that has trouble already. */
+  @Test
+  void aGroupThatWaitsDoesNotFailForTheTroubleOfARequestBeforeIt() {
+    QueueKey a = new QueueKey("a", PASSING, Mode.EXCLUSIVE);
+    QueueKey b = new QueueKey("b", PASSING, Mode.EXCLUSIVE);
+    CompletableFuture<Optional<Lease>> before = ask(a, LONG);
+    client.pass(Duration.ofMillis(600));
+    GroupAcquisition group =
+        new GroupAcquisition(
+            client.engine(),
+            List.of(new Requests(client.engine(), a), new Requests(client.engine(), b)),
+            new Asker("group", ""),
+            LONG.toNanos());
+    group.start(false);
+    client.pass(Duration.ZERO);
+    assertThat(group.outcome()).isNotDone();
+
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(Duration.ZERO);
+    before.join().orElseThrow().close();
+    client.pass(Duration.ZERO);
+    store.attempt(store.attempts.size() - 1).answer().complete(held(1));
+    client.pass(Duration.ZERO);
+
+    assertThat(group.outcome().join()).isPresent();
   }
 
   @Test

@@ -50,6 +50,14 @@ class OptionsTest {
   }
 
   @Test
+  void whatIsMissingIsRefusedAtOnceAndNotAtTheFirstLock() {
+    assertThatThrownBy(() -> lock.note(null)).isInstanceOf(NullPointerException.class);
+    assertThatThrownBy(() -> client.application(null)).isInstanceOf(NullPointerException.class);
+    assertThatThrownBy(() -> client.observer(null)).isInstanceOf(NullPointerException.class);
+    assertThatThrownBy(() -> client.retention(null)).isInstanceOf(NullPointerException.class);
+  }
+
+  @Test
   void strictOrderAndLeasesWithoutRenewalAreNeverPassed() {
     assertThat(lock.passes()).isTrue();
     assertThat(lock.strictOrder().passes()).isFalse();
@@ -62,11 +70,19 @@ class OptionsTest {
         lock.lease(Duration.ofSeconds(1))
             .note("n")
             .localPassing(3, Duration.ZERO)
-            .minHold(Duration.ofSeconds(2));
+            .minHold(Duration.ofSeconds(2))
+            .releaseInBackground();
     assertThat(changed)
         .isEqualTo(
             new LockOptions(
-                Duration.ofSeconds(1), true, 3, Duration.ZERO, Duration.ofSeconds(2), "n"));
+                Duration.ofSeconds(1),
+                true,
+                3,
+                Duration.ZERO,
+                Duration.ofSeconds(2),
+                Duration.ZERO,
+                true,
+                "n"));
     assertThat(changed.passes()).isFalse();
     assertThat(client.application("a").releaseAtShutdown(false).patience(Duration.ZERO))
         .isEqualTo(

@@ -45,6 +45,10 @@ final class ScriptedStore implements LockStore {
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
   boolean blocks;
+
+  /** How often a thread offered to do I/O of the store's. */
+  int offers;
+
   Duration answerTime = Duration.ofMillis(500);
   int failingWithdrawals;
   Throwable withdrawalFailure = unavailable();
@@ -97,6 +101,12 @@ final class ScriptedStore implements LockStore {
       return CompletableFuture.failedFuture(withdrawalFailure);
     }
     return withdrawal;
+  }
+
+  @Override
+  public void awaited(Runnable call) {
+    offers++;
+    call.run();
   }
 
   @Override

@@ -49,6 +49,10 @@ final class SimulatedClient {
     this.time = time;
     this.engine = engine;
     LockOptions chosen = LockOptions.defaults().lease(Duration.ofNanos(world.leaseNanos()));
+    if (world.stickyNanos() > 0 && random.nextBoolean()) {
+      this.options = chosen.sticky(Duration.ofNanos(world.stickyNanos()));
+      return;
+    }
     chosen = random.nextInt(3) == 0 ? chosen.strictOrder() : chosen;
     chosen = random.nextInt(4) == 0 ? chosen.minHold(shortestHold()) : chosen;
     this.options = random.nextInt(5) == 0 ? chosen.renewal(false) : chosen;
@@ -129,7 +133,8 @@ final class SimulatedClient {
   /** What is handed out is held and given back one by one. */
   private CompletableFuture<?> askForAll(Duration longest) {
     CompletableFuture<Optional<GroupLease>> future =
-        new LockGroup(engine, world.allLocks(), options).tryAcquireAsync(longest);
+        new LockGroup(engine, world.allLocks(), options.sticky(Duration.ZERO))
+            .tryAcquireAsync(longest);
     future.thenAccept(
         group -> group.ifPresent(all -> all.loan().loans().forEach(loan -> hold(new Lease(loan)))));
     return future;

@@ -45,6 +45,7 @@ final class Simulation {
   private final MemoryStore store;
   private final long leaseNanos;
   private final Faults faults;
+  private final long stickyNanos;
   private final int locks;
 
   /** By number of the lock: 0 for a lock, else the permits of a semaphore. */
@@ -67,6 +68,7 @@ final class Simulation {
       capacities[i] = random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0;
     }
     boolean blocks = random.nextInt(3) == 0;
+    stickyNanos = random.nextInt(3) == 0 ? (1 + random.nextInt(1_000)) * MILLI : 0;
     int count = 2 + random.nextInt(3);
     for (int i = 0; i < count; i++) {
       clients.add(client("c" + i, blocks));
@@ -129,7 +131,8 @@ final class Simulation {
     int requests = 4 * 13;
     return 4 * leaseNanos
         + 2 * RETRY_NANOS
-        + requests * ((3 + LONGEST_MIN_HOLD) * leaseNanos + 8 * faults.timeoutNanos());
+        + requests
+            * (stickyNanos + (3 + LONGEST_MIN_HOLD) * leaseNanos + 8 * faults.timeoutNanos());
   }
 
   private void runUntil(long end) {
@@ -174,7 +177,7 @@ final class Simulation {
   }
 
   private long longestIdle() {
-    return 8 * faults.roundTripNanos() + 100 * MILLI;
+    return 8 * faults.roundTripNanos() + 100 * MILLI + stickyNanos * 102 / 100;
   }
 
   /** P8. Views settle nothing by themselves, an eviction of no token does. */
@@ -224,6 +227,11 @@ final class Simulation {
 
   long leaseNanos() {
     return leaseNanos;
+  }
+
+  /** For how long its clients may keep a hold after a release; 0 where none does. */
+  long stickyNanos() {
+    return stickyNanos;
   }
 
   long now() {

@@ -11,12 +11,15 @@ import io.pawl.engine.Engine;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.LockStore;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +41,10 @@ class TroubleAfterGrantTest {
 
   /** Of a client whose timer fails once, where it is asked for more than 31 s. */
   private Engine engine() {
+    return engine(nanos -> nanos > TimeUnit.SECONDS.toNanos(31));
+  }
+
+  private Engine engine(LongPredicate fails) {
     Time failing =
         new Time() {
           @Override
@@ -47,7 +54,7 @@ class TroubleAfterGrantTest {
 
           @Override
           public Pending after(long delayNanos, Runnable task) {
-            if (delayNanos > TimeUnit.SECONDS.toNanos(31) && !failed.getAndSet(true)) {
+            if (fails.test(delayNanos) && !failed.getAndSet(true)) {
               throw new OutOfMemoryError("scripted");
             }
             return time.after(delayNanos, task);
@@ -84,6 +91,56 @@ class TroubleAfterGrantTest {
         .withThrowableThat()
         .withCauseInstanceOf(OutOfMemoryError.class);
     assertFree();
+  }
+
+  @Test
+  void ofAFutureThatNobodyGets() {
+    DistributedLock lock = new DistributedLock(engine(), "lock", OPTIONS);
+
+    assertThatThrownBy(() -> lock.tryAcquireAsync(Duration.ofMinutes(1)))
+        .isInstanceOf(OutOfMemoryError.class);
+
+    assertFree();
+  }
+
+  @Test
+  void ofARequestThatWasToStandBehindOthersOfItsClient() throws Exception {
+    AtomicBoolean scarce = new AtomicBoolean();
+    DistributedSemaphore semaphore =
+        new DistributedSemaphore(engine(nanos -> scarce.get()), "permits", 1, OPTIONS);
+    Lease held = semaphore.acquire(1);
+    scarce.set(true);
+
+    assertThatThrownBy(() -> semaphore.tryAcquire(1, Duration.ofMinutes(1)))
+        .isInstanceOf(OutOfMemoryError.class);
+    held.close();
+
+    assertThat(failed).isTrue();
+    assertThat(other.semaphore("permits", 1).tryAcquire(1)).isPresent();
+  }
+
+  /** The way in which the store lets a thread that waits do its work. */
+  @Test
+  void ofAStoreThatFailsBeforeItIsAsked() throws Exception {
+    LockStore failing =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("awaited") && !failed.getAndSet(true)) {
+                    throw new OutOfMemoryError("scripted");
+                  }
+                  return method.invoke(store, arguments);
+                });
+    try (Pawl pawl = Pawl.over(failing)) {
+      CompletableFuture<Void> cycle =
+          CompletableFuture.runAsync(
+              () -> pawl.lock("lock", OPTIONS).acquireUninterruptibly().close());
+
+      assertThat(cycle).succeedsWithin(Duration.ofSeconds(20));
+      assertFree();
+    }
   }
 
   @Test

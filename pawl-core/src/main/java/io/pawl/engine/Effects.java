@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Effects {
 
+  private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
+
   private @Nullable Waiter<?> wake;
   private List<Waiter<?>> moreWakes = List.of();
   private List<Waiter<?>> nudges = List.of();
@@ -21,8 +23,8 @@ final class Effects {
   private List<Ask> asks = List.of();
   private List<Loan> losses = List.of();
   private String whyLost = "";
-  private CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
-  private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
+  private CompletableFuture<Void> ended = NOTHING;
+  private CompletableFuture<Void> told = NOTHING;
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
 
@@ -105,6 +107,7 @@ final class Effects {
 
   private List<Runnable> calls(Engine engine) {
     List<Runnable> calls = new ArrayList<>(ends.size() + asks.size());
+    boolean together = false;
     if (!ends.isEmpty()) {
       ended = ends.get(0).confirmed();
       for (LiveClaim claim : ends) {
@@ -119,13 +122,19 @@ final class Effects {
         ask.claim.askAfter(ask.delayNanos);
       } else if (ask.here) {
         calls.add(ask.claim::ask);
+        together |= !ends.isEmpty();
       } else if (!ends.isEmpty()) {
         calls.add(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
         engine.run(ask.claim::ask);
       }
     }
-    return calls;
+    return together ? List.of(() -> inOrder(engine, calls)) : calls;
+  }
+
+  /** A question for a lock comes after what this client gives back of it, in the same trip. */
+  private static void inOrder(Engine engine, List<Runnable> calls) {
+    StoreCalls.run(engine.store()::together, () -> calls.forEach(Runnable::run));
   }
 
   /** Once performed: the end of the first claim to end; completed where there is none. */

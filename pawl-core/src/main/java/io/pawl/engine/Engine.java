@@ -7,12 +7,14 @@ import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.concurrent.Workers;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Measured;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -48,7 +50,9 @@ public final class Engine {
   private final String clientId;
   private final Registry registry = new Registry(this);
   private final Lifecycle lifecycle = new Lifecycle(this);
+  private final LateReleases lateReleases = new LateReleases(this);
   private final LongAdder missedBells = new LongAdder();
+  private final LongAdder lateRenewals = new LongAdder();
 
   /**
    * @param random thread-safe
@@ -175,17 +179,37 @@ public final class Engine {
    */
   void call(List<Runnable> calls, boolean mayBlock) {
     for (Runnable call : calls) {
-      if (mayBlock) {
-        call.run();
-      } else {
+      if (!mayBlock) {
         run(call);
+      } else if (calls.size() == 1) {
+        StoreCalls.run(store::awaited, call);
+      } else {
+        call.run(); // of several none waits for the answer to another
       }
     }
   }
 
+  /** Runs calls that give {@code lock} back, which nobody waits for. */
+  void callLate(String lock, List<Runnable> calls) {
+    if (store.blocks() && !calls.isEmpty()) {
+      lateReleases.add(lock, calls);
+    } else {
+      call(calls, false);
+    }
+  }
+
+  LateReleases lateReleases() {
+    return lateReleases;
+  }
+
   /** As {@link #call}, in one trip where the store can. */
   void callTogether(List<Runnable> calls, boolean mayBlock) {
-    call(List.of(() -> store.together(() -> calls.forEach(Runnable::run))), mayBlock);
+    Runnable together = () -> StoreCalls.run(store::together, () -> calls.forEach(Runnable::run));
+    if (mayBlock) {
+      together.run();
+    } else {
+      run(together);
+    }
   }
 
   /**
@@ -209,10 +233,39 @@ public final class Engine {
     missedBells.increment();
   }
 
+  void noteLateRenewal() {
+    lateRenewals.increment();
+  }
+
+  /** The hold whose renewal is the oldest, measured against its lease; null where none is held. */
+  public @Nullable RenewalAge oldestRenewal() {
+    long now = time.nanos();
+    AtomicReference<@Nullable RenewalAge> oldest = new AtomicReference<>();
+    registry.forEachClaim(
+        claim -> {
+          RenewalAge age = new RenewalAge(claim.claim(), claim.ageNanos(now));
+          RenewalAge known = oldest.get();
+          boolean older = age.nanos() > 0 && (known == null || age.share() > known.share());
+          if (older && claim.queue().isLent(claim)) {
+            oldest.set(age);
+          }
+        });
+    return oldest.get();
+  }
+
+  /** How long ago a hold was renewed. */
+  public record RenewalAge(Claim claim, long nanos) {
+
+    double share() {
+      return (double) nanos / claim.lease().toNanos();
+    }
+  }
+
   /** What was counted: see {@link Measured#figures}. */
   public SortedMap<String, Long> figures() {
     SortedMap<String, Long> figures = new TreeMap<>();
     figures.put("bells.missed", missedBells.sum());
+    figures.put("renewals.late", lateRenewals.sum());
     if (store instanceof Measured measured) {
       figures.putAll(measured.figures());
     }

@@ -3,7 +3,9 @@ package io.pawl.engine;
 import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Futures;
 import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Requests.Made;
+import io.pawl.error.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +48,7 @@ public final class GroupAcquisition {
 
   private final Engine engine;
   private final List<Requests> locks;
-  private final String thread;
+  private final Asker asker;
   private final boolean waits;
   private final long deadline;
   private final CompletableFuture<Optional<GroupLoan>> outcome = new CompletableFuture<>();
@@ -73,10 +75,10 @@ public final class GroupAcquisition {
   /**
    * @param locks in the order of their names
    */
-  public GroupAcquisition(Engine engine, List<Requests> locks, String thread, long waitNanos) {
+  public GroupAcquisition(Engine engine, List<Requests> locks, Asker asker, long waitNanos) {
     this.engine = engine;
     this.locks = locks;
-    this.thread = thread;
+    this.asker = asker;
     this.waits = waitNanos > 0;
     this.deadline = engine.time().nanos() + waitNanos;
   }
@@ -112,6 +114,15 @@ public final class GroupAcquisition {
                 raced
                     .map(GroupLoan::drop)
                     .orElseGet(() -> CompletableFuture.completedFuture(null)));
+  }
+
+  /**
+   * As {@link #abandon}; returns when the store knows, or has been silent for as long as it may be,
+   * from now on or from the end of the wait if that is over.
+   */
+  public void abandonAndWait() {
+    long over = Math.max(0, engine.time().nanos() - deadline);
+    Uninterruptibly.await(abandon(), engine.graceNanos() - over);
   }
 
   private void giveUpOnASilentStore() {
@@ -169,7 +180,7 @@ public final class GroupAcquisition {
     Throwable refusal = null;
     try {
       for (Requests lock : wanted) {
-        Made<Optional<Loan>> request = lock.make(wait, thread, Function.identity(), Runnable::run);
+        Made<Optional<Loan>> request = lock.make(wait, asker, Function.identity(), Runnable::run);
         requests.add(request);
         asks.addAll(request.calls());
         if (request.future().isDone()) {
@@ -251,13 +262,20 @@ public final class GroupAcquisition {
       tooFar.addAll(granted);
     }
     giveBack(tooFar);
-    if (error != null) {
+    if (error != null && !mayYetBeAnswered(error)) {
       fail(error);
     } else if (busy) {
       waitOrGiveUp(this::waitForTheNext);
     } else {
       goOn();
     }
+  }
+
+  /** Then it waits in the queue, where it is as patient with the store as others that wait. */
+  private boolean mayYetBeAnswered(Throwable failure) {
+    return waits
+        && failure.getCause() instanceof StoreUnavailableException
+        && engine.time().nanos() - deadline < 0;
   }
 
   private void served(List<Made<Optional<Loan>>> requests) {

@@ -176,7 +176,11 @@ public final class GroupLoan {
     Loan last = ending.get(ending.size() - 1);
     CompletableFuture<Void> lastConfirmed = new CompletableFuture<>();
     confirmed.add(lastConfirmed);
-    ends.add(() -> Futures.follow(lastConfirmed, last.giveBack(true, engine.observerLater())));
+    boolean onAWorker = engine.store().blocks();
+    ends.add(
+        () ->
+            Futures.follow(
+                lastConfirmed, last.giveBack(mayBlock || onAWorker, engine.observerLater())));
     engine.callTogether(ends, mayBlock);
     return CompletableFuture.allOf(confirmed.toArray(CompletableFuture[]::new));
   }

@@ -3,6 +3,7 @@ package io.pawl.engine;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockObserver;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,20 @@ public final class GuardedObserver implements LockObserver {
     return observer == NONE;
   }
 
+  /** Asked on the calling thread, of which it tells. */
+  @Override
+  public String noteFor(String lock) {
+    if (isSilent()) {
+      return "";
+    }
+    try {
+      return Objects.requireNonNull(observer.noteFor(lock), "the observer's note is null");
+    } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
+      log.error("a lock observer failed", e);
+      return "";
+    }
+  }
+
   @Override
   public void acquired(String lock, long token, Duration waited, boolean passed) {
     call(() -> observer.acquired(lock, token, waited, passed));
@@ -62,6 +77,11 @@ public final class GuardedObserver implements LockObserver {
   @Override
   public void lost(String lock, long token, String why) {
     call(() -> observer.lost(lock, token, why));
+  }
+
+  @Override
+  public void skipped(String job) {
+    call(() -> observer.skipped(job));
   }
 
   @Override

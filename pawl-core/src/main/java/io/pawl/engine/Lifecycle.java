@@ -27,6 +27,7 @@ public final class Lifecycle {
   private final Set<OpenCall> openCalls = ConcurrentHashMap.newKeySet();
   private final Set<Retry<?>> retries = ConcurrentHashMap.newKeySet();
   private final ReentrantLock closing = new ReentrantLock();
+  private final ReentrantLock shortening = new ReentrantLock();
   private volatile boolean closed;
   private volatile boolean abandoned;
 
@@ -35,6 +36,18 @@ public final class Lifecycle {
 
   /** Once closed: completes when nothing is held. */
   private final CompletableFuture<Void> returned = new CompletableFuture<>();
+
+  /** As {@link #returned}, where a hold has begun all the same. */
+  private volatile CompletableFuture<Void> returnedAgain = new CompletableFuture<>();
+
+  /** Until when holders are waited for, and what completes when that becomes sooner. */
+  private volatile Grace grace = Grace.endless();
+
+  private record Grace(long overAt, CompletableFuture<Void> shortened) {
+    static Grace endless() {
+      return new Grace(System.nanoTime() + Long.MAX_VALUE / 2, new CompletableFuture<>());
+    }
+  }
 
   /** Once closed: completes when the store knows of all that was given back. */
   private final CompletableFuture<Void> emptied = new CompletableFuture<>();
@@ -76,6 +89,7 @@ public final class Lifecycle {
   private void noteWhatIsLeft() {
     if (held.get() == 0) {
       returned.complete(null);
+      returnedAgain.complete(null);
     }
     if (!engine.registry().hasClaims()) {
       emptied.complete(null);
@@ -169,11 +183,18 @@ public final class Lifecycle {
     engine.registry().forEachClaim(LiveClaim::abandon);
   }
 
-  /**
-   * Ends all that {@link #beginClosing} has left: waits for holders for {@code graceNanos} and then
-   * for the store, for at most 5 s. Idempotent.
-   */
+  /** As {@link #endClosing(long, CompletableFuture)}, with nobody else to wait for. */
   public void endClosing(long graceNanos) {
+    endClosing(graceNanos, CompletableFuture.completedFuture(null));
+  }
+
+  /**
+   * Ends all that {@link #beginClosing} has left: waits for {@code leaders} and for holders, for
+   * {@code graceNanos} together, and then for the store, for at most 5 s. Idempotent; of several
+   * calls the shortest grace counts.
+   */
+  public void endClosing(long graceNanos, CompletableFuture<Void> leaders) {
+    shortenGrace(System.nanoTime() + graceNanos);
     closing.lock(); // a second call waits for the first
     try {
       if (abandoned) {
@@ -183,7 +204,8 @@ public final class Lifecycle {
           .registry()
           .queues()
           .forEach(LocalQueue::close); // one may have changed its key under the first pass
-      if (!Uninterruptibly.await(returned, graceNanos)) {
+      awaitWithinGrace(leaders);
+      if (!awaitReturned()) {
         log.warn(
             "{} locks are held still at the end of the grace; they are left to run out. Close each"
                 + " Lease, or lengthen PawlOptions.shutdownGrace",
@@ -198,5 +220,41 @@ public final class Lifecycle {
     } finally {
       closing.unlock();
     }
+  }
+
+  private void shortenGrace(long overAt) {
+    Grace known;
+    shortening.lock();
+    try {
+      known = grace;
+      if (overAt - known.overAt >= 0) {
+        return;
+      }
+      grace = new Grace(overAt, new CompletableFuture<>());
+    } finally {
+      shortening.unlock();
+    }
+    known.shortened.complete(null);
+  }
+
+  /** Whether nothing is held any more; false once the grace is over. */
+  private boolean awaitReturned() {
+    CompletableFuture<Void> free = new CompletableFuture<>();
+    returnedAgain = free;
+    noteWhatIsLeft();
+    return awaitWithinGrace(free);
+  }
+
+  /** Whether {@code end} came before the grace was over, which other calls may shorten. */
+  private boolean awaitWithinGrace(CompletableFuture<Void> end) {
+    while (!end.isDone()) {
+      Grace until = grace;
+      long left = until.overAt - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      Uninterruptibly.await(CompletableFuture.anyOf(end, until.shortened), left);
+    }
+    return true;
   }
 }

@@ -131,6 +131,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return held == null ? 0 : validity.remainingNanos(now);
   }
 
+  /** Nanoseconds since the last answered renewal of a hold was sent; 0 where none is renewed. */
+  long ageNanos(long now) {
+    return renewal && held != null ? validity.ageNanos(now) : 0;
+  }
+
   /** Whether most of the validity is left, so that the hold is worth passing on. */
   boolean isFresh(long now) {
     return held != null && validity.isFresh(now);
@@ -170,7 +175,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     } finally {
       mutex.unlock();
     }
-    StoreCalls.call(() -> engine.store().attempt(claim, this))
+    String lock = claim.lock();
+    StoreCalls.call(
+            () -> engine.lateReleases().before(lock, () -> engine.store().attempt(claim, this)))
         .whenComplete((standing, error) -> answered(sentAt, standing, error));
   }
 
@@ -310,6 +317,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable covered(long sentAt) {
+    if (renewal && ageNanos(engine.time().nanos()) > 2 * periodNanos) {
+      engine.noteLateRenewal();
+    }
     validity.cover(sentAt);
     return trusted();
   }
@@ -599,6 +609,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   /** Whether somebody has it under a lease of his own, or had. */
   void use(boolean inUse) {
     used = inUse;
+  }
+
+  boolean isUsed() {
+    return used;
   }
 
   /**

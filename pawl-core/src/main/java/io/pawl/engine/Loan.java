@@ -46,6 +46,10 @@ public final class Loan {
   private final long token;
   private final boolean passed;
   private final long grantedAt;
+
+  /** Null where nobody listens. */
+  private final @Nullable Hearing hearing;
+
   private volatile @Nullable WeakReference<Object> handle;
 
   private volatile Object state = HELD;
@@ -67,6 +71,7 @@ public final class Loan {
     this.token = token;
     this.passed = passed;
     this.grantedAt = engine.time().nanos();
+    this.hearing = engine.observer().isSilent() ? null : new Hearing();
   }
 
   private static VarHandle field(String name, Class<?> type) {
@@ -172,8 +177,12 @@ public final class Loan {
     if (!first && !(state instanceof Lost)) {
       return CompletableFuture.completedFuture(null);
     }
-    GuardedObserver observer = engine.observerLater();
-    return loss().happen(observer.isSilent() ? null : () -> observer.lost(lock(), token, why));
+    Hearing observed = hearing;
+    return loss()
+        .happen(
+            observed == null
+                ? null
+                : () -> observed.loss(() -> engine.observerLater().lost(lock(), token, why)));
   }
 
   /** The client is closing: the holder is asked to come to an end. */
@@ -226,6 +235,19 @@ public final class Loan {
     return released(confirmed, heldNanos, observer);
   }
 
+  /** Whether its user's close does not wait for the store. */
+  public boolean isGivenBackLate() {
+    return queue.key().options().backgroundRelease();
+  }
+
+  /** As {@link #giveBack}, without waiting: what this client asks for next comes after it. */
+  public void giveBackLate(GuardedObserver observer) {
+    long heldNanos = heldNanos();
+    Effects effects = queue.release(this, hold);
+    engine.callLate(lock(), effects.performLocally(engine));
+    released(effects.ended(), heldNanos, observer);
+  }
+
   /** As {@link #giveBack}, where the caller runs what calls the store, added to {@code calls}. */
   CompletableFuture<Void> giveBackWith(List<Runnable> calls, GuardedObserver observer) {
     long heldNanos = heldNanos();
@@ -243,8 +265,9 @@ public final class Loan {
     if (!ENDED.compareAndSet(this, null, confirmed)) {
       Futures.follow(ended(), confirmed);
     }
-    Duration held = Duration.ofNanos(heldNanos);
-    observer.released(lock(), token, held); // it may block: nobody waits for the lock meanwhile
+    if (!observer.isSilent()) { // it may block: nobody waits for the lock meanwhile
+      observer.released(lock(), token, Duration.ofNanos(heldNanos));
+    }
     return confirmed;
   }
 
@@ -283,12 +306,22 @@ public final class Loan {
       if (!end()) {
         return ended();
       }
-      engine.observerLater().notAcquired(lock(), waited);
-      return giveBack(false, GuardedObserver.SILENT);
+      boolean unheard = tellRefused(waited);
+      return giveBack(false, unheard ? GuardedObserver.SILENT : engine.observerLater());
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has heard of was lost", e);
+      tellRefused(waited);
       return CompletableFuture.completedFuture(null);
     }
+  }
+
+  /** False where the observer has heard of the grant, and so hears of its end. */
+  private boolean tellRefused(Duration waited) {
+    boolean unheard = hearing == null || hearing.refuse();
+    if (unheard) {
+      engine.observerLater().notAcquired(lock(), waited);
+    }
+    return unheard;
   }
 
   /** Nobody has worked under it, and nobody will: no shortest hold is owed for it. */
@@ -296,9 +329,11 @@ public final class Loan {
     claim.use(false);
   }
 
-  /** Tells the observer who got it, once it is sure that somebody takes it. */
+  /** Tells the observer that somebody got it, unless it was refused. */
   void announce(Duration waited, LockObserver observer) {
-    observer.acquired(lock(), token, waited, passed);
+    if (hearing != null) {
+      hearing.grant(() -> observer.acquired(lock(), token, waited, passed));
+    }
   }
 
   /** Makes a writer's lease a reader's. */

@@ -12,6 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The local queue of one client for one lock and mode: many requests, few claims at the store. The
@@ -26,6 +28,11 @@ import org.jspecify.annotations.Nullable;
  * calls the head of the queue; whoever comes first takes it, often the thread that runs already.
  * After {@link #SLICE_NANOS} a release hands over to the head directly. Nobody is overtaken for
  * longer than a slice per waiter ahead.
+ *
+ * <p><b>A sticky hold</b> stays free when nobody waits, for the next that comes, for a time from
+ * the first such release on. When its tokens are used up it stays as well, and whoever comes next
+ * gives it back and asks for more: so its owner's releases cost no trip, and the queue remembers
+ * how many tokens to ask for.
  *
  * <p><b>Readers</b> join a hold while its run lasts, and all that are in the queue join at a grant.
  * A hold that readers may no longer join is given back by the last.
@@ -47,6 +54,8 @@ public final class LocalQueue {
    * The pause after which those who still have patience ask anew is that after so many failures.
    */
   private static final int FAILURES_BEFORE = 4;
+
+  private static final Logger log = LoggerFactory.getLogger(LocalQueue.class);
 
   private final Engine engine;
 
@@ -85,27 +94,21 @@ public final class LocalQueue {
     return waiters.isWanted();
   }
 
-  /** What is wrong with the store, as far as the claims under way know. */
-  @Nullable StoreException trouble() {
-    mutex.lock();
-    try {
-      LiveClaim oldest = claims.oldestAsking();
-      if (oldest == null) {
-        return null;
-      }
-      StoreException failure = oldest.lastFailure();
-      return failure == null && oldest.silentNanos() > 0 ? engine.silentStore() : failure;
-    } finally {
-      mutex.unlock();
-    }
-  }
+  /**
+   * How the store has treated the oldest claim under way, which may be another one a moment later.
+   *
+   * @param silentNanos for how long it has not answered; 0 if it has, or if there is none
+   * @param failure that it is struggling with
+   */
+  record Reply(long silentNanos, @Nullable StoreException failure) {}
 
-  /** For how long the store has not answered the oldest claim under way; 0 if it has. */
-  long silentNanos() {
+  Reply reply() {
     mutex.lock();
     try {
       LiveClaim oldest = claims.oldestAsking();
-      return oldest == null ? 0 : oldest.silentNanos();
+      return oldest == null
+          ? new Reply(0, null)
+          : new Reply(oldest.silentNanos(), oldest.lastFailure());
     } finally {
       mutex.unlock();
     }
@@ -114,7 +117,7 @@ public final class LocalQueue {
   /**
    * Takes {@code waiter} in: granted or refused at once, or in the queue with a claim under way.
    *
-   * @param effects what is to be done then
+   * @param effects what is to be done then, also where this fails
    * @return false where this queue is no longer used
    */
   boolean enter(Waiter<?> waiter, Effects effects) {
@@ -124,19 +127,16 @@ public final class LocalQueue {
         return false;
       }
       waiter.isIn(this);
-      Hold open = claims.open(engine.time().nanos());
+      Hold open = claims.open(engine.time().nanos(), waiters.isEmpty());
+      if (open == null && waiters.isEmpty()) {
+        endSpent(effects);
+      }
       if (open != null) {
         lend(open, waiter, effects);
       } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
         refuse(waiter, effects);
       } else {
-        waiters.add(waiter, this);
-        if (claims.wanted(waiters.size()) > 0) {
-          effects.askHere(claims.makeFresh(waiters.size(), waiter.waits(), waiter.threadName()));
-        } else {
-          noteWaiting(effects);
-          lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
-        }
+        queue(waiter, effects);
       }
       return true;
     } finally {
@@ -144,10 +144,41 @@ public final class LocalQueue {
     }
   }
 
+  private void queue(Waiter<?> waiter, Effects effects) {
+    LiveClaim made = null;
+    waiters.add(waiter, this);
+    try {
+      if (claims.wanted(waiters.size()) > 0) {
+        made = claims.makeFresh(waiters.size(), waiter.waits(), waiter.asker());
+        effects.askHere(made);
+      } else {
+        noteWaiting(effects);
+        lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
+      }
+    } catch (RuntimeException | Error e) { // of memory: nobody waits, nor asks for anything
+      waiters.remove(waiter);
+      if (made != null) {
+        claims.removeAsking(made);
+        effects.end(made);
+      }
+      retireIfDone();
+      throw e;
+    }
+  }
+
+  /** A hold that was kept, and is of no use for whoever comes now: he asks for another. */
+  private void endSpent(Effects effects) {
+    Hold spent = claims.firstFree();
+    if (spent != null) {
+      claims.end(spent, true);
+      effects.end(spent.claim());
+    }
+  }
+
   private void lookLater(long nanos) {
     if (!looking && key.mode() instanceof Mode.Permits) {
-      looking = true;
       engine.time().after(nanos, this::lookBeyond);
+      looking = true;
     }
   }
 
@@ -313,18 +344,55 @@ public final class LocalQueue {
         return effects;
       }
       long now = engine.time().nanos();
-      if (hold.isShared() || waiters.isEmpty() || !claims.mayPass(hold, now)) {
+      if (waiters.isEmpty() ? !keep(hold, now) : hold.isShared() || !claims.mayPass(hold, now)) {
         end(hold, effects);
+      } else if (waiters.isEmpty()) {
+        return effects;
       } else if (hold.isInSlice(now)) {
         waiters.nudge(claims.free(), effects);
       } else {
         hold.beginSlice(now);
         lend(hold, waiters.removeFirst(), effects);
+        waiters.nudge(claims.free(), effects); // it may have been called to another hold
       }
     } finally {
       mutex.unlock();
     }
     return effects;
+  }
+
+  /** False where {@code hold} is to end; else it lies free until whoever comes, or its time. */
+  private boolean keep(Hold hold, long now) {
+    if (!claims.mayKeep(hold, now)) {
+      return false;
+    }
+    try {
+      hold.endsKeepingBy(engine.time(), now, () -> endKept(hold));
+      return true;
+    } catch (RuntimeException | Error e) { // of memory: nobody would end it
+      log.warn("lock '{}': its hold cannot be kept, and is given back", key.name(), e);
+      return false;
+    }
+  }
+
+  /**
+   * Its time is over. Where it is lent, or somebody was called to it, that one ends it. Whoever
+   * comes from now on asks the store after it.
+   */
+  private void endKept(Hold hold) {
+    LateReleases.Late release;
+    mutex.lock();
+    try {
+      if (!claims.holds().contains(hold) || !hold.isFree() || !waiters.isEmpty()) {
+        return;
+      }
+      claims.end(hold, false);
+      release = engine.lateReleases().plan(key.name(), hold.claim().end().stream().toList());
+      retireIfDone();
+    } finally {
+      mutex.unlock();
+    }
+    engine.lateReleases().begin(release);
   }
 
   /** The hold of {@code lease} will be a reader's, so that it is not for this queue any more. */
@@ -434,6 +502,17 @@ public final class LocalQueue {
             },
             false)
         .told();
+  }
+
+  /** Whether somebody has it, and it does not lie free. */
+  boolean isLent(LiveClaim held) {
+    mutex.lock();
+    try {
+      Hold hold = claims.holdOf(held);
+      return hold != null && !hold.isFree();
+    } finally {
+      mutex.unlock();
+    }
   }
 
   boolean isForgotten(LiveClaim held) {
@@ -610,7 +689,7 @@ public final class LocalQueue {
 
   private LiveClaim make() {
     boolean queues = waiters.firstThat(true) != null;
-    return claims.make(waiters.size(), queues, waiters.first().threadName());
+    return claims.make(waiters.size(), queues, waiters.first().asker());
   }
 
   void retireIfDone() {

@@ -24,6 +24,12 @@ final class QueueClaims {
   /** How many times more tokens to ask for after a run that used them all. */
   private static final int WISH_GROWTH = 8;
 
+  /**
+   * How many tokens a sticky queue asks for at first: few enough to be wasted on each grant, and
+   * enough for its owner to come back some hundred times before it asks for more.
+   */
+  private static final int STICKY_WISH = 1_024;
+
   /** The run of a strict queue, which ends with its waiters or tokens: 146 years. */
   private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
 
@@ -44,7 +50,8 @@ final class QueueClaims {
   private final List<LiveClaim> fresh = new ArrayList<>(1);
 
   private final List<Hold> holds = new ArrayList<>(1);
-  private int tokenWish = 1;
+  private final long stickyNanos;
+  private int tokenWish;
 
   QueueClaims(Engine engine, LocalQueue queue, QueueKey key) {
     this.engine = engine;
@@ -53,6 +60,8 @@ final class QueueClaims {
     this.shared = key.mode() instanceof Mode.Shared;
     this.strict = !key.options().passes();
     this.width = widthOf(key.mode());
+    this.stickyNanos = key.mode() instanceof Mode.Exclusive ? key.options().sticky().toNanos() : 0;
+    this.tokenWish = stickyNanos > 0 ? STICKY_WISH : 1;
   }
 
   private static int widthOf(Mode mode) {
@@ -105,8 +114,8 @@ final class QueueClaims {
   }
 
   /** As {@link #make}, for a request that has just come: it may well be mistaken about the lock. */
-  LiveClaim makeFresh(int waiting, boolean queues, String thread) {
-    LiveClaim claim = make(waiting, queues, thread);
+  LiveClaim makeFresh(int waiting, boolean queues, Asker asker) {
+    LiveClaim claim = make(waiting, queues, asker);
     fresh.add(claim);
     return claim;
   }
@@ -116,9 +125,9 @@ final class QueueClaims {
   }
 
   /** A new one, that the caller asks for. */
-  LiveClaim make(int waiting, boolean queues, String thread) {
+  LiveClaim make(int waiting, boolean queues, Asker asker) {
     int tokens = strict ? strictTokens(queues) : Math.min(mostTokens(), wish(waiting));
-    LiveClaim claim = engine.registry().claim(key, queue, queues, tokens, thread);
+    LiveClaim claim = engine.registry().claim(key, queue, queues, tokens, asker);
     asking.add(claim);
     return claim;
   }
@@ -198,11 +207,15 @@ final class QueueClaims {
     return null;
   }
 
-  /** One that a newcomer may have at once, overtaking whoever is being called. */
-  @Nullable Hold open(long now) {
+  /**
+   * One that a newcomer may have at once, overtaking whoever is being called.
+   *
+   * @param nobodyWaits what lies free then was kept for him
+   */
+  @Nullable Hold open(long now, boolean nobodyWaits) {
     for (int i = 0; i < holds.size(); i++) {
       Hold hold = holds.get(i);
-      if (hold.hasRoom() && (shared || hold.isInSlice(now))) {
+      if (hold.hasRoom() && (shared || nobodyWaits || hold.isInSlice(now))) {
         if (mayPass(hold, now)) {
           return hold;
         }
@@ -248,6 +261,13 @@ final class QueueClaims {
     return !theirTurn || !engine.registry().otherSideWaits(key);
   }
 
+  /**
+   * Whether {@code hold}, which nobody waits for, is kept for whoever of this client comes back.
+   */
+  boolean mayKeep(Hold hold, long now) {
+    return stickyNanos > 0 && !engine.lifecycle().isClosed() && hold.mayBeKept(stickyNanos, now);
+  }
+
   /** Nobody joins readers whose tokens are used up; the next claim asks for more. */
   void noteIfUsedUp(Hold hold) {
     if (shared && hold.isUsedUp() && !hold.isDraining()) {
@@ -258,6 +278,7 @@ final class QueueClaims {
 
   /** {@code hold} is given back. */
   void end(Hold hold, boolean someoneWaits) {
+    hold.stopKeeping();
     holds.remove(hold);
     if (!hold.isUsedUp()) {
       tokenWish = (int) Math.max(1, Math.min(tokenWish, 2 * hold.usedTokens()));
@@ -267,6 +288,7 @@ final class QueueClaims {
   }
 
   void lost(Hold hold) {
+    hold.stopKeeping();
     holds.remove(hold);
   }
 

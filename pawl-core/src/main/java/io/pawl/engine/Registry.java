@@ -49,12 +49,21 @@ final class Registry {
       }
       LocalQueue queue = queueFor(key);
       Effects effects = new Effects();
-      if (queue.enter(waiter, effects)) {
+      if (enter(queue, waiter, effects)) {
         if (engine.lifecycle().isClosed()) {
           queue.close();
         }
         return effects.performLocally(engine);
       }
+    }
+  }
+
+  private boolean enter(LocalQueue queue, Waiter<?> waiter, Effects effects) {
+    try {
+      return queue.enter(waiter, effects);
+    } catch (RuntimeException | Error e) {
+      effects.perform(engine, false);
+      throw e;
     }
   }
 
@@ -115,11 +124,16 @@ final class Registry {
     queues.remove(key, queue);
   }
 
-  LiveClaim claim(QueueKey key, LocalQueue queue, boolean queues, int tokens, String thread) {
+  LiveClaim claim(QueueKey key, LocalQueue queue, boolean queues, int tokens, Asker asker) {
     LockOptions lock = key.options();
     ClaimId id = new ClaimId(engine.clientId(), claims.getAndIncrement());
     Holder holder =
-        new Holder(host, ThisProcess.PID, thread, engine.options().application(), lock.note());
+        new Holder(
+            host,
+            ThisProcess.PID,
+            asker.thread(),
+            engine.options().application(),
+            asker.noteBeside(lock.note()));
     Claim claim =
         new Claim(
             key.name(),

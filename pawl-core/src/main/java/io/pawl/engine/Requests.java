@@ -100,9 +100,9 @@ public record Requests(Engine engine, QueueKey key) {
    */
   public <T> CompletableFuture<T> tryAcquireAsync(
       Duration wait, Function<Optional<Loan>, T> result) {
-    String thread = Thread.currentThread().getName();
+    Asker asker = Asker.here(engine, key.name());
     long deadline = engine.time().nanos();
-    Made<T> made = make(wait, thread, result, engine.workers().users());
+    Made<T> made = make(wait, asker, result, engine.workers().users());
     engine.call(made.calls, false);
     if (wait.isZero() && !made.future.isDone()) {
       made.waiter.watch(deadline);
@@ -114,15 +114,15 @@ public record Requests(Engine engine, QueueKey key) {
    * As {@link #tryAcquireAsync}, where the caller runs the calls to the store, and bounds a request
    * without a wait himself.
    *
-   * @param thread the name of the thread that asks, for people
+   * @param asker who asks, for people
    * @param completions where the future is completed
    */
   <T> Made<T> make(
-      Duration wait, String thread, Function<Optional<Loan>, T> result, Executor completions) {
+      Duration wait, Asker asker, Function<Optional<Loan>, T> result, Executor completions) {
     long waitNanos = Durations.waitNanos(wait);
     CompletableFuture<T> future = new CompletableFuture<>();
     Waiter<T> waiter =
-        Waiter.async(engine, key.name(), waitNanos > 0, thread, future, result, completions);
+        Waiter.async(engine, key.name(), waitNanos > 0, asker, future, result, completions);
     long deadline = after(waitNanos);
     List<Runnable> calls = engine.registry().enter(key, waiter);
     try {
@@ -133,6 +133,7 @@ public record Requests(Engine engine, QueueKey key) {
       return new Made<>(waiter, future, calls);
     } catch (RuntimeException | Error e) { // a claim that is never asked would block its queue
       engine.call(calls, false);
+      waiter.abandonUnlessFor(null);
       throw e;
     }
   }

@@ -5,12 +5,18 @@ import io.pawl.spi.LockStore;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** How the engine calls a store, and how it goes on after a failure. */
 public final class StoreCalls {
+
+  private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
   private static final long FIRST_PAUSE_NANOS = 20_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
@@ -26,6 +32,26 @@ public final class StoreCalls {
       return verb.get();
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * Has the store run {@code calls} by one of its ways to do so. Should that fail before they are
+   * begun, they are run without: whoever waits for them would wait for ever.
+   */
+  static void run(Consumer<Runnable> way, Runnable calls) {
+    AtomicBoolean begun = new AtomicBoolean();
+    try {
+      way.accept(
+          () -> {
+            begun.set(true);
+            calls.run();
+          });
+    } catch (RuntimeException | Error e) {
+      log.error("the store failed to run its calls in a way of its own", e);
+      if (!begun.get()) {
+        calls.run();
+      }
     }
   }
 

@@ -81,6 +81,11 @@ final class Validity {
     return Math.max(0, deadline - now);
   }
 
+  /** How long ago that was sent up to which it is covered. */
+  long ageNanos(long now) {
+    return now - (deadline - nanos);
+  }
+
   /** Whether a good part is left, so that the hold is worth passing on. */
   boolean isFresh(long now) {
     return deadline - now > nanos / 6;

@@ -32,7 +32,7 @@ final class Waiter<T> {
   private final Engine engine;
   private final String lock;
   private final boolean waits;
-  private final String threadName;
+  private final Asker asker;
   private final @Nullable Thread thread;
   private final @Nullable CompletableFuture<T> future;
   private final Function<Optional<Loan>, T> result;
@@ -74,7 +74,7 @@ final class Waiter<T> {
       Engine engine,
       String lock,
       boolean waits,
-      String threadName,
+      Asker asker,
       @Nullable CompletableFuture<T> future,
       Function<Optional<Loan>, T> result,
       Executor completions,
@@ -87,7 +87,7 @@ final class Waiter<T> {
     this.completions = completions;
     this.mayBlock = mayBlock;
     this.thread = future == null ? Thread.currentThread() : null;
-    this.threadName = threadName;
+    this.asker = asker;
     this.enteredAt = engine.time().nanos();
   }
 
@@ -98,26 +98,26 @@ final class Waiter<T> {
    */
   static Waiter<Optional<Loan>> blocking(
       Engine engine, String lock, boolean waits, boolean mayBlock) {
-    String thread = Thread.currentThread().getName();
+    Asker here = Asker.here(engine, lock);
     return new Waiter<>(
-        engine, lock, waits, thread, null, Function.identity(), Runnable::run, mayBlock);
+        engine, lock, waits, here, null, Function.identity(), Runnable::run, mayBlock);
   }
 
   /**
    * {@code future} is completed by {@code completions}.
    *
-   * @param threadName of the thread that asked in the first place
+   * @param asker who asked in the first place
    * @param result what it is completed with
    */
   static <T> Waiter<T> async(
       Engine engine,
       String lock,
       boolean waits,
-      String threadName,
+      Asker asker,
       CompletableFuture<T> future,
       Function<Optional<Loan>, T> result,
       Executor completions) {
-    return new Waiter<>(engine, lock, waits, threadName, future, result, completions, false);
+    return new Waiter<>(engine, lock, waits, asker, future, result, completions, false);
   }
 
   void isIn(LocalQueue place) {
@@ -180,8 +180,8 @@ final class Waiter<T> {
     return overdue;
   }
 
-  String threadName() {
-    return threadName;
+  Asker asker() {
+    return asker;
   }
 
   boolean isDone() {
@@ -227,6 +227,10 @@ final class Waiter<T> {
     Object decided = outcome;
     tellEnd(engine.observerLater());
     if (decided instanceof Loan loan) {
+      if (promise.isDone()) {
+        loan.refuse(waited);
+        return;
+      }
       T value;
       try {
         value = result.apply(Optional.of(loan));
@@ -235,9 +239,8 @@ final class Waiter<T> {
         return;
       }
       made = value;
-      if (promise.complete(value)) {
-        loan.announce(waited, engine.observerLater());
-      } else {
+      loan.announce(waited, engine.observerLater()); // first: what is attached may work for long
+      if (!promise.complete(value)) {
         loan.refuse(waited);
       }
       return;
@@ -287,12 +290,12 @@ final class Waiter<T> {
       if (outcome == null && !nudged && Thread.interrupted()) {
         CompletableFuture<Void> gone = leave();
         if (gone == null && outcome instanceof Loan raced) {
-          awaitGone(raced.refuse(age()), engine.time().nanos() + engine.graceNanos());
+          awaitGone(raced.refuse(age()));
           tellEnd(engine.observer());
           throw new InterruptedException();
         }
         if (gone != null) {
-          awaitGone(gone, engine.time().nanos() + engine.graceNanos());
+          awaitGone(gone);
         }
         tellEnd(engine.observer());
         engine.observer().notAcquired(lock, age());
@@ -329,7 +332,8 @@ final class Waiter<T> {
       lookAgain();
       return null;
     }
-    long left = nanosLeft();
+    Look look = lookAtTheStore();
+    long left = look.nanosLeft;
     if (left > UNBOUNDED_NANOS) {
       LockSupport.park(this);
       return null;
@@ -338,13 +342,13 @@ final class Waiter<T> {
       LockSupport.parkNanos(this, left);
       return null;
     }
-    StoreException trouble = trouble();
+    StoreException trouble = troubleOf(look);
     CompletableFuture<Void> gone = leave();
     if (gone == null) {
       return null;
     }
     if (trouble == null) {
-      awaitGone(gone, deadline + engine.graceNanos());
+      awaitGone(gone);
     }
     tellEnd(engine.observer());
     engine.observer().notAcquired(lock, age());
@@ -354,14 +358,18 @@ final class Waiter<T> {
     return Optional.empty();
   }
 
-  private void awaitGone(CompletableFuture<Void> gone, long until) {
-    Uninterruptibly.await(gone, until - engine.time().nanos());
+  /**
+   * For as long as a store may be silent from now on, or from the end of the wait if it is over.
+   */
+  private void awaitGone(CompletableFuture<Void> gone) {
+    long over = Math.max(0, engine.time().nanos() - deadline);
+    Uninterruptibly.await(gone, engine.graceNanos() - over);
   }
 
   /** An asynchronous waiter has one timer: for its deadline, then for the end of the grace. */
   void watch(long deadline) {
     this.deadline = deadline;
-    arm(nanosLeft());
+    arm(lookAtTheStore().nanosLeft);
   }
 
   private void arm(long nanos) {
@@ -393,11 +401,11 @@ final class Waiter<T> {
     if (outcome != null || left != null) {
       return 0;
     }
-    long more = nanosLeft();
-    if (more > 0) {
-      return more;
+    Look look = lookAtTheStore();
+    if (look.nanosLeft > 0) {
+      return look.nanosLeft;
     }
-    StoreException trouble = trouble();
+    StoreException trouble = troubleOf(look);
     if (leave() != null) {
       if (trouble == null) {
         refuse();
@@ -463,33 +471,44 @@ final class Waiter<T> {
   }
 
   /**
-   * How long to wait before looking at the time again, 0 where the wait has ended: at the deadline,
-   * or up to {@link LockStore#answerTime} later while the store has yet to answer. A wait shorter
-   * than a round trip thus ends in "busy" or a lease, as a wait of zero does, and only a store that
-   * keeps silent ends it in an exception. Who hears of the answer looks sooner.
+   * Whether the wait has ended, and how: from one look at the store's reply, since after another
+   * one the claim under way may be one that was made just now.
+   *
+   * @param nanosLeft how long to wait before looking again, 0 where the wait has ended
    */
-  private long nanosLeft() {
+  private record Look(long nanosLeft, LocalQueue.@Nullable Reply reply) {}
+
+  /**
+   * The wait has ended at the deadline, or up to {@link LockStore#answerTime} later while the store
+   * has yet to answer. A wait shorter than a round trip thus ends in "busy" or a lease, as a wait
+   * of zero does, and only a store that keeps silent ends it in an exception. Who hears of the
+   * answer looks sooner.
+   */
+  private Look lookAtTheStore() {
     long left = deadline - engine.time().nanos();
     if (left > 0) {
-      return left;
+      return new Look(left, null);
     }
     overdue = true; // before the question: whoever hears the answer after it looks at this
-    queue().noteOverdue();
+    LocalQueue place = queue();
+    place.noteOverdue();
+    LocalQueue.Reply reply = place.reply();
     long grace = Math.max(0, left + engine.graceNanos());
     if (waits) {
-      long silent = queue().silentNanos();
+      long silent = reply.silentNanos();
       if (silent == 0) {
-        return 0;
+        return new Look(0, reply);
       }
       grace = Math.min(grace, Math.max(0, engine.graceNanos() - silent));
     }
-    return grace > 0 ? grace : engine.queueingNanos(-left);
+    return new Look(grace > 0 ? grace : engine.queueingNanos(-left), reply);
   }
 
   /** What is wrong with the store; who asks once and has no answer by then has met a silent one. */
-  private @Nullable StoreException trouble() {
-    StoreException known = queue().trouble();
-    return known == null && !waits ? engine.silentStore() : known;
+  private @Nullable StoreException troubleOf(Look ended) {
+    LocalQueue.Reply reply = Objects.requireNonNull(ended.reply);
+    boolean silent = reply.silentNanos() > 0 || !waits;
+    return reply.failure() == null && silent ? engine.silentStore() : reply.failure();
   }
 
   private Duration age() {

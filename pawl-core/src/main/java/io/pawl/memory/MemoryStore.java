@@ -56,6 +56,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   /** What to add to the clock for milliseconds since 1970; fixed, so that they never go back. */
   private final long epochOffset;
 
+  private final LongSupplier wallMillis;
+
   private final ReentrantLock mutex;
   private final TreeMap<String, Slot> locks;
 
@@ -75,15 +77,26 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     }
   }
 
-  /** Makes a store on the system's monotonic clock. */
+  /** Makes a store on the system's clocks: locks have the monotonic one, counters the wall's. */
   public MemoryStore() {
-    this(System::nanoTime);
+    this(System::nanoTime, System::currentTimeMillis);
   }
 
   /**
    * @param nanoClock monotonic nanoseconds, for simulations
    */
   public MemoryStore(LongSupplier nanoClock) {
+    this(nanoClock, epochOf(nanoClock));
+  }
+
+  /** The milliseconds since 1970 that have passed by {@code nanoClock}, now being now. */
+  private static LongSupplier epochOf(LongSupplier nanoClock) {
+    long offset = System.currentTimeMillis() - nanoClock.getAsLong() / 1_000_000;
+    return () -> nanoClock.getAsLong() / 1_000_000 + offset;
+  }
+
+  private MemoryStore(LongSupplier nanoClock, LongSupplier wallMillis) {
+    this.wallMillis = wallMillis;
     this.description = "memory";
     this.whenClosed = () -> {};
     this.nanoClock = nanoClock;
@@ -107,6 +120,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     this.whenClosed = whenClosed;
     this.nanoClock = shared.nanoClock;
     this.epochOffset = shared.epochOffset;
+    this.wallMillis = shared.wallMillis;
     this.mutex = shared.mutex;
     this.locks = shared.locks;
     this.kinds = shared.kinds;
@@ -334,9 +348,9 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return nanoClock.getAsLong() / 1_000_000;
   }
 
-  /** Counters compare it with the times of ids. */
+  /** Counters compare it with the times of ids, which are the wall clock's. */
   private long epochNow() {
-    return now() + epochOffset;
+    return wallMillis.getAsLong();
   }
 
   @Override

@@ -25,6 +25,7 @@ final class NamedMemories {
               + "': a name has 1 to 200 letters, digits, dots, hyphens and underscores;"
               + " write memory:name, or memory: for a store of your own");
     }
+    forgetWhatHasRunOut();
     MemoryStore store = byName.compute(name, (same, known) -> withOneMore(known)).store;
     AtomicBoolean closed = new AtomicBoolean();
     return new MemoryStore(
@@ -35,6 +36,19 @@ final class NamedMemories {
             byName.computeIfPresent(name, (same, known) -> withOneLess(known));
           }
         });
+  }
+
+  /** Stores that nobody has open, and whose last holds are over: nobody may ask for them again. */
+  private void forgetWhatHasRunOut() {
+    for (String name : byName.keySet()) {
+      byName.computeIfPresent(
+          name, (same, known) -> known.users == 0 && isIdle(known.store) ? null : known);
+    }
+  }
+
+  /** How many stores it keeps. */
+  int size() {
+    return byName.size();
   }
 
   private static Shared withOneMore(@Nullable Shared known) {

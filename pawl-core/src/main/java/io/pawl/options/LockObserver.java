@@ -15,7 +15,18 @@ import java.time.Duration;
 public interface LockObserver {
 
   /**
-   * A lease was granted.
+   * Returns what others see of a request beside the {@linkplain LockOptions#note note} of its
+   * options, as in {@code Pawl.inspect}: the trace that it is part of, say. Called for each request
+   * on the thread that makes it, before the store is asked, so it must return at once. Of threads
+   * that pass a lock among themselves, others see the first one's. Up to 256 characters; empty
+   * unless overridden.
+   */
+  default String noteFor(String lock) {
+    return "";
+  }
+
+  /**
+   * A lease was granted. For a future, the call is on its way before what is attached to it runs.
    *
    * @param waited since the request
    * @param passed whether it came from another thread of this client without asking the store
@@ -49,6 +60,12 @@ public interface LockObserver {
 
   /** A lease was lost. Its {@code onLost} callbacks do not wait for this call, nor it for them. */
   default void lost(String lock, long token, String why) {}
+
+  /**
+   * A run of a {@link io.pawl.ScheduledJob} was left out: the job runs elsewhere, or ran within its
+   * shortest hold. {@link #notAcquired} was called for the same request.
+   */
+  default void skipped(String job) {}
 
   /** The store failed to answer; what happens next depends on the kind of failure. */
   default void storeFailed(String lock, StoreException failure) {}

@@ -3,6 +3,7 @@ package io.pawl.options;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Tokens;
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * How a lock is held and handed on. Immutable; each method that sets something returns a changed
@@ -30,6 +31,9 @@ import java.time.Duration;
  * @param minHold how long the lock stays busy at least after each grant, even if it is released
  *     sooner, its client is closed, or its process ends: 0 to 7 days. The store keeps this time;
  *     the lease keeps its own length, and there is no local passing
+ * @param sticky how long the store's hold outlives a release that leaves it with nobody, for this
+ *     client's next acquisition: 0 to 1 s
+ * @param backgroundRelease whether {@code close()} of a lease returns before the store knows
  * @param note text that others see as part of the holder, may be empty
  */
 public record LockOptions(
@@ -38,7 +42,11 @@ public record LockOptions(
     int maxPasses,
     Duration maxRun,
     Duration minHold,
+    Duration sticky,
+    boolean backgroundRelease,
     String note) {
+
+  private static final Duration LONGEST_STICKY = Duration.ofSeconds(1);
 
   private static final LockOptions DEFAULTS =
       new LockOptions(
@@ -47,6 +55,8 @@ public record LockOptions(
           Tokens.MAX_PER_CLAIM - 1,
           Duration.ofMillis(20),
           Duration.ZERO,
+          Duration.ZERO,
+          false,
           "");
 
   public LockOptions {
@@ -59,6 +69,17 @@ public record LockOptions(
       throw new IllegalArgumentException("longest run: " + maxRun + " is not between 0 and 1 s");
     }
     Claim.checkMinHold(minHold);
+    if (sticky.isNegative() || sticky.compareTo(LONGEST_STICKY) > 0) {
+      throw new IllegalArgumentException("sticky: " + sticky + " is not between 0 and 1 s");
+    }
+    if (!sticky.isZero() && (maxPasses == 0 || !renewal || !minHold.isZero())) {
+      throw new IllegalArgumentException(
+          "sticky: "
+              + sticky
+              + " needs local passing; leave it out with strict order (jobs and elections have it),"
+              + " a shortest hold, or a lease without renewal");
+    }
+    Objects.requireNonNull(note, "note");
   }
 
   /**
@@ -70,11 +91,13 @@ public record LockOptions(
   }
 
   public LockOptions lease(Duration length) {
-    return new LockOptions(length, renewal, maxPasses, maxRun, minHold, note);
+    return new LockOptions(
+        length, renewal, maxPasses, maxRun, minHold, sticky, backgroundRelease, note);
   }
 
   public LockOptions renewal(boolean renew) {
-    return new LockOptions(lease, renew, maxPasses, maxRun, minHold, note);
+    return new LockOptions(
+        lease, renew, maxPasses, maxRun, minHold, sticky, backgroundRelease, note);
   }
 
   /**
@@ -82,21 +105,58 @@ public record LockOptions(
    * passing.
    */
   public LockOptions strictOrder() {
-    return new LockOptions(lease, renewal, 0, Duration.ZERO, minHold, note);
+    return new LockOptions(
+        lease, renewal, 0, Duration.ZERO, minHold, sticky, backgroundRelease, note);
   }
 
   /** Returns a copy with local passing within these bounds. */
   public LockOptions localPassing(int passes, Duration run) {
-    return new LockOptions(lease, renewal, passes, run, minHold, note);
+    return new LockOptions(lease, renewal, passes, run, minHold, sticky, backgroundRelease, note);
   }
 
   /** Returns a copy under which the lock stays busy for at least so long after each grant. */
   public LockOptions minHold(Duration shortest) {
-    return new LockOptions(lease, renewal, maxPasses, maxRun, shortest, note);
+    return new LockOptions(
+        lease, renewal, maxPasses, maxRun, shortest, sticky, backgroundRelease, note);
+  }
+
+  /**
+   * Returns a copy that keeps the store's hold for so long after a release, for this client's next
+   * acquisition, which then asks no store. This is for work that comes back to the same process:
+   * partitions, shards, queues of one customer. It is wrong for locks that processes take in turns:
+   * each of them waits for the others' time.
+   *
+   * <p>The time runs from the first release that finds nobody of this client waiting. It ends with
+   * it, or with the lease that is held then: whoever waits elsewhere waits at most that much
+   * longer, however often this client comes back. Until then {@code tryAcquire} of others finds the
+   * lock busy, requests of this client with other options too, and an inspection shows the thread
+   * that had it first as the holder. Closing the client gives it back at once. A process that dies
+   * delays others by its lease, as ever.
+   *
+   * <p>Not for strict order, shortest holds, leases without renewal, read-write locks, semaphores
+   * and groups, which refuse it.
+   *
+   * @param length 0 (the default) to 1 s
+   */
+  public LockOptions sticky(Duration length) {
+    return new LockOptions(
+        lease, renewal, maxPasses, maxRun, minHold, length, backgroundRelease, note);
+  }
+
+  /**
+   * Returns a copy under which {@code close()} of a lease does not wait for the store. The lease
+   * has ended when it returns, and what this client asks for next comes after the release. Others
+   * may find the lock busy for a moment. A release that fails is tried again until the lock has run
+   * out at the store; {@link LockObserver#storeFailed} is told, and {@code close()} is not. Closing
+   * the client waits for releases that are under way.
+   */
+  public LockOptions releaseInBackground() {
+    return new LockOptions(lease, renewal, maxPasses, maxRun, minHold, sticky, true, note);
   }
 
   public LockOptions note(String text) {
-    return new LockOptions(lease, renewal, maxPasses, maxRun, minHold, text);
+    return new LockOptions(
+        lease, renewal, maxPasses, maxRun, minHold, sticky, backgroundRelease, text);
   }
 
   public boolean passes() {

@@ -1,6 +1,7 @@
 package io.pawl.options;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,9 @@ public record PawlOptions(
   public PawlOptions {
     check("patience", patience);
     check("shutdown grace", shutdownGrace);
+    Objects.requireNonNull(application, "application");
+    Objects.requireNonNull(observer, "observer");
+    Objects.requireNonNull(retention, "retention");
   }
 
   private static void check(String what, Duration time) {

@@ -70,6 +70,15 @@ public interface LockStore extends AutoCloseable {
     calls.run();
   }
 
+  /**
+   * Runs {@code call}, which calls verbs and whose thread waits for their answers anyway: so a
+   * store that does not {@link #blocks() block} otherwise may do I/O of theirs on it. No lock of
+   * the engine's is held.
+   */
+  default void awaited(Runnable call) {
+    call.run();
+  }
+
   /** Returns how many claims one {@link #renew} may carry. */
   default int renewBatch() {
     return 500;

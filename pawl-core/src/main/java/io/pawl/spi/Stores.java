@@ -46,11 +46,29 @@ public final class Stores {
               url.wrong(
                   "no module here opens '"
                       + url.scheme()
-                      + ":'; add the one that does to the class path, or use one of "
+                      + ":'; add "
+                      + moduleFor(url.scheme())
+                      + " to the class path, or use one of "
                       + known);
           unusable.forEach(none::addSuppressed);
           return none;
         });
+  }
+
+  /** Of Pawl's own modules, where one does. */
+  private static String moduleFor(String scheme) {
+    if (scheme.startsWith("jdbc:") || scheme.equals("sqlite")) {
+      return "pawl-sql";
+    }
+    if (scheme.startsWith("redis")) {
+      return "pawl-redis";
+    }
+    return switch (scheme) {
+      case "etcd", "etcds" -> "pawl-etcd";
+      case "zk", "zookeeper" -> "pawl-zookeeper";
+      case "gate" -> "pawl-composite";
+      default -> "the one that does";
+    };
   }
 
   /**

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Claims;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What a store in memory keeps. */
@@ -51,5 +53,23 @@ class MemoryStoreTest {
     }
 
     assertThat(store.size()).isEqualTo(1);
+  }
+
+  @Test
+  void namedStoresThatNobodyOpensAnyMoreAreForgottenWhenTheirLastHoldsHaveRunOut() {
+    NamedMemories memories = new NamedMemories();
+    for (int i = 0; i < 10; i++) {
+      MemoryStore left = memories.open("job-" + i);
+      left.attempt(Claims.exclusive(i), held -> {}).toCompletableFuture().join();
+      left.close();
+    }
+    assertThat(memories.size()).isEqualTo(10);
+
+    Awaitility.await()
+        .untilAsserted(
+            () -> {
+              memories.open("another").close();
+              assertThat(memories.size()).isZero();
+            });
   }
 }
