@@ -6,6 +6,7 @@ import io.pawl.tck.lock.AcquireCases;
 import io.pawl.tck.lock.AsyncCases;
 import io.pawl.tck.lock.BodyCases;
 import io.pawl.tck.lock.CloseCases;
+import io.pawl.tck.lock.EasedCases;
 import io.pawl.tck.lock.ElectionCases;
 import io.pawl.tck.lock.GroupCases;
 import io.pawl.tck.lock.InterruptCases;
@@ -28,7 +29,7 @@ public abstract class LockContract extends StoreContract {
 
   /** Opens a client of the service, over a store of its own unless overridden. */
   protected Pawl openPawl(PawlOptions options) {
-    return Pawl.over(bench.store(), options);
+    return Pawl.over(bench.faulty(), options);
   }
 
   @BeforeEach
@@ -116,6 +117,13 @@ public abstract class LockContract extends StoreContract {
   @Nested
   class Asynchronously extends AsyncCases {
     Asynchronously() {
+      super(LockContract.this.bench);
+    }
+  }
+
+  @Nested
+  class Eased extends EasedCases {
+    Eased() {
       super(LockContract.this.bench);
     }
   }

@@ -37,6 +37,16 @@ public abstract class ServerContracts extends StoreContracts {
     protected Duration shortLease() {
       return ServerContracts.this.shortLease();
     }
+
+    @Override
+    protected int mostStops() {
+      return ServerContracts.this.mostStops();
+    }
+  }
+
+  /** See {@link CrashContract#mostStops}. */
+  protected int mostStops() {
+    return 1;
   }
 
   @Nested

@@ -296,7 +296,7 @@ public abstract class BodyCases extends LockCases {
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
     assertThat(free).hasValue(false);
     assertComesFree(lock);
-    assertThat(job.run(lease -> {})).isTrue();
+    assertThat(here.job(lock, Bench.LONG).run(lease -> {})).isTrue();
   }
 
   @Test

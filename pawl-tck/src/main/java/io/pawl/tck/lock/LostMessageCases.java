@@ -11,6 +11,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.Bench.Running;
+import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
 import java.time.Duration;
@@ -129,15 +130,17 @@ public abstract class LostMessageCases extends LockCases {
   @Test
   void p8_nothingLeftBehind_aRequestThatArrivesAfterItsWaitEndedIsRefused() {
     String lock = bench.lock("lateRequest");
-    network.next(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+    FaultyStore silent = bench.keep(new FaultyStore(bench.store()));
+    silent.next(Verb.ATTEMPT, Fault.HOLD_REQUEST);
     Running<Optional<Lease>> asking =
-        bench.start(() -> lockHere(lock).tryAcquire(Duration.ofMillis(50)));
-    eventually(() -> network.answers(Verb.WITHDRAW) == 1);
+        bench.start(
+            () -> bench.over(silent).lock(lock, Bench.LONG).tryAcquire(Duration.ofMillis(50)));
+    eventually(() -> silent.answers(Verb.WITHDRAW) == 1);
     eventually(asking.task()::isDone);
 
-    network.resume();
+    silent.resume();
 
-    eventually(() -> network.answers(Verb.ATTEMPT) == 1);
+    eventually(() -> silent.answers(Verb.ATTEMPT) == 1);
     assertThat(lockThere(lock).tryAcquire()).isPresent();
   }
 

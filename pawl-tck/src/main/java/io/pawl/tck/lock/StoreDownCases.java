@@ -9,6 +9,7 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
 import io.pawl.tck.rig.Bench;
+import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
 import java.time.Duration;
@@ -61,9 +62,10 @@ public abstract class StoreDownCases extends LockCases {
 
   @Test
   void p1_oneHolder_aStoreThatDoesNotAnswerIsAnErrorNeverBusy() {
-    network.on(Verb.ATTEMPT, Fault.HOLD_REQUEST);
+    FaultyStore silent = bench.keep(new FaultyStore(bench.store()));
+    silent.on(Verb.ATTEMPT, Fault.HOLD_REQUEST);
     Duration wait = Duration.ofMillis(50);
-    var lock = lockHere(bench.lock("silent"));
+    var lock = bench.over(silent).lock(bench.lock("silent"), Bench.LONG);
 
     assertThatThrownBy(() -> lock.tryAcquire(wait)).isInstanceOf(StoreException.class);
     assertThatThrownBy(() -> lock.tryAcquireAsync(wait).get(20, TimeUnit.SECONDS))

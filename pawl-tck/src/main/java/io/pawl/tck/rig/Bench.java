@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.Pawl;
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
@@ -91,8 +92,9 @@ public final class Bench {
     return new SeamClient(store());
   }
 
+  /** As patient as {@link FaultyStore#patient}. */
   public FaultyStore faulty() {
-    return keep(new FaultyStore(store()));
+    return keep(new FaultyStore(store()).patient());
   }
 
   public Pawl pawl() {
@@ -176,11 +178,13 @@ public final class Bench {
     }
   }
 
+  /** A store that is kept from its answer by a busy machine is asked again. */
   public static void eventually(Callable<Boolean> condition) {
     Awaitility.await()
         .atMost(PATIENCE)
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(5))
+        .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
         .until(condition);
   }
 

@@ -55,7 +55,7 @@ final class Puppet {
 
   @SuppressWarnings("NullAway.Init") // orders about the lease follow an acquire
   private Puppet(String url) {
-    store = new FaultyStore(Stores.open(StoreUrl.parse(url)));
+    store = new FaultyStore(Stores.open(StoreUrl.parse(url))).patient();
     pawl = Pawl.over(store, PawlOptions.defaults().shutdownGrace(GRACE));
   }
 
