@@ -9,6 +9,7 @@ module io.pawl.redis {
   requires org.slf4j;
 
   exports io.pawl.redis;
+  exports io.pawl.redis.transition;
 
   provides io.pawl.spi.StoreProvider with
       io.pawl.redis.RedisProvider;

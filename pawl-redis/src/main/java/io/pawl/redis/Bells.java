@@ -92,10 +92,31 @@ final class Bells implements AutoCloseable {
     return waiting.containsKey(id);
   }
 
-  /** A claim was told to wait: somebody has to listen. */
+  /**
+   * A claim was told to wait: somebody has to listen. Dials on another thread, since the first time
+   * in a JVM loads many classes, and whoever calls has an answer to tell.
+   */
   void listen() {
     if (!wanted.get() && !closed && wanted.compareAndSet(false, true)) {
-      open();
+      CompletableFuture<Object> begun = new CompletableFuture<>();
+      dialling = begun; // from now on: whoever closes waits for it
+      try {
+        wire.aside(() -> open(begun));
+      } catch (RuntimeException | Error e) { // of threads, where none can be started
+        begun.complete(null);
+        log.debug("{} cannot be listened to", servers.describe(), e);
+        openLater(RETRY_NANOS);
+      }
+    }
+  }
+
+  private void open(CompletableFuture<Object> begun) {
+    open();
+    CompletionStage<?> own = dialling;
+    if (own == begun) {
+      begun.complete(null); // nothing is dialled
+    } else {
+      own.whenComplete((opened, error) -> begun.complete(null));
     }
   }
 

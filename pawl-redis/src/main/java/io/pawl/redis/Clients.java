@@ -2,16 +2,22 @@ package io.pawl.redis;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisReactiveCommandsImpl;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.PushHandler;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import io.pawl.error.StoreConfigurationException;
@@ -32,17 +38,19 @@ final class Clients {
 
   private Clients() {}
 
+  /** Nothing is left where the URL names files that cannot be read. */
   static Servers open(RedisUrl url) {
     List<RedisURI> uris = uris(url);
-    ClientResources resources = resources();
     List<String> addresses = url.addresses().stream().map(Address::toString).toList();
     if (url.kind().equals("cluster")) {
-      RedisClusterClient client = RedisClusterClient.create(resources, uris);
-      client.setOptions(clusterOptions(url));
+      ClusterClientOptions options = clusterOptions(url);
+      RedisClusterClient client = RedisClusterClient.create(resources(), uris);
+      client.setOptions(options);
       return new ManyServers(client, true, addresses, url.toString());
     }
-    RedisClient client = RedisClient.create(resources);
-    client.setOptions(options(ClientOptions.builder(), url).build());
+    ClientOptions options = options(ClientOptions.builder(), url).build();
+    RedisClient client = new LeanClient(resources());
+    client.setOptions(options);
     return new OneServer(client, uris.get(0), true, addresses, url.toString());
   }
 
@@ -180,5 +188,33 @@ final class Clients {
 
   private static String parameter(RedisUrl url, String name) {
     return url.parameters().getOrDefault(name, "");
+  }
+
+  /**
+   * A client whose connections have no blocking and no reactive commands, which nobody here uses.
+   * Lettuce makes both with each connection: the blocking ones are a proxy for some 700 methods,
+   * which takes a fresh JVM a good part of its first second.
+   */
+  private static final class LeanClient extends RedisClient {
+
+    LeanClient(ClientResources resources) {
+      super(resources, new RedisURI());
+    }
+
+    @Override
+    protected <K, V> StatefulRedisConnectionImpl<K, V> newStatefulRedisConnection(
+        RedisChannelWriter writer, PushHandler pushes, RedisCodec<K, V> codec, Duration timeout) {
+      return new StatefulRedisConnectionImpl<>(writer, pushes, codec, timeout) {
+        @Override
+        protected @Nullable RedisCommands<K, V> newRedisSyncCommandsImpl() {
+          return null;
+        }
+
+        @Override
+        protected @Nullable RedisReactiveCommandsImpl<K, V> newRedisReactiveCommandsImpl() {
+          return null;
+        }
+      };
+    }
   }
 }

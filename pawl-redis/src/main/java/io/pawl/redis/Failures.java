@@ -10,6 +10,7 @@ import io.pawl.error.StoreUnavailableException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -75,9 +76,10 @@ record Failures(String where) {
   StoreUnavailableException noVoteYet(long millis) {
     return StoreUnavailableException.unsent(
         say(
-            "may have forgotten claims, since it was started or emptied; it votes again in "
-                + millis
-                + " ms"),
+            "may have forgotten claims, since it was started or emptied; it votes again "
+                + (millis > 0
+                    ? "in " + millis + " ms"
+                    : "once a client has told it the tokens of a majority of the other nodes")),
         null);
   }
 
@@ -99,6 +101,26 @@ record Failures(String where) {
   boolean saysNoPrimary(Throwable error) {
     return unwrapped(error) instanceof RedisCommandExecutionException answered
         && NO_PRIMARY.contains(code(String.valueOf(answered.getMessage())));
+  }
+
+  /** {@code asked} of one key; empty where that holds what no script of ours has written. */
+  <T> CompletableFuture<Optional<T>> orEmptyWhereUnreadable(CompletableFuture<Optional<T>> asked) {
+    return asked.exceptionally(
+        error -> {
+          StoreException failure = of(error);
+          if (!(failure instanceof StoreDeniedException)
+              && failure.getCause() instanceof RedisCommandExecutionException answered
+              && isAboutData(String.valueOf(answered.getMessage()))) {
+            return Optional.empty();
+          }
+          throw failure;
+        });
+  }
+
+  /** Of another type, or such that a script of ours has failed at it. */
+  private static boolean isAboutData(String message) {
+    String code = code(message);
+    return code.equals("WRONGTYPE") || message.startsWith("ERR user_script:");
   }
 
   private static String code(String message) {
@@ -125,15 +147,20 @@ record Failures(String where) {
       case "WRONGTYPE" ->
           new StoreConfigurationException(
               say(
-                  "has other data in a key pawl:lock:* or pawl:counter:*; delete it or use another database"),
+                  "has other data in a key pawl:lock:* or pawl:counter:*; delete it or use another"
+                      + " database"),
               cause);
       case "CROSSSLOT" ->
           new StoreConfigurationException(say("is a Cluster; write redis-cluster://"), cause);
       default ->
-          message.contains("executing the script can't")
-              ? lacksRight(message, cause)
-              : other(message, cause);
+          saysThatAScriptLacksARight(message) ? lacksRight(message, cause) : other(message, cause);
     };
+  }
+
+  /** As Redis 7.0 words it, and as Valkey does. */
+  private static boolean saysThatAScriptLacksARight(String message) {
+    return message.contains("executing the script can't")
+        || message.contains("ACL failure in script");
   }
 
   /** The server says so itself, so it has done nothing. */
@@ -142,6 +169,9 @@ record Failures(String where) {
   }
 
   private StoreException other(String message, @Nullable Throwable cause) {
+    if (message.contains("max number of clients")) {
+      return refused("has as many clients as it takes; raise maxclients, or close some", cause);
+    }
     return message.contains("invalid password") || message.contains("without any password")
         ? denied(message, cause)
         : new StoreException(say("answered: " + message), cause);

@@ -81,6 +81,11 @@ record Inspection(Wire wire, Servers servers, Verbs verbs, Script show, Failures
             });
   }
 
+  /** Empty where its key has other data. */
+  private CompletableFuture<Optional<LockView>> readable(String lock) {
+    return failures.orEmptyWhereUnreadable(show(lock).toCompletableFuture());
+  }
+
   private CompletionStage<List<LockView>> busy(
       List<String> names, int from, int limit, List<LockView> found) {
     if (from >= names.size() || found.size() >= limit) {
@@ -88,7 +93,7 @@ record Inspection(Wire wire, Servers servers, Verbs verbs, Script show, Failures
     }
     int to = Math.min(from + AT_ONCE, names.size());
     List<CompletableFuture<Optional<LockView>>> asked =
-        names.subList(from, to).stream().map(name -> show(name).toCompletableFuture()).toList();
+        names.subList(from, to).stream().map(this::readable).toList();
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCompose(
             nothing -> {

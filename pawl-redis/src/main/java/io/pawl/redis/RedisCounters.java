@@ -175,7 +175,7 @@ final class RedisCounters {
                     : Optional.of(StoredCounter.view(counter, (String) reply.get(1))));
   }
 
-  /** Those of {@code names} that are there. */
+  /** Those of {@code names} that are there, but those whose keys have other data. */
   CompletableFuture<List<CounterView>> read(List<String> names) {
     return read(names.iterator(), new ArrayList<>());
   }
@@ -184,7 +184,7 @@ final class RedisCounters {
       Iterator<String> names, List<CounterView> found) {
     List<CompletableFuture<Optional<CounterView>>> asked = new ArrayList<>();
     while (names.hasNext() && asked.size() < READ_AT_ONCE) {
-      asked.add(read(names.next()));
+      asked.add(failures.orEmptyWhereUnreadable(read(names.next())));
     }
     if (asked.isEmpty()) {
       return CompletableFuture.completedFuture(found);

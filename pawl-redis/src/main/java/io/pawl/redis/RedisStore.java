@@ -253,8 +253,8 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
   /**
    * {@inheritDoc}
    *
-   * <p>The server notes its run id and since when it remembers in the key {@code pawl:quorum}, and
-   * looks at it whenever it answers an attempt.
+   * <p>The server notes its run id, since when it remembers, and how far its tokens were raised in
+   * the key {@code pawl:quorum}, and looks at it whenever it answers an attempt.
    */
   @Override
   public void joinQuorum(Duration longestLease) {
@@ -268,26 +268,42 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
   /** One round trip. */
   @Override
   public CompletionStage<Incarnation> incarnation() {
-    return asVoter("");
+    return asVoter(List.of(""));
   }
 
   /** One round trip. */
   @Override
   public CompletionStage<Void> trust() {
-    return asVoter("trust").thenApply(voter -> null);
+    return asVoter(List.of("trust")).thenApply(voter -> null);
   }
 
-  private CompletionStage<Incarnation> asVoter(String order) {
+  /** One round trip. */
+  @Override
+  public CompletionStage<Void> raise(Incarnation known, long above) {
+    return asVoter(List.of("raise", Long.toString(known.since()), Long.toString(above)))
+        .thenApply(voter -> null);
+  }
+
+  private CompletionStage<Incarnation> asVoter(List<String> order) {
     Scripts.Voting vote = voting;
     if (vote == null) {
       throw new IllegalStateException("store '" + describe() + "' is no node of a quorum");
     }
     return verbs
-        .run(vote.incarnation(), List.of(), List.of(order))
+        .run(vote.incarnation(), List.of(), order)
         .thenApply(
             reply -> {
-              if (reply.size() == 3 && reply.get(1) instanceof Long votesIn) {
-                return new Incarnation("Redis " + reply.get(0), Duration.ofMillis(votesIn));
+              if (reply.size() == 6
+                  && reply.get(1) instanceof Long votesIn
+                  && reply.get(3) instanceof Long since
+                  && reply.get(4) instanceof Long raised
+                  && reply.get(5) instanceof Long highest) {
+                return new Incarnation(
+                    "Redis " + reply.get(0),
+                    Duration.ofMillis(votesIn),
+                    since,
+                    raised == 1,
+                    highest);
               }
               throw failures.unavailable("answered a script with nonsense", null);
             });
@@ -449,7 +465,10 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     }
   }
 
-  /** Walks the whole key space of every primary, a thousand keys at a time. */
+  /**
+   * Walks the whole key space of every primary, a thousand keys at a time. Keys with other data are
+   * left out.
+   */
   @Override
   public CompletionStage<List<LockView>> list(int limit) {
     return new Inspection(wire, servers, verbs, scripts.show(), failures).list(limit);
@@ -480,7 +499,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     return counters.history(counter, limit);
   }
 
-  /** Looks through all keys of the server: one trip for a thousand of them, and for a counter. */
+  /** As {@link #list(int)}, and one trip for each counter. */
   @Override
   public CompletionStage<List<CounterView>> list(String after, int limit) {
     return new Inspection(wire, servers, verbs, scripts.show(), failures)

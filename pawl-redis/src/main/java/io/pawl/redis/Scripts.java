@@ -83,7 +83,13 @@ record Scripts(
       String attempt =
           whole("lock/attempt.lua").replace("local raises = false", "local raises = true");
       return new Voting(
-          script((whole("lock/vote.lua") + attempt).replace("LEASE_IN_MS", millis)),
+          script(
+              (whole("lock/vote.lua")
+                      + "local function attempts()\n"
+                      + attempt
+                      + "end\n"
+                      + whole("lock/voted.lua"))
+                  .replace("LEASE_IN_MS", millis)),
           script(whole("lock/incarnation.lua").replace("LEASE_IN_MS", millis)));
     }
   }

@@ -116,6 +116,11 @@ final class Wire implements AutoCloseable {
     }
   }
 
+  /** Runs {@code task} on a thread that neither reads answers nor counts time. */
+  void aside(Runnable task) {
+    connection.getResources().eventExecutorGroup().execute(task);
+  }
+
   private void sweepSoon() {
     long period = Math.min(100_000_000, Math.max(10_000_000, timeoutNanos / 8));
     try {

@@ -9,7 +9,7 @@ local QUEUE_FULL_ASK_AGAIN = 100
 local LONG_LEASE = 20000 -- of which a waiter that asks needs half
 local ALL_OF_A_LOCK = 2147483648 -- more than there can be shared holders
 local LOCK = 0 -- in place of a capacity
-local MAX_TOKENS = 64 -- in one grant: the holder's, and one for each follower
+local MAX_TOKENS = 64 -- in any grant: the holder's, and one for each follower
 local TOKENS_PER_MICROSECOND = 2
 local LARGEST = 9007199254740991 -- token, amount or value: 2^53 - 1
 local UNIT = 100000000 -- of the sum of what a counter forgot
@@ -35,5 +35,7 @@ local TO_COME = 8
 
 -- Of the scripts alone.
 local MEMORY = 600000 -- how long the last token outlives the lock, in ms
+local TOKENS_AHEAD = 4096 -- how far a longer grant may run ahead of the time: 2 ms
+local UNNOTED = 60000000 -- tokens ahead of the clock: 30 s, after which no lock is forgotten yet
 local MAX_RUN = 64 -- claims
 local MAX_ARGUMENTS = 1000 -- of one command

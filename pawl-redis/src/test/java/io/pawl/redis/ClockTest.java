@@ -6,6 +6,7 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -133,6 +134,26 @@ class ClockTest {
               far.holder());
       assertThat(seam.take(above).token()).isGreaterThan(1L << 52);
       assertThat(seam.take(seam.claim("near")).token()).isLessThan(1L << 52);
+    }
+  }
+
+  /** Until then nobody takes the lock by a short cut. */
+  @Test
+  void aWithdrawnClaimIsForgottenOnceItsTimeIsOver() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      for (int i = 0; i < 3; i++) {
+        seam.withdraw(seam.claim("doubt").asUnsettled());
+      }
+      assertThat(server.list("HKEYS", Keys.of("doubt"))).hasSize(1 + 3);
+      move(Seam.LEASE);
+      for (int i = 0; i < 2; i++) {
+        Claim claim = seam.claim("doubt");
+        seam.take(claim);
+        seam.withdraw(claim);
+      }
+      assertThat(server.list("HKEYS", Keys.of("doubt"))).isEqualTo(List.of("."));
     }
   }
 

@@ -13,6 +13,7 @@ import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisSentinels;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.servers.RespConnection;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -66,6 +67,19 @@ class ConnectErrorsTest {
           StoreUnavailableException.class,
           where,
           "firewall");
+    }
+  }
+
+  @Test
+  void tooManyClients() throws IOException {
+    try (RedisServer server = RedisServer.start();
+        RespConnection only = server.connect()) {
+      only.call("CONFIG", "SET", "maxclients", "1");
+      refused(
+          "redis://" + where(server),
+          StoreUnavailableException.class,
+          where(server),
+          "raise maxclients");
     }
   }
 

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -245,6 +246,106 @@ class GivenClientTest {
         await().until(() -> subscribers(server) == 0);
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+
+  /** A client whose first connection for bells takes long, as where classes have to be loaded. */
+  private static final class Slow extends RedisClient {
+
+    private final CountDownLatch goesOn = new CountDownLatch(1);
+    private final CountDownLatch dialled = new CountDownLatch(1);
+    private final CompletableFuture<StatefulRedisPubSubConnection<?, ?>> opened =
+        new CompletableFuture<>();
+
+    Slow(ClientResources resources, RedisURI uri) {
+      super(resources, uri);
+    }
+
+    @Override
+    public <K, V> ConnectionFuture<StatefulRedisPubSubConnection<K, V>> connectPubSubAsync(
+        RedisCodec<K, V> codec, RedisURI redisURI) {
+      dialled.countDown();
+      try {
+        goesOn.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      ConnectionFuture<StatefulRedisPubSubConnection<K, V>> opening =
+          super.connectPubSubAsync(codec, redisURI);
+      opening.thenAccept(opened::complete);
+      return opening;
+    }
+  }
+
+  @Test
+  void aWaiterIsToldBeforeTheConnectionForItsBellIsOpen() throws Exception {
+    ClientResources resources = ClientResources.create();
+    try (RedisServer server = RedisServer.start();
+        RedisStore other = RedisStore.connect(server.url())) {
+      RedisURI uri = RedisURI.create(server.url());
+      Slow client = new Slow(resources, uri);
+      try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+        Seam there = new Seam(other);
+        Claim holder = there.claim("slow");
+        there.take(holder);
+        CompletableFuture<Standing> rung = new CompletableFuture<>();
+        Claim waiter = new Seam(store).claim("slow");
+        CompletableFuture<Standing> told =
+            CompletableFuture.supplyAsync(() -> Seam.answer(store.attempt(waiter, rung::complete)));
+
+        assertThat(client.dialled.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(told.get(30, TimeUnit.SECONDS)).isInstanceOf(Standing.Waiting.class);
+        assertThat(new Seam(store).attempt(new Seam(store).claim("free")))
+            .isInstanceOf(Standing.Held.class);
+
+        client.goesOn.countDown();
+        there.withdraw(holder);
+        assertThat(Seam.answer(rung)).isInstanceOf(Standing.Held.class);
+      } finally {
+        client.goesOn.countDown();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        resources.shutdown().awaitUninterruptibly();
+      }
+    }
+  }
+
+  /** Its thread waits for it, or has ended. */
+  private static void awaitStandstill(Thread thread) {
+    await()
+        .until(
+            () ->
+                thread.getState() == Thread.State.TIMED_WAITING
+                    || thread.getState() == Thread.State.TERMINATED);
+  }
+
+  @Test
+  void p8_nothingLeftBehind_aStoreThatClosesWaitsForTheConnectionThatIsBeingOpened()
+      throws Exception {
+    ClientResources resources = ClientResources.create();
+    try (RedisServer server = RedisServer.start();
+        RedisStore other = RedisStore.connect(server.url())) {
+      RedisURI uri = RedisURI.create(server.url());
+      Slow client = new Slow(resources, uri);
+      try {
+        RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults());
+        Seam there = new Seam(other);
+        there.take(there.claim("slow"));
+        store.attempt(new Seam(store).claim("slow"), standing -> {});
+        assertThat(client.dialled.await(30, TimeUnit.SECONDS)).isTrue();
+
+        Thread closing = new Thread(store::close);
+        closing.start();
+        awaitStandstill(closing);
+        assertThat(closing.isAlive()).as("it waits").isTrue();
+        client.goesOn.countDown();
+        closing.join(30_000);
+
+        assertThat(client.opened.get(30, TimeUnit.SECONDS).isOpen()).isFalse();
+      } finally {
+        client.goesOn.countDown();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        resources.shutdown().awaitUninterruptibly();
       }
     }
   }

@@ -51,9 +51,26 @@ class LineTest {
     }
   }
 
+  /** A client that begins to listen asks for all who wait by then. */
+  private void listen(RedisStore store) {
+    try (RedisStore other = RedisStore.connect(server.url())) {
+      Seam there = new Seam(other);
+      Claim holder = there.claim("first");
+      there.take(holder);
+      Seam here = new Seam(store);
+      Claim waiter = here.claim("first");
+      CompletableFuture<Standing> ring = new CompletableFuture<>();
+      Seam.answer(store.attempt(waiter, ring::complete));
+      there.withdraw(holder);
+      Seam.answer(ring);
+      here.withdraw(waiter);
+    }
+  }
+
   @Test
   void tenThousandWaitersAreServedInOrderAtAConstantCost() {
     try (RedisStore store = RedisStore.connect(server.url() + "?timeout=30s")) {
+      listen(store);
       Seam seam = new Seam(store);
       Claim holder = seam.claim("line");
       seam.take(holder);

@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.RedisServer;
@@ -115,5 +116,43 @@ class VoteTest {
     answer(store.withdraw(claim(0, 2_000)));
     Standing.Held next = (Standing.Held) attempt(claim(0, 2_001));
     assertThat(next.token()).isGreaterThan(raised.lastToken());
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aServerThatForgotThemVotesAboveWhatItIsTold() {
+    store.joinQuorum(Duration.ofSeconds(1));
+    answer(store.trust());
+    Incarnation before = answer(store.incarnation());
+    server.call("FLUSHALL");
+    await().until(() -> answer(store.incarnation()).votesIn().isZero());
+    assertThatThrownBy(() -> attempt(claim(0, 3_000)))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("majority of the other nodes");
+    Incarnation forgetful = answer(store.incarnation());
+    assertThat(before.raised()).isTrue();
+    assertThat(forgetful.raised()).isFalse();
+
+    answer(store.raise(before, forgetful.highest()));
+    assertThat(answer(store.incarnation()).raised()).as("what was known is over").isFalse();
+    answer(store.raise(forgetful, forgetful.highest()));
+
+    Standing.Held held = (Standing.Held) attempt(claim(0, 3_001));
+    assertThat(held.token()).isGreaterThan(forgetful.highest());
+  }
+
+  /** A key that expires: its tokens were those of a node whose clock is ahead. */
+  @Test
+  void p2_tokensOnlyGrow_thoughTheKeyOfALockIsGoneWhoseTokensWereAheadOfTheClock() {
+    answer(store.trust());
+    long anHour = 3_600_000_000L * RedisStore.TOKENS_PER_MICROSECOND;
+    long floor = answer(store.incarnation()).highest() + anHour;
+    Standing.Held held = (Standing.Held) attempt(claim(floor, 4_000));
+    assertThat(held.token()).isEqualTo(floor + 1);
+    assertThat(answer(store.incarnation()).highest()).isGreaterThanOrEqualTo(held.lastToken());
+
+    server.call("DEL", "pawl:lock:voted");
+
+    Standing.Held next = (Standing.Held) attempt(claim(0, 4_001));
+    assertThat(next.token()).isGreaterThan(held.lastToken());
   }
 }

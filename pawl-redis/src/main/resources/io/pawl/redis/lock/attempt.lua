@@ -41,8 +41,10 @@ local function takesIdle(i)
   local id = ARGV[a]
   local lease, tokens, floor = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local till = now + lease
-  local first = math.max(last + 1, floor + 1, TOKENS_PER_MICROSECOND * micros)
-  last = first + (math.min(tokens, MAX_TOKENS) - 1)
+  local time = TOKENS_PER_MICROSECOND * micros
+  local first = math.max(last + 1, floor + 1, time)
+  last = math.min(first + (tokens - 1),
+    math.max(first + (MAX_TOKENS - 1), time + (TOKENS_AHEAD - 1)))
   if capacity ~= LOCK or last > LARGEST then
     return false
   end

@@ -142,10 +142,13 @@ local function fits(mode)
   return lock.used + share(mode) <= (lock.capacity > 0 and lock.capacity or ALL_OF_A_LOCK)
 end
 
--- Tokens follow the server's clock at two a microsecond, and always the last one; see docs/REDIS.md.
+-- Tokens follow the server's clock at two a microsecond, and always the last one. More than some few
+-- are granted only as far as they are soon behind that clock; see docs/REDIS.md.
 local function takesTokens(c)
-  local first = math.max(lock.last + 1, c.floor + 1, TOKENS_PER_MICROSECOND * micros)
-  local last = first + (math.min(c.tokens, MAX_TOKENS) - 1) -- exact up to 2^53
+  local time = TOKENS_PER_MICROSECOND * micros
+  local first = math.max(lock.last + 1, c.floor + 1, time)
+  local most = math.max(first + (MAX_TOKENS - 1), time + (TOKENS_AHEAD - 1))
+  local last = math.min(first + (c.tokens - 1), most) -- exact up to 2^53
   if last > LARGEST then
     return false
   end
@@ -194,7 +197,7 @@ end
 -- The numbers of the claims of c's client that stand directly behind it, exclusive like it: fewer
 -- than it has tokens.
 local function followers(c)
-  local most, found = c.mode == 'x' and c.last - c.first or 0, {}
+  local most, found = c.mode == 'x' and math.min(c.last - c.first, MAX_TOKENS - 1) or 0, {}
   local client = most > 0 and lock.wn > 0 and match(c.id, '^(.+)%.')
   local last, n = not client, lock.wf
   while most > 0 and not last do
@@ -294,8 +297,13 @@ local function dropEnded(kind)
   return soonest or 0
 end
 
--- Drops holds that are over and serves the line; a clock that went back has every hold looked at.
+-- Drops holds that are over and serves the line; a clock that went back has every hold looked at. Of
+-- the withdrawn, the first is dropped once its time is over: whoever remembers one takes no short cut.
 local function settle()
+  local first = lock.gn > 0 and get(lock.gf)
+  if first and ended(first) then
+    drop(first)
+  end
   if lock.hn > 0 and (now >= lock.soonest or now < lock.at) then
     lock.soonest = dropEnded('h')
   end

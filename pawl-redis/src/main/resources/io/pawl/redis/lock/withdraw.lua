@@ -41,9 +41,10 @@ local function handsOver(i, last, at, keep, capacity, used, soonest, look, wn, g
   local id, followers = client .. '.' .. number, string.sub(run, from + #number + 1)
   local head = call('HGET', key, 'e:' .. id)
   local kind, till, lease, tokens, floor, _, _, _, _, _, _, _, address, info = parse(CLAIM, head)
-  local first = math.max(last + 1, floor + 1,
-    TOKENS_PER_MICROSECOND * (clock[1] * 1000000 + clock[2]))
-  last = first + (math.min(tokens, MAX_TOKENS) - 1)
+  local time = TOKENS_PER_MICROSECOND * (clock[1] * 1000000 + clock[2])
+  local first = math.max(last + 1, floor + 1, time)
+  last = math.min(first + (tokens - 1),
+    math.max(first + (MAX_TOKENS - 1), time + (TOKENS_AHEAD - 1)))
   count = count - 1
   if kind ~= 'w' or now >= till or now < till - lease or last > LARGEST or last - first < count
     and last > first then
@@ -114,6 +115,7 @@ end
 
 -- lock/hash.lua
 -- lock/rule.lua
+-- lock/name.lua
 
 local function remember(id, till)
   local first = lock.gn > 0 and get(lock.gf)
@@ -162,7 +164,7 @@ for i = rest, #KEYS do
     if c and c.kind ~= 'g' and not lingers(c, least) then
       drop(c)
     end
-    if lease > 0 then
+    if lease > 0 and not (lock.new and isACounter(key)) then -- where no attempt is granted
       remember(id, now + math.max(lease, WITHDRAWN_KEPT))
     end
     serve()

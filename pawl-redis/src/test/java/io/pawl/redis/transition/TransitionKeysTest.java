@@ -1,0 +1,183 @@
+package io.pawl.redis.transition;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.MINUTES;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.pawl.Pawl;
+import io.pawl.servers.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A release in between beside one that sets a key by itself. */
+class TransitionKeysTest {
+
+  private static final Executor OWN_THREAD = task -> new Thread(task).start();
+  private static final String KEY = "lock:order-17";
+
+  private static RedisServer server;
+  private static RedisClient client;
+
+  private final StatefulRedisConnection<String, String> old = client.connect();
+  private final Pawl pawl = Pawl.connect(server.url());
+  private final TransitionKeys keys = TransitionKeys.over(pawl, old, Duration.ofMillis(300));
+  private final Lock lock = keys.getLock("order-17", KEY);
+
+  @BeforeAll
+  static void startServer() {
+    server = RedisServer.start();
+    client = RedisClient.create(server.url());
+  }
+
+  @AfterAll
+  static void stopServer() {
+    client.shutdown();
+    server.close();
+  }
+
+  @BeforeEach
+  void empty() {
+    old.sync().del(KEY);
+  }
+
+  @AfterEach
+  void close() {
+    keys.close();
+    pawl.close(Duration.ZERO);
+    old.close();
+  }
+
+  /** As the release before does it. */
+  private boolean oldReleaseLocks() {
+    return old.sync().set(KEY, "old", SetArgs.Builder.nx().px(60_000)) != null;
+  }
+
+  private boolean isPawlsFree() {
+    return !pawl.inspect("order-17").isHeld();
+  }
+
+  @Test
+  void bothAreHeldOrNeither() throws InterruptedException {
+    lock.lock();
+    assertThat(oldReleaseLocks()).isFalse();
+    assertThat(isPawlsFree()).isFalse();
+    lock.unlock();
+
+    assertThat(isPawlsFree()).isTrue();
+    assertThat(oldReleaseLocks()).isTrue();
+    assertThat(lock.tryLock()).isFalse();
+    assertThat(lock.tryLock(10, MILLISECONDS)).isFalse();
+    assertThat(isPawlsFree()).isTrue();
+    assertThat(old.sync().get(KEY)).isEqualTo("old");
+  }
+
+  @Test
+  void aWaiterGetsInWhenTheReleaseBeforeHasDeletedItsKey() throws Exception {
+    assertThat(oldReleaseLocks()).isTrue();
+    CompletableFuture<Boolean> waiting =
+        CompletableFuture.supplyAsync(
+            () -> {
+              lock.lock();
+              lock.unlock();
+              return true;
+            },
+            OWN_THREAD);
+    old.sync().del(KEY);
+    assertThat(waiting.get(1, MINUTES)).isTrue();
+  }
+
+  @Test
+  void aKeyIsRenewedWhileItIsHeldAndItsThreadMayEnterAgain() throws InterruptedException {
+    lock.lock();
+    keys.getLock("order-17", KEY).lock();
+    lock.unlock();
+
+    assertThat(
+            CompletableFuture.supplyAsync(
+                    () -> {
+                      try {
+                        return keys.getLock("another", KEY).tryLock(1, SECONDS);
+                      } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                      }
+                    },
+                    OWN_THREAD)
+                .join())
+        .isFalse();
+
+    lock.unlock();
+    assertThat(old.sync().get(KEY)).isNull();
+    assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+  }
+
+  @Test
+  void aKeyThatAnotherHasSetMeanwhileStaysAndTheLossIsTold() {
+    lock.lock();
+    old.sync().set(KEY, "old");
+
+    assertThatThrownBy(lock::unlock)
+        .isInstanceOf(IllegalMonitorStateException.class)
+        .hasMessageContaining("was lost before");
+    assertThat(old.sync().get(KEY)).isEqualTo("old");
+    assertThat(isPawlsFree()).isTrue();
+  }
+
+  @Test
+  void anInterruptLeavesNoKeyBehind() {
+    Thread.currentThread().interrupt();
+    lock.lock();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(oldReleaseLocks()).isFalse();
+
+    Thread.currentThread().interrupt();
+    lock.unlock();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(oldReleaseLocks()).isTrue();
+  }
+
+  @Test
+  void theKeyOfAThreadThatHasEndedRunsOut() throws InterruptedException {
+    Thread gone = new Thread(keys.getLock("of one that ends", KEY)::lock); // Pawl's stays a while
+    gone.start();
+    gone.join();
+
+    await().until(this::oldReleaseLocks);
+  }
+
+  @Test
+  void aKeyThatWasLostIsRenewedNoMoreAndNotEnteredAgain() {
+    lock.lock();
+    old.sync().set(KEY, "old");
+
+    await().pollInSameThread().until(() -> keys.renewed() == 0);
+    assertThatThrownBy(lock::tryLock)
+        .isInstanceOf(IllegalMonitorStateException.class)
+        .hasMessageContaining("was lost before");
+    assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+    assertThat(isPawlsFree()).isTrue();
+  }
+
+  @Test
+  void afterTheCloseNoKeyIsTaken() {
+    keys.close();
+
+    assertThatThrownBy(lock::lock)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    assertThat(oldReleaseLocks()).isTrue();
+    assertThat(isPawlsFree()).isTrue();
+  }
+}
