@@ -6,6 +6,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -42,6 +44,9 @@ import java.util.regex.Pattern;
  */
 public final class SqlFence {
 
+  /** Beyond it drivers count in numbers that are too small. */
+  private static final Duration LONGEST = Duration.ofDays(1);
+
   private static final Pattern GUARD = Pattern.compile("<=\\s*:token\\b");
   private static final Pattern ASSIGNMENT = Pattern.compile("(?<![<>!])=\\s*:token\\b");
   private static final Pattern TOKEN = Pattern.compile(":token\\b");
@@ -51,6 +56,10 @@ public final class SqlFence {
   /**
    * Runs an UPDATE that is guarded by the token and writes it. {@code :token} stands for the token,
    * {@code ?} for the parameters in order.
+   *
+   * <p>The driver has to count the rows that the WHERE found, as all do by default. With {@code
+   * useAffectedRows=true} in the URL those of MySQL and MariaDB count only rows that change, so
+   * that a repetition of the same write is refused as well.
    *
    * @return how many rows the statement changed, at least 1
    * @throws StaleTokenException when it changed no row: a later holder has written, or there is no
@@ -72,7 +81,10 @@ public final class SqlFence {
       int changed = update.executeUpdate();
       if (changed == 0) {
         throw new StaleTokenException(
-            "no row was written with token " + token + ": a later holder has, or there is none",
+            "no row was written with token "
+                + token
+                + ": a later holder has, or there is none (or, with useAffectedRows=true, nothing in"
+                + " it would change)",
             token);
       }
       return changed;
@@ -81,7 +93,12 @@ public final class SqlFence {
 
   /**
    * Lets this transaction go on if no larger token was seen for {@code resource}, and keeps later
-   * holders waiting until it ends. 1 round trip, on MySQL and MariaDB 2.
+   * holders waiting until it ends. 1 round trip for a token that is seen first, 2 for one that was
+   * seen before, and on MySQL and MariaDB. A token that was seen before is not written again, so
+   * transactions with older snapshots may show it too.
+   *
+   * <p>Waits as long as a transaction with another token goes on. A thread that has called this in
+   * one transaction and calls it in a second one before the first has ended waits for itself.
    *
    * @param resource the name of what is protected, such as the lock's name: up to 512 bytes of
    *     UTF-8
@@ -90,39 +107,68 @@ public final class SqlFence {
    *     nothing
    */
   public static void check(Connection connection, String resource, long token) throws SQLException {
+    check(connection, resource, token, Duration.ZERO);
+  }
+
+  /**
+   * As {@link #check(Connection, String, long)}, and fails if that takes longer than {@code
+   * patience}.
+   *
+   * @param patience rounded up to whole seconds, a day at most; 0 for as long as it takes
+   * @throws IllegalArgumentException for a negative patience
+   * @throws SQLException also when another transaction goes on for longer
+   */
+  public static void check(Connection connection, String resource, long token, Duration patience)
+      throws SQLException {
     if (connection.getAutoCommit()) {
       throw new IllegalStateException(
           "SqlFence.check guards a transaction, and this connection is in autocommit");
     }
-    if (isLargest(connection, resource, token)) {
+    if (isLargest(connection, resource, token, seconds(patience))) {
       return;
     }
     throw new StaleTokenException(
         "token " + token + " for '" + resource + "' is stale: a later holder has been here", token);
   }
 
-  private static boolean isLargest(Connection connection, String resource, long token)
+  private static int seconds(Duration patience) {
+    if (patience.isNegative()) {
+      throw new IllegalArgumentException("patience: " + patience + " is negative");
+    }
+    Duration bounded = patience.compareTo(LONGEST) < 0 ? patience : LONGEST;
+    return (int) bounded.plusNanos(999_999_999).toSeconds();
+  }
+
+  private static boolean isLargest(Connection connection, String resource, long token, int seconds)
       throws SQLException {
-    boolean mySql =
-        schema(connection).database().endsWith("mysql")
-            || schema(connection).database().endsWith("mariadb");
+    String database = schema(connection).database();
+    boolean mySql = database.endsWith("mysql") || database.endsWith("mariadb");
     String insert =
         "INSERT INTO pawl_fence (name, token) VALUES (?, ?)"
             + (mySql
                 ? " ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token))"
                 : " ON CONFLICT (name) DO UPDATE SET token = excluded.token"
-                    + " WHERE pawl_fence.token <= excluded.token");
+                    + " WHERE pawl_fence.token < excluded.token");
     try (PreparedStatement statement = connection.prepareStatement(insert)) {
+      statement.setQueryTimeout(seconds);
       statement.setString(1, resource);
       statement.setLong(2, token);
-      int changed = statement.executeUpdate();
-      return mySql ? largest(connection, resource) <= token : changed > 0;
+      int written = statement.executeUpdate(); // on MySQL this says nothing
+      return !mySql && written > 0
+          || largest(connection, resource, !database.endsWith("sqlite"), seconds) <= token;
     }
   }
 
-  private static long largest(Connection connection, String resource) throws SQLException {
-    try (PreparedStatement select =
-        connection.prepareStatement("SELECT token FROM pawl_fence WHERE name = ? FOR UPDATE")) {
+  /**
+   * The row is locked already.
+   *
+   * @param lock where an old snapshot would hide what is in it
+   */
+  private static long largest(Connection connection, String resource, boolean lock, int seconds)
+      throws SQLException {
+    String sql = "SELECT token FROM pawl_fence WHERE name = ?" + (lock ? " FOR UPDATE" : "");
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      select.setQueryTimeout(seconds);
       select.setString(1, resource);
       try (ResultSet row = select.executeQuery()) {
         row.next();
@@ -146,6 +192,10 @@ public final class SqlFence {
     if (product.equals("mysql")) {
       String version = connection.getMetaData().getDatabaseProductVersion();
       return new Schema(version.contains("MariaDB") ? "fence-mariadb" : "fence-mysql", true);
+    }
+    if (!product.equals("mariadb") && !product.equals("postgresql") && !product.equals("sqlite")) {
+      throw new SQLFeatureNotSupportedException(
+          "SqlFence.check works on MySQL, MariaDB, PostgreSQL and SQLite, and this is " + product);
     }
     return new Schema("fence-" + product, true);
   }

@@ -30,6 +30,7 @@ import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.lock.Combiner;
+import io.pawl.sql.lock.Crowd;
 import io.pawl.sql.lock.LockViews;
 import io.pawl.sql.lock.Request;
 import io.pawl.sql.lock.Shortcut;
@@ -75,6 +76,9 @@ public final class SqlStore
   private final CounterCombiner counters;
   private final LedgerPruner pruner;
   private final Upkeep upkeep;
+
+  /** Null where it is no node of a quorum. */
+  private volatile @Nullable Newcomer newcomer;
 
   /** For upkeep, which may take long: one thing at a time. */
   private final ThreadPoolExecutor keeper;
@@ -131,20 +135,43 @@ public final class SqlStore
     return store;
   }
 
-  /** Changes nothing: a database that keeps what it committed has forgotten nothing. */
+  /**
+   * From now on a lock whose tokens begin at 0 is refused: the database is new, or was emptied. One
+   * that keeps what it committed has forgotten nothing else.
+   */
   @Override
-  public void joinQuorum(Duration longestLease) {}
-
-  /** No round trip: as {@link #joinQuorum}. */
-  @Override
-  public CompletionStage<Incarnation> incarnation() {
-    return CompletableFuture.completedFuture(new Incarnation(describe(), Duration.ZERO));
+  public void joinQuorum(Duration longestLease) {
+    newcomer = new Newcomer(longestLease);
   }
 
-  /** Changes nothing, as {@link #joinQuorum}. */
+  private Newcomer newcomer() {
+    Newcomer known = newcomer;
+    if (known == null) {
+      throw new IllegalStateException("store '" + describe() + "' is no node of a quorum");
+    }
+    return known;
+  }
+
+  /** One round trip, which reads the tokens of all locks. */
+  @Override
+  public CompletionStage<Incarnation> incarnation() {
+    Newcomer known = newcomer();
+    return CompletableFuture.supplyAsync(
+        () -> known.incarnation(describe(), database.connections().use(upkeep::highestTokens)),
+        keeper);
+  }
+
+  /** Locks that nobody has taken yet begin above 0, and so do those that the database knows. */
   @Override
   public CompletionStage<Void> trust() {
-    return CompletableFuture.completedFuture(null);
+    newcomer();
+    return upkeep(() -> upkeep.raiseTokensTo(1)).thenApply(rows -> null);
+  }
+
+  @Override
+  public CompletionStage<Void> raise(Incarnation known, long above) {
+    newcomer();
+    return upkeep(() -> upkeep.raiseTokensTo(Math.max(1, above))).thenApply(rows -> null);
   }
 
   @Override
@@ -156,7 +183,10 @@ public final class SqlStore
     return decide(
             claim,
             (state, now) -> {
-              Standing standing = GrantRule.attempt(state, claim, now);
+              if (newcomer != null && state.lastToken() == 0) {
+                throw Newcomer.doesNotVote(describe());
+              }
+              Standing standing = Crowd.attempt(state, claim, now);
               ahead[0] = state.waitersBefore(claim.id());
               return standing;
             },

@@ -3,9 +3,11 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Pawl;
+import io.pawl.counter.Change;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -22,13 +24,18 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -80,7 +87,7 @@ class BlockedRowTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aClaimJoinsOrIsTurnedAwayThoughSomebodyKeepsTheRow(TestDatabase database) throws Exception {
     String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
-    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling));
+    try (SqlStore store = opened(database.url() + polling);
         Connection somebody = database.connect()) {
       Claim held = Claims.claim(stuck);
       Claim joining = Claims.claim(stuck);
@@ -113,6 +120,59 @@ class BlockedRowTest {
         assertOnlyTheBlockedOneIsStalled(database, store);
       }
     }
+  }
+
+  @Test
+  void aRolesOwnTimeOutsDoNotEndWhatWaitsItsTurn() throws Exception {
+    String impatient = "&options=-c%20statement_timeout=200ms%20-c%20lock_timeout=100ms";
+    String hasty = isPostgres17() ? "%20-c%20transaction_timeout=300ms" : "";
+    try (SqlStore store = opened(TestDatabase.POSTGRES.url() + impatient + hasty)) {
+      assertOnlyTheBlockedOneIsStalled(TestDatabase.POSTGRES, store);
+    }
+  }
+
+  @Test
+  void aStatementThatAnAdministratorCancelsIsRunAgain() throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try (SqlStore store = TestDatabase.POSTGRES.open();
+        Connection somebody = TestDatabase.POSTGRES.connect();
+        Connection administrator = TestDatabase.POSTGRES.connect()) {
+      Claim first = Claims.claim(stuck);
+      attempt(store, first);
+      store.withdraw(first).toCompletableFuture().get(60, SECONDS);
+      lockRow(somebody, stuck);
+
+      Future<Standing> asked = threads.submit(() -> attempt(store, Claims.claim(stuck)));
+      await().until(() -> cancelled(administrator) > 0);
+      somebody.rollback();
+
+      assertThat(asked.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** How many statements that wait for a row were cancelled. */
+  private static boolean isPostgres17() throws SQLException {
+    try (Connection connection = TestDatabase.POSTGRES.connect()) {
+      return connection.getMetaData().getDatabaseMajorVersion() >= 17;
+    }
+  }
+
+  private static int cancelled(Connection administrator) throws SQLException {
+    try (Statement statement = administrator.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity"
+                    + " WHERE wait_event_type = 'Lock' AND query LIKE '%pawl_lock%'"
+                    + " AND datname = current_database()")) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  private static SqlStore opened(String url) {
+    return (SqlStore) Stores.open(StoreUrl.parse(url));
   }
 
   /** All that is asserted of the others is so before the row is set free. */
@@ -161,6 +221,176 @@ class BlockedRowTest {
     }
   }
 
+  /** No read shows it. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aRowThatSomebodyIsMakingStallsNoOtherLock(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect()) {
+      makeLock(somebody, stuck);
+
+      Map<Claim, CompletableFuture<Standing>> others = new LinkedHashMap<>();
+      CompletableFuture<Standing> asked = new CompletableFuture<>();
+      store.together(
+          () -> {
+            ask(store, Claims.claim(stuck), asked);
+            for (int i = 0; i < OTHERS; i++) {
+              Claim other = Claims.claim(stuck + "-" + i);
+              CompletableFuture<Standing> answer = new CompletableFuture<>();
+              others.put(other, answer);
+              ask(store, other, answer);
+            }
+          });
+      for (CompletableFuture<Standing> other : others.values()) {
+        assertThat(other.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+      assertThatThrownBy(() -> asked.get(60, SECONDS))
+          .hasRootCauseInstanceOf(StoreUnavailableException.class)
+          .rootCause()
+          .hasMessageContaining(stuck)
+          .hasMessageContaining("for 5 s another transaction");
+      for (Claim other : others.keySet()) {
+        store.withdraw(other).toCompletableFuture().get(60, SECONDS);
+      }
+
+      CompletableFuture<Standing> again = new CompletableFuture<>();
+      ask(store, Claims.claim(stuck), again);
+      somebody.rollback();
+      assertThat(again.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** What is waited for there does not tell that somebody makes the new one. */
+  @Test
+  void aNewLockIsMadeThoughARowBesideItIsAlwaysBusy() throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    AtomicBoolean done = new AtomicBoolean();
+    String busy = stuck + "-busy";
+    try (SqlStore store = TestDatabase.POSTGRES.open();
+        Connection somebody = TestDatabase.POSTGRES.connect()) {
+      store.withdraw(Claims.claim(busy)).toCompletableFuture().get(60, SECONDS);
+      makeLock(somebody, stuck);
+      List<Future<?>> crowd = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        crowd.add(threads.submit(() -> keepBusy(busy, done)));
+        crowd.add(threads.submit(() -> keepAsking(store, busy, done)));
+      }
+      CompletableFuture<Standing> asked = new CompletableFuture<>();
+      CompletableFuture<Standing> fresh = new CompletableFuture<>();
+      store.together(
+          () -> {
+            ask(store, Claims.claim(stuck), asked);
+            ask(store, Claims.claim(stuck + "-new"), fresh);
+          });
+
+      assertThat(fresh.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      done.set(true);
+      for (Future<?> each : crowd) {
+        each.get(60, SECONDS);
+      }
+      somebody.rollback();
+      assertThat(asked.handle((standing, failure) -> true).get(60, SECONDS)).isTrue();
+    } finally {
+      done.set(true);
+      threads.shutdownNow();
+    }
+  }
+
+  /** Each question is there before the batch of the one before it has ended. */
+  private static void keepAsking(SqlStore store, String lock, AtomicBoolean done) {
+    store
+        .withdraw(Claims.claim(lock))
+        .whenComplete(
+            (nothing, failure) -> {
+              if (!done.get()) {
+                keepAsking(store, lock, done);
+              }
+            });
+  }
+
+  private static Void keepBusy(String lock, AtomicBoolean done) throws SQLException {
+    try (Connection connection = TestDatabase.POSTGRES.connect();
+        Statement statement = connection.createStatement()) {
+      while (!done.get()) {
+        statement.execute(
+            "BEGIN; SELECT 1 FROM pawl_lock WHERE name = '"
+                + lock
+                + "' FOR UPDATE; SELECT pg_sleep(0.06); COMMIT");
+      }
+    }
+    return null;
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aRowThatSomebodyIsMakingStallsNoOtherCounter(TestDatabase database) throws Exception {
+    try (Pawl pawl = Pawl.connect(database.url());
+        Connection somebody = database.connect()) {
+      makeCounter(somebody, stuck);
+
+      ExecutorService threads = Executors.newCachedThreadPool();
+      try {
+        Future<Change> asked = threads.submit(() -> pawl.counter(stuck).add(1));
+        List<Future<Change>> others = new ArrayList<>();
+        for (int i = 0; i < OTHERS; i++) {
+          String name = stuck + "-" + i;
+          others.add(threads.submit(() -> pawl.counter(name).add(7)));
+        }
+        for (Future<Change> other : others) {
+          assertThat(other.get(60, SECONDS).value()).isEqualTo(7);
+        }
+        assertThatThrownBy(() -> asked.get(60, SECONDS))
+            .rootCause()
+            .hasMessageContaining(stuck)
+            .hasMessageContaining("for 5 s another transaction");
+
+        Future<Change> again = threads.submit(() -> pawl.counter(stuck).add(1));
+        somebody.rollback();
+        assertThat(again.get(60, SECONDS).value()).isEqualTo(1);
+      } finally {
+        threads.shutdownNow();
+      }
+    }
+  }
+
+  private static void makeLock(Connection connection, String lock) throws SQLException {
+    make(
+        connection,
+        "INSERT INTO pawl_lock (name, kind, last_token, holders, withdrawn, used)"
+            + " VALUES (?, '', 0, '[]', '[]', CURRENT_TIMESTAMP)",
+        lock);
+  }
+
+  private static void makeCounter(Connection connection, String counter) throws SQLException {
+    make(
+        connection,
+        "INSERT INTO pawl_counter"
+            + " (name, value, floor, ceiling, reserved, forgotten, kept_from, last_line)"
+            + " VALUES (?, 0, 0, 0, 0, 0, CURRENT_TIMESTAMP, 0)",
+        counter);
+  }
+
+  private static void make(Connection connection, String insert, String name) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement row = connection.prepareStatement(insert)) {
+      row.setString(1, name);
+      assertThat(row.executeUpdate()).isEqualTo(1);
+    }
+  }
+
+  private static void ask(SqlStore store, Claim claim, CompletableFuture<Standing> answer) {
+    store
+        .attempt(claim, standing -> {})
+        .whenComplete(
+            (standing, failure) -> {
+              if (failure == null) {
+                answer.complete(standing);
+              } else {
+                answer.completeExceptionally(failure);
+              }
+            });
+  }
+
   /** What an administrator watches: a request put off says that somebody keeps a row. */
   private static void assertCounted(Map<String, Long> figures) {
     assertThat(figures.get("locks.putOff"))
@@ -191,14 +421,63 @@ class BlockedRowTest {
     }
   }
 
+  /** Else two clients wait for each other, each with a row that the other takes before or after. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void whoeverWaitsForARowHoldsNoneThatItTookOutOfOrder(TestDatabase database) throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    Claim early = Claims.claim(stuck + "-a");
+    Claim late = Claims.claim(stuck + "-b");
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect();
+        Connection another = database.connect();
+        Connection passer = database.connect()) {
+      attempt(store, early);
+      attempt(store, late);
+      lockRow(somebody, late.lock());
+      assertThat(renew(store, List.of(early, late))).containsOnlyKeys(early.id());
+      somebody.rollback(); // the late one is not waited for from now on
+      lockRow(another, early.lock());
+
+      long tries = store.figures().get("locks.repeated");
+      Future<Map<ClaimId, Standing>> renewed =
+          threads.submit(() -> renew(store, List.of(early, late)));
+      while (store.figures().get("locks.repeated") == tries) {
+        boolean isFree = locksRowAtOnce(passer, late.lock());
+        passer.rollback();
+        assertThat(isFree || store.figures().get("locks.repeated") > tries)
+            .as("free while the early one is waited for")
+            .isTrue();
+      }
+
+      assertThat(renewed.get(60, SECONDS)).doesNotContainKey(early.id());
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
   private static Map<ClaimId, Standing> renew(SqlStore store, List<Claim> claims) throws Exception {
     return store.renew(claims).toCompletableFuture().get(60, SECONDS);
   }
 
   private static void lockRow(Connection connection, String lock) throws SQLException {
+    lockRow(connection, lock, "");
+  }
+
+  /** Whether nobody has it. */
+  private static boolean locksRowAtOnce(Connection connection, String lock) {
+    try {
+      lockRow(connection, lock, " NOWAIT");
+      return true;
+    } catch (SQLException e) {
+      return false;
+    }
+  }
+
+  private static void lockRow(Connection connection, String lock, String or) throws SQLException {
     connection.setAutoCommit(false);
     try (PreparedStatement select =
-        connection.prepareStatement("SELECT name FROM pawl_lock WHERE name = ? FOR UPDATE")) {
+        connection.prepareStatement("SELECT name FROM pawl_lock WHERE name = ? FOR UPDATE" + or)) {
       select.setString(1, lock);
       try (ResultSet row = select.executeQuery()) {
         assertThat(row.next()).isTrue();

@@ -24,10 +24,19 @@ final class Claims {
 
   /** As {@link #claim}, under this id. */
   static Claim of(String lock, ClaimId id) {
+    return of(lock, id, Mode.EXCLUSIVE);
+  }
+
+  /** As {@link #claim}, to share the lock. */
+  static Claim reader(String lock) {
+    return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()), Mode.SHARED);
+  }
+
+  private static Claim of(String lock, ClaimId id, Mode mode) {
     return new Claim(
         lock,
         id,
-        Mode.EXCLUSIVE,
+        mode,
         Duration.ofMinutes(5),
         Duration.ZERO,
         true,

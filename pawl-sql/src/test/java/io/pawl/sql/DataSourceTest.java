@@ -86,7 +86,7 @@ class DataSourceTest {
         somebody.setAutoCommit(false);
         statement.execute("UPDATE pawl_lock SET last_token = 7 WHERE name = '" + name + "'");
         try {
-          assertThat(Stored.show(store, name).lastToken()).isEqualTo(1);
+          assertThat(Stored.show(store, name).lastToken()).isNotEqualTo(7);
         } finally {
           somebody.rollback();
         }
@@ -109,7 +109,7 @@ class DataSourceTest {
       somebody.setAutoCommit(false);
       statement.execute("UPDATE pawl_lock SET last_token = 7 WHERE name = '" + name + "'");
       try {
-        assertThat(Stored.show(store, name).lastToken()).isEqualTo(1);
+        assertThat(Stored.show(store, name).lastToken()).isNotEqualTo(7);
       } finally {
         somebody.rollback();
       }

@@ -182,6 +182,44 @@ class DoorbellTest {
   }
 
   /** Whoever may connect may send it, with no right on any table. */
+  /** More than a SELECT has columns. */
+  @Test
+  void thousandsWhoAreGrantedTogetherAreRungFor() throws Exception {
+    List<String> locks = List.of(name + "-a", name + "-b");
+    try (SqlStore here = TestDatabase.POSTGRES.open();
+        SqlStore there = TestDatabase.POSTGRES.open()) {
+      List<Claim> writers = new ArrayList<>();
+      for (String lock : locks) {
+        writers.add(Claims.claim(lock));
+        assertThat(attempt(here, writers.get(writers.size() - 1), new CompletableFuture<>()))
+            .isInstanceOf(Standing.Held.class);
+      }
+      List<CompletableFuture<Standing>> bells = new ArrayList<>();
+      there.together(
+          () -> {
+            for (int i = 0; i < 2_000; i++) {
+              CompletableFuture<Standing> bell = new CompletableFuture<>();
+              bells.add(bell);
+              there.attempt(Claims.reader(locks.get(i % 2)), bell::complete);
+            }
+          });
+      for (String lock : locks) {
+        Awaitility.await().until(() -> Stored.waiters(there, lock).size() == 1_000);
+      }
+
+      List<CompletableFuture<Void>> ends = new ArrayList<>();
+      here.together(
+          () -> writers.forEach(writer -> ends.add(here.withdraw(writer).toCompletableFuture())));
+
+      for (CompletableFuture<Void> end : ends) {
+        end.get(60, SECONDS);
+      }
+      for (CompletableFuture<Standing> bell : bells) {
+        assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+
   @Test
   void aForgedNotificationGrantsNothing() throws Exception {
     String stranger = "stranger" + names.get();
@@ -192,7 +230,7 @@ class DoorbellTest {
       Claim holder = Claims.claim(name);
       Claim waiter = Claims.claim(name);
       CompletableFuture<Standing> bell = new CompletableFuture<>();
-      attempt(store, holder, new CompletableFuture<>());
+      long first = ((Standing.Held) attempt(store, holder, new CompletableFuture<>())).token();
       assertThat(attempt(store, waiter, bell)).isInstanceOf(Standing.Waiting.class);
       awaitListening(owner);
       try (Connection forger =
@@ -208,7 +246,7 @@ class DoorbellTest {
       }
       assertThat(bell.get(60, SECONDS))
           .isInstanceOfSatisfying(
-              Standing.Held.class, held -> assertThat(held.token()).isEqualTo(2));
+              Standing.Held.class, held -> assertThat(held.token()).isEqualTo(first + 1));
     }
   }
 

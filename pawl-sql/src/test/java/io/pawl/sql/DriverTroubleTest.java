@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
@@ -33,9 +34,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -292,6 +295,37 @@ class DriverTroubleTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aTakeWhoseCommitWasInterruptedIsInDoubtThoughItsRepetitionIsRefused(TestDatabase database) {
+    AtomicBoolean revoked = new AtomicBoolean();
+    AtomicBoolean interrupted = new AtomicBoolean();
+    Tampering commits =
+        (method, arguments, answer) -> {
+          if (method.equals("commit") && revoked.get()) {
+            throw interrupted.getAndSet(true)
+                ? new SQLException("UPDATE command denied to user", "42000", 1142)
+                : INTERRUPTED.get();
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database);
+        SqlStore store = SqlStore.over(tampered(pool, commits));
+        Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(Duration.ZERO))) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(2));
+      revoked.set(true);
+
+      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
+          .isInstanceOf(OutcomeUnknownException.class)
+          .cause()
+          .hasMessageContaining("denied");
+
+      revoked.set(false);
+      assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
+    }
+  }
+
   private static HikariDataSource pool(TestDatabase database) {
     HikariDataSource pool = new HikariDataSource();
     pool.setJdbcUrl(database.baseUrl());
@@ -309,6 +343,52 @@ class DriverTroubleTest {
             method.equals("getConnection")
                 ? tampered(Connection.class, (Connection) answer, ofConnections)
                 : answer);
+  }
+
+  /** Else all who wait storm a database that is away. */
+  @Test
+  void whoeverWaitsAsksForAConnectionLessAndLessOften() throws Exception {
+    ConcurrentLinkedQueue<Long> asked = new ConcurrentLinkedQueue<>();
+    try (HikariDataSource pool = pool(TestDatabase.MYSQL);
+        SqlStore other = TestDatabase.MYSQL.open()) {
+      assertThat(other.attempt(Claims.claim(name), standing -> {}))
+          .succeedsWithin(Duration.ofMinutes(1));
+      Tampering away =
+          (method, arguments, answer) -> {
+            if (Thread.currentThread().getName().endsWith("-bell")) {
+              asked.add(System.nanoTime());
+              ((Connection) answer).close();
+              throw new SQLException("connection refused", "08001");
+            }
+            return answer;
+          };
+      try (SqlStore store = SqlStore.over(tampered(DataSource.class, pool, away))) {
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+        await().atMost(Duration.ofMinutes(1)).until(() -> asked.size() >= 8);
+        List<Long> times = List.copyOf(asked);
+        assertThat(times.get(7) - times.get(0)).isGreaterThan(600_000_000L);
+      }
+    }
+  }
+
+  /** JDBC allows it, and some wrappers do. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aDataSourceNeedNotSayWhereItLeads(TestDatabase database) {
+    try (HikariDataSource pool = pool(database)) {
+      Tampering nameless = (method, arguments, answer) -> method.equals("getURL") ? null : answer;
+      Tampering connections =
+          (method, arguments, answer) ->
+              method.equals("getMetaData")
+                  ? tampered(DatabaseMetaData.class, (DatabaseMetaData) answer, nameless)
+                  : answer;
+      try (SqlStore store = SqlStore.over(tampered(pool, connections))) {
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+        assertThat(store.describe()).isEqualTo("the DataSource");
+      }
+    }
   }
 
   /** A file that is slow to open. */

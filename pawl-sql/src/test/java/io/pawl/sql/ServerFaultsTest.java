@@ -244,7 +244,7 @@ class ServerFaultsTest {
           assertThatThrownBy(() -> hasty.counter(name + "-counter").add(1))
               .isInstanceOf(StoreUnavailableException.class);
           CompletableFuture<Optional<Lease>> waits =
-              patient.lock(name).tryAcquireAsync(Duration.ofSeconds(1));
+              patient.lock(name).tryAcquireAsync(Duration.ofMinutes(1));
           assertThat(failed.await(60, SECONDS)).isTrue();
           setReadOnly(database, statement, false);
           assertThat(waits.get(60, SECONDS)).isPresent();

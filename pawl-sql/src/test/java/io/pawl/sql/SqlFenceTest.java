@@ -13,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,6 +28,8 @@ class SqlFenceTest {
   private static final AtomicInteger names = new AtomicInteger();
   private static final String UPDATE =
       "UPDATE account SET balance = ?, fence = :token WHERE name = ? AND fence <= :token";
+
+  private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
   private final String name = "fence-" + names.incrementAndGet();
 
@@ -134,6 +137,27 @@ class SqlFenceTest {
     }
   }
 
+  /** One holder has several, one inside the other; the fence of the outer one is older. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aTokenMayBeComparedAgainByATransactionWithAnOlderSnapshot(TestDatabase database)
+      throws Exception {
+    try (Connection outer = account(database);
+        Connection inner = database.connect()) {
+      SqlFence.createTable(outer);
+      inner.setAutoCommit(false);
+      SqlFence.check(inner, name, 1);
+      inner.commit();
+      outer.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      outer.setAutoCommit(false);
+      assertThat(balance(outer)).isZero();
+      SqlFence.check(inner, name, 1);
+      inner.commit();
+      SqlFence.check(outer, name, 1);
+      outer.commit();
+    }
+  }
+
   private int checkAndRead(Connection connection, long token) {
     try {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -141,6 +165,25 @@ class SqlFenceTest {
       return balance(connection);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void patienceMayBeLongerThanDriversCount(TestDatabase database) throws Exception {
+    try (Connection connection = account(database)) {
+      SqlFence.createTable(connection);
+      connection.setAutoCommit(false);
+      for (Duration patience :
+          List.of(Duration.ofDays(30), Duration.ofSeconds(Integer.MAX_VALUE), FOR_EVER)) {
+        SqlFence.check(connection, name, 2, patience);
+        assertThatThrownBy(() -> SqlFence.check(connection, name, 1, patience))
+            .isInstanceOf(StaleTokenException.class);
+      }
+      assertThatThrownBy(() -> SqlFence.check(connection, name, 2, Duration.ofSeconds(-1)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("patience");
+      connection.rollback();
     }
   }
 

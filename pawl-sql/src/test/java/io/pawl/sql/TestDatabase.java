@@ -7,6 +7,8 @@ import io.pawl.servers.ServerProcess;
 import io.pawl.servers.Version;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Databases;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -21,7 +23,7 @@ import java.util.Locale;
  * The databases that the tests of this module share, each started when first asked for. A server
  * ends with this JVM.
  */
-enum TestDatabase {
+public enum TestDatabase {
   SQLITE,
   MYSQL,
   MARIADB,
@@ -106,7 +108,7 @@ enum TestDatabase {
   }
 
   /** As a user writes it. */
-  String url() {
+  public String url() {
     return this == SQLITE ? baseUrl() : withUser(baseUrl());
   }
 
@@ -133,12 +135,17 @@ enum TestDatabase {
     return baseUrl + (baseUrl.contains("?") ? "&" : "?") + "user=" + user + "&password=" + password;
   }
 
+  /** What our own transactions run on. */
+  public Database database() {
+    return Databases.at(JdbcProvider.connections(StoreUrl.parse(url())));
+  }
+
   SqlStore open() {
     return (SqlStore) Stores.open(StoreUrl.parse(url()));
   }
 
   /** A connection of the test's own; SQLite's file is Pawl's alone, and this one is another. */
-  Connection connect() throws SQLException {
+  public Connection connect() throws SQLException {
     return this == SQLITE
         ? DriverManager.getConnection("jdbc:" + baseUrl() + "-app")
         : DriverManager.getConnection(baseUrl(), USER, PASSWORD);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
@@ -45,12 +46,16 @@ class UnreadableRowTest {
   }
 
   private static void edit(TestDatabase database, String lock, String set) throws SQLException {
+    execute(database, "UPDATE pawl_lock SET " + set + " WHERE name = '" + lock + "'");
+  }
+
+  private static void execute(TestDatabase database, String sql) throws SQLException {
     try (Connection connection =
             database == TestDatabase.SQLITE
                 ? DriverManager.getConnection("jdbc:" + database.url())
                 : database.connect();
         Statement statement = connection.createStatement()) {
-      statement.execute("UPDATE pawl_lock SET " + set + " WHERE name = '" + lock + "'");
+      statement.execute(sql);
     }
   }
 
@@ -99,6 +104,52 @@ class UnreadableRowTest {
           .doesNotContain(broken);
       assertThatThrownBy(() -> store.show(broken).toCompletableFuture().get(60, SECONDS))
           .hasMessageContaining("'" + broken + "'");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"SQLITE", "POSTGRES"})
+  void onlyTheRequestsForItsLockFailWhereSomebodyWhoWaitsCannotBeRead(TestDatabase database)
+      throws Exception {
+    try (SqlStore store = database.open();
+        SqlStore other = database.open()) {
+      assertThat(attempt(other, Claims.claim(broken))).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(other, Claims.claim(broken))).isInstanceOf(Standing.Waiting.class);
+      execute(
+          database, "UPDATE pawl_waiter SET until = 'infinity' WHERE lock_name = '" + broken + "'");
+      List<CompletionStage<Boolean>> asked = new ArrayList<>();
+
+      store.together(
+          () -> {
+            asked.add(store.evict(broken, 2));
+            asked.add(store.evict(sound, 1));
+          });
+
+      assertThatThrownBy(() -> asked.get(0).toCompletableFuture().get(60, SECONDS))
+          .hasCauseInstanceOf(StoreException.class)
+          .hasMessageContaining("'" + broken + "'");
+      assertThat(asked.get(1).toCompletableFuture().get(60, SECONDS)).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"SQLITE", "POSTGRES"})
+  void aCounterIsTheTroubleOfWhoeverAsksForItOnly(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open()) {
+      for (String counter : List.of(broken, sound)) {
+        CounterRequest add = CounterRequest.of(counter, "order", 0, new Operation.Add(1), true);
+        store.apply(add).toCompletableFuture().get(60, SECONDS);
+      }
+      execute(
+          database, "UPDATE pawl_counter SET kept_from = 'infinity' WHERE name = '" + broken + "'");
+
+      assertThatThrownBy(() -> store.read(broken).toCompletableFuture().get(60, SECONDS))
+          .hasCauseInstanceOf(StoreException.class)
+          .hasMessageContaining("'" + broken + "'");
+      assertThat(store.list("", 10_000).toCompletableFuture().get(60, SECONDS))
+          .extracting(CounterView::name)
+          .contains(sound)
+          .doesNotContain(broken);
     }
   }
 

@@ -78,9 +78,9 @@ public record JdbcUrl(
     }
   }
 
-  /** Sets what the URL does not. */
+  /** Sets what the URL does not; some drivers take its names in any case. */
   public JdbcUrl defaulting(String name, String value) {
-    if (!forDriver.matches("(?s).*[?&]" + Pattern.quote(name) + "=.*")) {
+    if (!forDriver.matches("(?is).*[?&]" + Pattern.quote(name) + "=.*")) {
       properties.putIfAbsent(name, value);
     }
     return this;

@@ -132,7 +132,8 @@ public final class CounterCombiner implements AutoCloseable {
         return;
       }
       batch.forEach(operation -> guesses.forget(operation.names()));
-      batch.forEach(operation -> operation.failed(e));
+      RuntimeException told = e instanceof StoreException failure ? doubt.kept(failure) : e;
+      batch.forEach(operation -> operation.failed(told));
       return;
     }
     tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());
@@ -228,7 +229,7 @@ public final class CounterCombiner implements AutoCloseable {
       batch.forEach(operation -> names.addAll(operation.names()));
       Set<String> suspects = blockedRows.suspectsAmong(names);
       try {
-        CounterPage read = CounterPage.read(session, tables, batch, search, suspects);
+        CounterPage read = CounterPage.read(session, tables, batch, search, suspects, blockedRows);
         suspects.removeAll(read.blocked());
         blockedRows.areFree(suspects);
         return read;

@@ -5,9 +5,11 @@ import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.rule.CounterRule;
 import io.pawl.spi.rule.CounterState;
+import io.pawl.sql.transaction.BlockedRows;
 import io.pawl.sql.transaction.Session;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,7 +20,7 @@ import java.util.TreeSet;
 /** What is known of counters and their ledgers within one transaction, and what it makes of it. */
 final class CounterPage {
 
-  /** How many reservations that are due one transaction returns, of one counter. */
+  /** How many reservations that are due one transaction returns, of all its counters. */
   static final int MAX_DUE = 1_000;
 
   /** Which ids are looked for before anything is decided. */
@@ -62,13 +64,15 @@ final class CounterPage {
    *
    * @param search an id that is not looked for and known fails the writing as a conflict
    * @param suspects those of the rows that are not waited for
+   * @param blockedRows what is known of the suspects
    */
   static CounterPage read(
       Session session,
       CounterTables tables,
       List<PendingOperation<?>> batch,
       Search search,
-      Set<String> suspects)
+      Set<String> suspects,
+      BlockedRows<?> blockedRows)
       throws SQLException {
     TreeSet<String> names = new TreeSet<>();
     TreeSet<String> missing = new TreeSet<>();
@@ -84,16 +88,21 @@ final class CounterPage {
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
     if (search == Search.NEEDED && (limits(batch) || mayBeForgotten(batch, locked.rows()))) {
-      return read(session, tables, batch, Search.LIKELY, suspects);
+      return read(session, tables, batch, Search.LIKELY, suspects, blockedRows);
     }
     missing.removeAll(locked.rows().keySet());
     missing.removeAll(locked.blocked());
     Set<String> locks = session.among("pawl_lock", missing);
     missing.removeAll(locks);
+    Set<String> notMade =
+        blockedRows.notToBeMade(session, missing, some -> tables.insert(session, some));
+    missing.removeAll(notMade);
     if (!missing.isEmpty() && tables.insert(session, missing)) {
       locked = tables.lock(session, names, suspects, ids);
     }
-    CounterPage page = new CounterPage(locked.now(), locked.blocked(), locks);
+    Set<String> blocked = new HashSet<>(locked.blocked());
+    blocked.addAll(notMade);
+    CounterPage page = new CounterPage(locked.now(), blocked, locks);
     missing.forEach(name -> page.know(CounterRow.unknown(name)));
     locked.rows().values().forEach(page::know);
     locked.lines().forEach(page::know);
@@ -170,13 +179,15 @@ final class CounterPage {
 
   /** Reads the reservations that are due, some of them where they are very many. */
   void loadDue(Session session, CounterTables tables) throws SQLException {
+    int most = MAX_DUE;
     for (CounterRow row : rows.values()) {
-      if (row.view().reserved() > 0) {
-        List<LedgerLine> due = tables.due(session, row.view().name(), now, MAX_DUE);
+      if (most > 0 && row.view().reserved() > 0) {
+        List<LedgerLine> due = tables.due(session, row.view().name(), now, most);
         due.forEach(this::know);
-        settled &= due.size() < MAX_DUE;
+        most -= due.size();
       }
     }
+    settled = most > 0;
   }
 
   /** Decides {@code batch}; where reservations are left that are due, only returns those read. */

@@ -5,6 +5,7 @@ import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.DateTimeException;
 
 /**
  * A counter as it is stored.
@@ -20,6 +21,18 @@ record CounterRow(CounterView view, long lastLine) {
   /** The columns of {@link CounterTables#COUNTER}. */
   static CounterRow read(ResultSet row, Dialect dialect) throws SQLException {
     String name = row.getString(1);
+    long keptFrom;
+    try {
+      keptFrom = dialect.readTime(row, 7);
+    } catch (DateTimeException | ArithmeticException e) {
+      throw new UnreadableLineException(
+          "counter '"
+              + name
+              + "': its row in table pawl_counter cannot be read ("
+              + e.getMessage()
+              + "); was it edited?",
+          e);
+    }
     CounterView view =
         new CounterView(
             name,
@@ -28,7 +41,7 @@ record CounterRow(CounterView view, long lastLine) {
             row.getLong(4),
             row.getLong(5),
             row.getLong(6),
-            dialect.readTime(row, 7));
+            keptFrom);
     return new CounterRow(view, row.getLong(8));
   }
 

@@ -37,7 +37,7 @@ public record LedgerLine(String counter, long number, LedgerEntry entry) {
               dialect.readTime(row, 9),
               dialect.readTime(row, 10));
       return new LedgerLine(counter, row.getLong(3), entry);
-    } catch (IllegalArgumentException | DateTimeException e) {
+    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
       throw new UnreadableLineException(
           "counter '"
               + counter

@@ -2,7 +2,10 @@ package io.pawl.sql.counter;
 
 import io.pawl.error.StoreException;
 
-/** A line of a ledger is not as this version of Pawl writes them: its counter cannot be used. */
+/**
+ * A row of a counter, or a line of its ledger, is not as this version of Pawl writes them: its
+ * counter cannot be used.
+ */
 final class UnreadableLineException extends StoreException {
 
   private static final long serialVersionUID = 1;

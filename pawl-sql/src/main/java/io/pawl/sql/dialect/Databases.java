@@ -19,6 +19,9 @@ import javax.sql.DataSource;
 /** Finds out what a database speaks. */
 public final class Databases {
 
+  /** One whose driver or wrapper does not say where it leads. */
+  private static final String A_POOL = "the DataSource";
+
   private Databases() {}
 
   /** The database that {@code connections} lead to. */
@@ -30,12 +33,15 @@ public final class Databases {
   /** The application's connections; what their URL shows without user and parameters. */
   public static PoolConnections of(DataSource pool) {
     try (Connection connection = pool.getConnection()) {
-      String url = String.valueOf(connection.getMetaData().getURL());
-      return new PoolConnections(
-          pool, StoreUrl.parse(url.replaceFirst("(?s)[?;].*", "")).toString());
+      String url = connection.getMetaData().getURL();
+      return new PoolConnections(pool, url == null ? A_POOL : shown(url));
     } catch (SQLException e) {
-      throw Database.explain("the DataSource", SqlStates.classify(e), e);
+      throw Database.explain(A_POOL, SqlStates.classify(e), e);
     }
+  }
+
+  private static String shown(String url) {
+    return StoreUrl.parse(url.replaceFirst("(?s)[?;].*", "")).toString();
   }
 
   /**
@@ -58,7 +64,7 @@ public final class Databases {
   private static StoreException explain(Connections connections, SQLException e) {
     boolean postgres = connections.describe().startsWith("jdbc:postgresql:");
     Dialect anyone =
-        postgres ? new PostgresDialect(false, false) : MySqlDialect.mySql(false, false);
+        postgres ? new PostgresDialect(false, false, 0) : MySqlDialect.mySql(false, false);
     return Database.explain(connections.describe(), anyone.classify(e), e);
   }
 
@@ -70,7 +76,7 @@ public final class Databases {
     if (product.contains("postgresql")) {
       refuseLookalikes(version(connection));
       requireVersion("PostgreSQL", about.getDatabaseProductVersion(), 13, 0, 0);
-      return new PostgresDialect(createsTables, listens);
+      return new PostgresDialect(createsTables, listens, about.getDatabaseMajorVersion());
     }
     if (!product.contains("mysql") && !product.contains("mariadb")) {
       throw new StoreConfigurationException(

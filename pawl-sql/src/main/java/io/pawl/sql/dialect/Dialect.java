@@ -274,6 +274,17 @@ public interface Dialect {
   }
 
   /**
+   * Lets the transaction under way fail as {@link Failure#BLOCKED} without a long wait if another
+   * one has inserted a row of {@code names}: here, or when it inserts it, before {@link
+   * #waitAsUsual}.
+   */
+  default void failSoonIfMade(Connection writer, Table table, Collection<String> names)
+      throws SQLException {}
+
+  /** Ends what {@link #failSoonIfMade} began. */
+  default void waitAsUsual(Connection writer) throws SQLException {}
+
+  /**
    * Inserts {@code n} rows unless they exist, waiting for whoever is inserting the same; null where
    * the writer excludes all others.
    */

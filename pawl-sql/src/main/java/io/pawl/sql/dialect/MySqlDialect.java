@@ -7,6 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -201,6 +202,20 @@ public final class MySqlDialect implements Dialect {
     return "DELETE " + table + " FROM " + table + " FORCE INDEX (PRIMARY)";
   }
 
+  /** Waits for rows are counted in seconds, so that none is waited for. */
+  @Override
+  public void failSoonIfMade(Connection writer, Table table, Collection<String> names)
+      throws SQLException {
+    String select = lockRows(table, names.size(), false, true) + " NOWAIT";
+    try (PreparedStatement locked = writer.prepareStatement(select)) {
+      int parameter = 1;
+      for (String name : names) {
+        locked.setString(parameter++, name);
+      }
+      locked.execute();
+    }
+  }
+
   @Override
   public String insertMissing(Table table, int n) {
     String key = table.key().get(0);
@@ -272,13 +287,13 @@ public final class MySqlDialect implements Dialect {
   @Override
   public Failure classify(SQLException failure) {
     return switch (failure.getErrorCode()) {
-      case 1205 -> Failure.BLOCKED;
+      case 1205, 3572 -> Failure.BLOCKED;
       // duplicate key, deadlock, record changed
       case 1062, 1213, 1020 -> Failure.CONFLICT;
       case 1317 -> Failure.INTERRUPTED;
-      // too many connections, shutting down, connection killed, timeouts, offline mode, and the
-      // drivers' own
-      case 1040, 1053, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3032, 3169, 4031 ->
+      // too many connections, shutting down, error during COMMIT, connection killed, timeouts,
+      // offline mode, a group that a member has left, and the drivers' own
+      case 1040, 1053, 1180, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3032, 3100, 3169, 4031 ->
           Failure.UNAVAILABLE;
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
       case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine

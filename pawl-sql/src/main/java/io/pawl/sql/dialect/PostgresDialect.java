@@ -26,10 +26,24 @@ public final class PostgresDialect implements Dialect {
 
   private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-  /** A row lock or an idle transaction of a stopped process delays others by no more than this. */
+  private static final String ROW_WAIT = "SET LOCAL lock_timeout = '1s'";
+
+  /**
+   * A row lock or an idle transaction of a stopped process delays others by no more than this. A
+   * role's own time-outs would end what only waits its turn.
+   */
   private static final String BEGIN =
-      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s';"
+      "BEGIN ISOLATION LEVEL READ COMMITTED; "
+          + ROW_WAIT
+          + "; SET LOCAL statement_timeout = '10s';"
           + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
+
+  /**
+   * Then transactions may have a time-out, which for one that has begun cannot be set but ended.
+   */
+  private static final int TIMES_TRANSACTIONS = 17;
+
+  private static final String NO_TIME_OUT = "SET LOCAL transaction_timeout = 0; ";
 
   private static final String TIME =
       "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
@@ -37,9 +51,14 @@ public final class PostgresDialect implements Dialect {
 
   private final Schema schema;
   private final boolean listens;
+  private final String begin;
   private volatile boolean pooled;
 
-  PostgresDialect(boolean createsTables, boolean listens) {
+  /**
+   * @param version the server's first number
+   */
+  PostgresDialect(boolean createsTables, boolean listens, int version) {
+    this.begin = version < TIMES_TRANSACTIONS ? BEGIN : BEGIN + NO_TIME_OUT;
     this.schema = new Schema("postgresql", createsTables);
     this.listens = listens;
   }
@@ -56,7 +75,7 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public String starts() {
-    return BEGIN;
+    return begin;
   }
 
   @Override
@@ -102,6 +121,23 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public void failSoonIfMade(Connection writer, Table table, Collection<String> names)
+      throws SQLException {
+    execute(writer, "SET LOCAL lock_timeout = '20ms'");
+  }
+
+  @Override
+  public void waitAsUsual(Connection writer) throws SQLException {
+    execute(writer, ROW_WAIT);
+  }
+
+  private static void execute(Connection writer, String sql) throws SQLException {
+    try (Statement statement = writer.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  @Override
   public String insertMissing(Table table, int n) {
     return table.insert(n) + " ON CONFLICT DO NOTHING";
   }
@@ -129,10 +165,10 @@ public final class PostgresDialect implements Dialect {
     return "? || " + TIME + " || ? || " + TIME + " || " + last;
   }
 
-  /** The settings of {@link #BEGIN} are worth three more statements, since they are no trip. */
+  /** The settings of {@link #BEGIN} are worth some more statements, since they are no trip. */
   @Override
   public String alone(String update) {
-    return BEGIN + update + "; COMMIT";
+    return begin + update + "; COMMIT";
   }
 
   @Override
@@ -146,9 +182,16 @@ public final class PostgresDialect implements Dialect {
     return true;
   }
 
-  /** One NOTIFY for each claim, on the channel of its client. */
+  /** One NOTIFY for each claim, on the channel of its client; as many as a SELECT has columns. */
   @Override
   public void announce(Connection writer, Collection<Grant> grants) throws SQLException {
+    List<Grant> all = List.copyOf(grants);
+    for (int from = 0; from < all.size(); from += MAX_ROWS) {
+      announceSome(writer, all.subList(from, Math.min(all.size(), from + MAX_ROWS)));
+    }
+  }
+
+  private static void announceSome(Connection writer, List<Grant> grants) throws SQLException {
     String sql = "SELECT " + Table.repeated("pg_notify(?, ?)", grants.size());
     try (PreparedStatement notify = writer.prepareStatement(sql)) {
       int parameter = 1;
@@ -197,6 +240,7 @@ public final class PostgresDialect implements Dialect {
   public Failure classify(SQLException failure) {
     return switch (String.valueOf(failure.getSQLState())) {
       case "55000" -> Failure.UNAVAILABLE; // the database accepts no connections for now
+      case "57014" -> Failure.INTERRUPTED; // by an administrator or a time-out
       case "08004" -> Failure.DENIED; // the driver has no password, or cannot authenticate
       default -> SqlStates.classify(failure);
     };

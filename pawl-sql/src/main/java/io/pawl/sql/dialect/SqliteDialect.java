@@ -315,7 +315,8 @@ public class SqliteDialect implements Dialect, Connections {
     }
     SQLiteErrorCode code = known.getResultCode();
     return switch (code.code & 0xff) {
-      case 5, 6 -> Failure.CONFLICT; // BUSY, LOCKED
+      // BUSY, LOCKED; PROTOCOL: others kept the log's index from whoever began
+      case 5, 6, 15 -> Failure.CONFLICT;
       case 3, 8, 14, 23 -> Failure.DENIED; // PERM, READONLY, CANTOPEN, AUTH
       case 11, 26 -> Failure.UNUSABLE; // CORRUPT, NOTADB
       case 10 -> Failure.UNAVAILABLE; // IOERR

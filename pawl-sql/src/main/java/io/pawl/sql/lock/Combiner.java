@@ -258,7 +258,7 @@ public final class Combiner implements AutoCloseable {
     Set<String> names = new TreeSet<>();
     batch.forEach(request -> names.addAll(request.names()));
     Set<String> suspects = blockedRows.suspectsAmong(names);
-    LockRows.Locked locked = rows.lock(names, suspects, shortcuts.unseenAmong(names));
+    LockRows.Locked locked = rows.lock(names, suspects, shortcuts.unseenAmong(names), blockedRows);
     suspects.removeAll(locked.blocked());
     blockedRows.areFree(suspects);
     names.removeAll(locked.counters());

@@ -4,6 +4,7 @@ import io.pawl.error.StoreException;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
+import io.pawl.sql.transaction.BlockedRows;
 import io.pawl.sql.transaction.Session;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,7 +12,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,10 +67,16 @@ public final class LockRows {
    * Locks the rows of {@code wanted}, makes missing ones, and reads who waits and the time. Who
    * waits is read after the rows were locked, and so changes no more but by those who join.
    *
-   * @param suspects those of them that are not waited for
+   * @param suspects those of them that are not waited for; they come last, since whoever holds one
+   *     must wait for nobody: others take all rows in order
    * @param unseen those that may have no row; where another has none, that costs 2 trips more
+   * @param blockedRows what is known of the suspects
    */
-  Locked lock(Collection<String> wanted, Set<String> suspects, Set<String> unseen)
+  Locked lock(
+      Collection<String> wanted,
+      Set<String> suspects,
+      Set<String> unseen,
+      BlockedRows<?> blockedRows)
       throws SQLException {
     if (dialect.excludesOthers()) {
       Locked read = readAlone(wanted);
@@ -87,24 +93,48 @@ public final class LockRows {
       return new Locked(read.locks, Set.of(), counters, missing, read.now);
     }
     Map<String, StoredLock> locks = new LinkedHashMap<>();
-    long newest = select(List.copyOf(suspects), Set.of(), false, locks);
-    Set<String> blocked = new HashSet<>(suspects);
-    blocked.removeAll(locks.keySet());
-    blocked.retainAll(session.among("pawl_lock", blocked));
-    List<String> names =
-        wanted.stream().filter(n -> !locks.containsKey(n) && !blocked.contains(n)).toList();
-    newest = Math.max(newest, select(names, unseen, true, locks));
-    Set<String> missing = new TreeSet<>(names);
+    List<String> waitedFor = wanted.stream().filter(name -> !suspects.contains(name)).toList();
+    long newest = select(waitedFor, unseen, true, locks);
+    Set<String> missing = new TreeSet<>(waitedFor);
     missing.removeAll(locks.keySet());
     Set<String> counters = session.among("pawl_counter", missing);
     missing.removeAll(counters);
     newest = Math.max(newest, select(List.copyOf(missing), missing, true, locks));
+    Set<String> blocked = new TreeSet<>();
+    if (!suspects.isEmpty()) {
+      newest = Math.max(newest, selectSuspects(suspects, blockedRows, locks, blocked));
+      missing.addAll(suspects);
+      missing.removeAll(locks.keySet());
+      missing.removeAll(blocked);
+      counters.addAll(session.among("pawl_counter", missing));
+      missing.removeAll(counters);
+    }
     missing.removeAll(locks.keySet());
     if (!missing.isEmpty() && forgotten().isPresent()) { // else nobody can make their rows
       throw new SQLException(
           "locks " + missing + " were deleted, or became counters, at this moment", CONFLICT);
     }
     return new Locked(locks, blocked, counters, missing, dialect.now(newest));
+  }
+
+  /** Adds those that are there but locked by others, or that others may be making, to blocked. */
+  private long selectSuspects(
+      Set<String> suspects,
+      BlockedRows<?> blockedRows,
+      Map<String, StoredLock> locks,
+      Set<String> blocked)
+      throws SQLException {
+    long newest = select(List.copyOf(suspects), Set.of(), false, locks);
+    Set<String> absent = new TreeSet<>(suspects);
+    absent.removeAll(locks.keySet());
+    blocked.addAll(session.among("pawl_lock", absent));
+    absent.removeAll(blocked);
+    blocked.addAll(blockedRows.notToBeMade(session, absent, this::make));
+    absent.removeAll(blocked);
+    newest = Math.max(newest, select(List.copyOf(absent), Set.of(), false, locks));
+    absent.removeAll(locks.keySet());
+    blocked.addAll(session.among("pawl_lock", absent)); // whose rows others made meanwhile
+    return newest;
   }
 
   /** Those of {@code names} whose rows nobody has locked; waits for none and makes none. */
@@ -129,8 +159,8 @@ public final class LockRows {
   static StoreException tokensAreLost(Database database) {
     return new StoreException(
         database.describe()
-            + ": table pawl_forgotten has lost its row, without which tokens would fall: insert (1, 0, 0),"
-            + " then run 'pawl tokens raise'");
+            + ": table pawl_forgotten has lost its row, without which tokens would fall: insert (1,"
+            + " 0, 0), then run 'pawl tokens raise'");
   }
 
   /** See {@link Dialect#excludesOthers}. */
@@ -226,6 +256,16 @@ public final class LockRows {
       }
     }
     return newest;
+  }
+
+  private void make(Collection<String> names) throws SQLException {
+    List<String> all = List.copyOf(names);
+    for (int from = 0; from < all.size(); from += MOST_INSERTS) {
+      List<String> some = all.subList(from, Math.min(all.size(), from + MOST_INSERTS));
+      PreparedStatement insert = session.prepare(dialect.insertLocks(some.size()));
+      bind(thrice(some), insert, 1);
+      insert.executeUpdate();
+    }
   }
 
   private static Session.Write ofNames(String sql, List<String> names) {

@@ -1,5 +1,6 @@
 package io.pawl.sql.lock;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.connection.OwnThread;
@@ -18,10 +19,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -50,7 +52,11 @@ final class PostgresBell implements Doorbell {
   private final ThreadPoolExecutor listenThread;
   private final AtomicBoolean listening = new AtomicBoolean();
   private final Set<String> wanted = ConcurrentHashMap.newKeySet();
+  private final CompletableFuture<@Nullable Void> closing = new CompletableFuture<>();
   private volatile boolean closed;
+
+  /** How often in a row it has failed to listen. */
+  private int failures;
 
   PostgresBell(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
@@ -76,7 +82,7 @@ final class PostgresBell implements Doorbell {
       listenWhileSomeoneWaits();
     } catch (SQLException | RuntimeException | Error e) {
       log.debug("listening failed; renewals will tell, and listening goes on", e);
-      LockSupport.parkNanos(RETRY_NANOS);
+      Uninterruptibly.await(closing, Doorbell.pauseNanos(RETRY_NANOS, ++failures));
     } finally {
       listening.set(false);
     }
@@ -96,6 +102,7 @@ final class PostgresBell implements Doorbell {
           lookAtRows(connection, waiters.locks());
         }
         PGNotification[] heard = postgres.getNotifications(LISTEN_MILLIS);
+        failures = 0;
         if (heard != null && heard.length > 0) {
           heardAt = System.nanoTime();
           lookAtRows(connection, locksOf(heard));
@@ -186,6 +193,7 @@ final class PostgresBell implements Doorbell {
   @Override
   public void close() {
     closed = true;
+    closing.complete(null);
     OwnThread.end(listenThread);
   }
 }

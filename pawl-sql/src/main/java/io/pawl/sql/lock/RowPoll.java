@@ -52,6 +52,9 @@ final class RowPoll implements Doorbell {
   private final Map<String, Long> lastTokens = new HashMap<>();
   private final Map<String, Long> changesSeen = new HashMap<>();
 
+  /** How often in a row it has failed to look. */
+  private int failures;
+
   RowPoll(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
@@ -79,7 +82,7 @@ final class RowPoll implements Doorbell {
       pollWhileSomeoneWaits();
     } catch (SQLException | RuntimeException | Error e) {
       log.debug("polling failed; renewals will tell, and polling goes on", e);
-      LockSupport.parkNanos(RETRY_NANOS);
+      LockSupport.parkNanos(Doorbell.pauseNanos(RETRY_NANOS, ++failures));
     } finally {
       poller = null;
       polling.set(false);
@@ -106,6 +109,7 @@ final class RowPoll implements Doorbell {
           changesSeen.clear(); // each connection counts them for itself
         }
         looks.look(due);
+        failures = 0;
         if (!database.connections().areOurs()) {
           looks.close(); // the application may need it meanwhile
           looks = null;

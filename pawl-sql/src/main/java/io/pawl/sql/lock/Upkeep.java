@@ -50,6 +50,22 @@ public final class Upkeep implements AutoCloseable {
   private static final String LARGEST =
       "SELECT max(last_token), count(*) FROM pawl_lock WHERE name > ? AND name <= ?";
 
+  private static final String RAISE_FORGOTTEN_TO =
+      "UPDATE pawl_forgotten SET last_token = ? WHERE one = 1 AND last_token < ?";
+
+  private static final String RAISE_TO =
+      " SET last_token = ? WHERE last_token < ? AND name > ? AND name <= ?";
+
+  private static final String HIGHEST =
+      "SELECT (SELECT max(last_token) FROM pawl_forgotten), (SELECT max(last_token) FROM"
+          + " pawl_lock)";
+
+  /**
+   * @param forgotten no token of a lock that the database does not know was larger
+   * @param known the largest of those that it knows, 0 if there are none
+   */
+  public record Highest(long forgotten, long known) {}
+
   private final Database database;
   private final Dialect dialect;
   private final Transactions transactions;
@@ -217,6 +233,58 @@ public final class Upkeep implements AutoCloseable {
               return LockRows.bind(List.of(after, to), statement, first + 1);
             });
     return session.commitIfLastChanges(List.of(raise)) ? known : 0;
+  }
+
+  /** See {@link io.pawl.spi.QuorumNode#raise}; returns how many locks were known. */
+  public long raiseTokensTo(long token) {
+    return wholly(
+        () -> {
+          run(session -> raiseTo(session, RAISE_FORGOTTEN_TO, token, List.of()));
+          long raised = 0;
+          String last = "";
+          Names.Marked page;
+          do {
+            String from = last;
+            page = read(reader -> Names.busy(reader, dialect, from));
+            String to = page.last();
+            String sql = dialect.updateByName() + RAISE_TO;
+            raised +=
+                to.equals(from)
+                    ? 0
+                    : run(session -> raiseTo(session, sql, token, List.of(from, to)));
+            last = to;
+          } while (page.goesOn());
+          return raised;
+        });
+  }
+
+  private static long raiseTo(Session session, String sql, long token, List<String> names)
+      throws SQLException {
+    Session.Write raise =
+        new Session.Write(
+            sql,
+            (statement, first) -> {
+              statement.setLong(first, token);
+              statement.setLong(first + 1, token);
+              return LockRows.bind(names, statement, first + 2);
+            });
+    return session.commitIfLastChanges(List.of(raise)) ? 1 : 0;
+  }
+
+  /** The largest tokens ever granted, as far as they are known. */
+  public Highest highestTokens() {
+    try {
+      return read(
+          reader -> {
+            try (PreparedStatement select = reader.prepareStatement(HIGHEST);
+                ResultSet row = select.executeQuery()) {
+              row.next();
+              return new Highest(row.getLong(1), row.getLong(2));
+            }
+          });
+    } finally {
+      closeReader();
+    }
   }
 
   /** Returns how many rows there are. */

@@ -8,6 +8,8 @@ import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.DateTimeException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A claim that waits, as it is stored: a row of its own, so that joining is an insert, leaving a
@@ -16,6 +18,7 @@ import java.sql.SQLException;
  * @param position in the queue, by the order of inserts; 0 before it has one
  * @param since when it stood in the queue
  * @param until when it is gone unless its client asks
+ * @param unreadable what is wrong with its times, null where nothing is
  */
 record WaiterRow(
     long position,
@@ -28,17 +31,27 @@ record WaiterRow(
     long minHoldMillis,
     int tokens,
     long tokenFloor,
-    Holder holder) {
+    Holder holder,
+    @Nullable String unreadable) {
 
   /** Reads the columns from {@code first} on: the position, then those of the table. */
   static WaiterRow read(ResultSet columns, int first, Dialect dialect) throws SQLException {
+    long since = 0;
+    long until = 0;
+    @Nullable String unreadable = null;
+    try {
+      since = dialect.readTime(columns, first + 4);
+      until = dialect.readTime(columns, first + 5);
+    } catch (DateTimeException | ArithmeticException e) { // it is the trouble of its own lock
+      unreadable = String.valueOf(e.getMessage());
+    }
     return new WaiterRow(
         columns.getLong(first),
         columns.getString(first + 1),
         columns.getString(first + 2),
         columns.getString(first + 3),
-        dialect.readTime(columns, first + 4),
-        dialect.readTime(columns, first + 5),
+        since,
+        until,
         columns.getLong(first + 6),
         columns.getLong(first + 7),
         columns.getInt(first + 8),
@@ -48,7 +61,8 @@ record WaiterRow(
             columns.getLong(first + 11),
             columns.getString(first + 12),
             columns.getString(first + 13),
-            columns.getString(first + 14)));
+            columns.getString(first + 14)),
+        unreadable);
   }
 
   static WaiterRow of(String lock, Entry entry) {
@@ -63,7 +77,8 @@ record WaiterRow(
         entry.minHoldMillis(),
         entry.tokens(),
         entry.tokenFloor(),
-        entry.holder());
+        entry.holder(),
+        null);
   }
 
   /** Sets a parameter per column of the table from {@code first} on, and returns the next free. */
@@ -90,6 +105,9 @@ record WaiterRow(
    * @throws RuntimeException where it cannot be read
    */
   Entry entry(long now) {
+    if (unreadable != null) {
+      throw new DateTimeException(unreadable);
+    }
     Entry entry =
         new Entry(
             ClaimId.parse(claim),

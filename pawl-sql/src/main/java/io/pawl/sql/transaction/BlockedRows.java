@@ -2,11 +2,15 @@ package io.pawl.sql.transaction;
 
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.sql.dialect.Database;
+import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -14,7 +18,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Rows that somebody keeps locked, a person with an open transaction or a process that was stopped
  * in one, and the requests that are put off until they are free. Such a row delays whoever shares a
  * batch with it once, by the time that the database waits for a row; from then on it is asked for
- * without waiting, and the others go on.
+ * without waiting, and the others go on. A row that is not there may be one that somebody is
+ * making, whom no read shows: such rows are made a few at a time, with a short wait, and one that
+ * was waited for in vain not again for a second.
  *
  * <p>For whoever is at work, except {@link #isEmpty}.
  */
@@ -26,15 +32,30 @@ public final class BlockedRows<R extends Pending<?>> {
   /** How often is looked whether a row is free. */
   public static final long PAUSE_NANOS = 5_000_000;
 
+  private static final long MAKING_PAUSE_NANOS = 1_000_000_000L;
+
   private static final int MAX_SUSPECTS = 10_000;
 
   private final Database database;
   private final String what;
   private final Table table;
   private final Tally tally;
-  private final Set<String> suspects = new LinkedHashSet<>();
+
+  /** And from when on each may be made, should it be missing. */
+  private final Map<String, Long> suspects = new LinkedHashMap<>();
+
   private final ConcurrentLinkedQueue<R> putOff = new ConcurrentLinkedQueue<>();
   private long lookedAt;
+
+  /** What is being made, until it is known that nobody else makes it. */
+  private final Set<String> inMaking = new LinkedHashSet<>();
+
+  private int mostMade = 1;
+
+  /** Makes rows. */
+  public interface Making {
+    void make(Collection<String> names) throws SQLException;
+  }
 
   /**
    * @param what the rows of {@code table} are
@@ -52,25 +73,67 @@ public final class BlockedRows<R extends Pending<?>> {
 
   /** One of the rows of {@code batch} was waited for in vain. */
   public void suspect(List<R> batch) {
-    batch.forEach(request -> suspects.addAll(request.names()));
+    long now = System.nanoTime();
+    if (!inMaking.isEmpty()) {
+      mostMade = Math.max(1, inMaking.size() / 4);
+      if (inMaking.size() == 1) {
+        inMaking.forEach(name -> suspects.put(name, now + MAKING_PAUSE_NANOS));
+      }
+      inMaking.clear();
+      return;
+    }
+    batch.forEach(request -> request.names().forEach(name -> suspects.putIfAbsent(name, now)));
     while (suspects.size() > MAX_SUSPECTS) {
-      suspects.remove(suspects.iterator().next());
+      suspects.remove(suspects.keySet().iterator().next());
     }
   }
 
-  /** Those of {@code locks} that were locked by others when last asked for. */
+  /** Those of {@code names} that were locked by others when last asked for. */
   public Set<String> suspectsAmong(Collection<String> names) {
+    inMaking.clear();
     Set<String> found = new LinkedHashSet<>(names);
-    found.retainAll(suspects);
+    found.retainAll(suspects.keySet());
     return found;
   }
 
+  /**
+   * Those of {@code missing} rows that are not to be made in this transaction, since somebody may
+   * be making them. Makes some of the other suspects among them; where somebody makes one of these,
+   * the transaction fails soon. Two or three trips more where there are suspects.
+   */
+  public Set<String> notToBeMade(Session session, Collection<String> missing, Making making)
+      throws SQLException {
+    long now = System.nanoTime();
+    Set<String> later = suspectsAmong(missing);
+    for (String name : later) {
+      Long from = suspects.get(name);
+      if (from != null && now - from >= 0 && inMaking.size() < mostMade) {
+        inMaking.add(name);
+      }
+    }
+    later.removeAll(inMaking);
+    if (!inMaking.isEmpty()) {
+      Dialect dialect = database.dialect();
+      dialect.failSoonIfMade(session.connection(), table, inMaking);
+      making.make(inMaking);
+      dialect.waitAsUsual(session.connection());
+      areMade(inMaking);
+    }
+    return later;
+  }
+
   public boolean concern(R request) {
-    return !suspects.isEmpty() && request.names().stream().anyMatch(suspects::contains);
+    return !suspects.isEmpty() && request.names().stream().anyMatch(suspects::containsKey);
   }
 
   public void areFree(Collection<String> names) {
-    suspects.removeAll(names);
+    suspects.keySet().removeAll(names);
+  }
+
+  /** Whoever waits for a row from now on waits for another. */
+  private void areMade(Set<String> names) {
+    mostMade = Math.min(mostMade * 2, Dialect.MAX_ROWS);
+    names.clear();
   }
 
   /** What was put off, if it is time to look again. */

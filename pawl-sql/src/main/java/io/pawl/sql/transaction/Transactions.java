@@ -42,6 +42,15 @@ public final class Transactions implements AutoCloseable {
     private void add(@Nullable Session failed) {
       any |= failed != null && !failed.hasChangedNothing();
     }
+
+    /** {@code failure}, unless it says of a try that nothing was applied, and one may have been. */
+    public StoreException kept(StoreException failure) {
+      boolean tells = failure instanceof StoreUnavailableException known && !known.isUnsent();
+      return !any || tells
+          ? failure
+          : new StoreUnavailableException(
+              failure.getMessage() + "; a try before it may have been applied", failure);
+    }
   }
 
   private final Database database;
@@ -93,13 +102,16 @@ public final class Transactions implements AutoCloseable {
         boolean unsent = session == null || !session.hasWritten();
         Dialect.Failure failure = database.classify(e);
         boolean undone = failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED;
+        boolean doubtful = doubt.any;
         if (!undone) {
           doubt.add(session);
         }
+        StoreException told = database.explain(e, !doubt.any);
+        told = doubtful ? doubt.kept(told) : told;
         if (undone || failure == Dialect.Failure.INTERRUPTED) {
           rollBack();
           if (closed || System.nanoTime() - startedAt >= PATIENCE_NANOS) {
-            throw database.explain(e, !doubt.any);
+            throw told;
           }
           tally.repeats();
           LockSupport.parkNanos(
@@ -109,9 +121,12 @@ public final class Transactions implements AutoCloseable {
         evict();
         boolean atOnce = System.nanoTime() - triedAt < AT_ONCE_NANOS;
         if (failure != Dialect.Failure.UNAVAILABLE || !kept || !unsent || !atOnce) {
-          throw database.explain(e, !doubt.any);
+          throw told;
         }
         tally.repeats();
+      } catch (StoreUnavailableException e) { // the store is closed
+        rollBack();
+        throw doubt.kept(e);
       } catch (RuntimeException e) {
         rollBack();
         throw e;

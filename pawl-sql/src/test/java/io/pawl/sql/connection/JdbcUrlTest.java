@@ -89,7 +89,7 @@ class JdbcUrlTest {
 
   @Test
   void whatTheUrlSetsIsNotOverridden() {
-    JdbcUrl url = parse("jdbc:mysql://db/app?socketTimeout=1").defaulting("socketTimeout", "2");
+    JdbcUrl url = parse("jdbc:mysql://db/app?SocketTimeout=1").defaulting("socketTimeout", "2");
     assertThat(url.properties()).isEmpty();
     assertThat(url.defaulting("connectTimeout", "3").properties())
         .containsEntry("connectTimeout", "3");

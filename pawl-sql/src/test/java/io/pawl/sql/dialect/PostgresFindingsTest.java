@@ -69,7 +69,7 @@ class PostgresFindingsTest implements Doctor {
 
   @Override
   public List<Finding> findings(Connection connection) throws SQLException {
-    return PostgresFindings.of(connection, new PostgresDialect(true, true), limits);
+    return PostgresFindings.of(connection, new PostgresDialect(true, true, 0), limits);
   }
 
   private void set(String setting, String value) throws SQLException {
