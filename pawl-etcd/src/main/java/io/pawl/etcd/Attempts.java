@@ -104,7 +104,9 @@ final class Attempts {
         .pass(claim.leaseMillis())
         .thenCombine(
             kindLease,
-            (pass, forKind) -> new Try(known, wanted, pass, forKind, guard, looks(claim)))
+            (pass, forKind) ->
+                new Try(
+                    known, wanted, pass, forKind, guard, takes(claim, known, tries), looks(claim)))
         .thenCompose(one -> send(local, one))
         .handle(
             (answer, error) ->
@@ -117,6 +119,7 @@ final class Attempts {
   /**
    * One transaction that makes a claim, and what it relies on.
    *
+   * @param takes whether it is put only where it is held at once
    * @param looks whether it reads who stands before it
    */
   private record Try(
@@ -125,9 +128,27 @@ final class Attempts {
       Pass pass,
       long kindLease,
       @Nullable Guard guard,
-      boolean looks) {}
+      boolean takes,
+      boolean looks) {
+
+    /** Whether the claim queues if it is not held at once: a failure says nothing but that. */
+    boolean guesses(Claim claim) {
+      return takes && claim.queues();
+    }
+  }
 
   private record Answer(Try one, TxnReply reply) {}
+
+  /**
+   * A claim that queues is made without a look at the queue where this client found nobody there
+   * the last time: the look would take etcd as long as all the rest. It queues if it meets
+   * somebody.
+   */
+  private static boolean takes(Claim claim, Known known, int tries) {
+    boolean guesses =
+        tries == 1 && known.seen() && known.free() && !(claim.mode() instanceof Mode.Permits);
+    return !claim.queues() || guesses;
+  }
 
   /** Whoever joins a long queue that this client knows is told by it, and spares etcd sorting. */
   private boolean looks(Claim claim) {
@@ -193,11 +214,11 @@ final class Attempts {
     isNew.add(Txn.isAbsent(local.key));
     isNew.add(Txn.isAbsent(keys.withdrawn(claim.lock(), claim.id())));
     isNew.add(Txn.exists(one.pass.key()));
-    if (!claim.queues()) {
+    if (one.takes) {
       isNew.addAll(isFree(claim, one.guard));
     }
     List<Txn.Op> reads =
-        one.looks ? look.reads(claim.lock(), local.mode(), local.key, 0) : List.of();
+        one.looks && !one.takes ? look.reads(claim.lock(), local.mode(), local.key, 0) : List.of();
 
     List<Txn.Op> knows = new ArrayList<>();
     knows.add(put);
@@ -205,10 +226,6 @@ final class Attempts {
     if (stamps) {
       knows.add(putKind);
     }
-    List<Txn.Op> settles = new ArrayList<>();
-    settles.add(put);
-    settles.addAll(reads);
-    settles.add(putKind);
     List<Txn.Op> asks = new ArrayList<>();
     asks.add(Txn.get(kindKey));
     asks.add(Txn.get(local.key));
@@ -222,8 +239,15 @@ final class Attempts {
     }
     List<Txn.Compare> ofKnownKind = new ArrayList<>(isNew);
     ofKnownKind.add(Txn.hasValue(kindKey, known.kind().toString()));
+    if (known.seen()) {
+      return Txn.of(ofKnownKind, knows, one.guesses(claim) ? List.of() : asks);
+    }
     List<Txn.Compare> ofNoKind = new ArrayList<>(isNew);
     ofNoKind.add(Txn.isAbsent(kindKey));
+    List<Txn.Op> settles = new ArrayList<>();
+    settles.add(put);
+    settles.addAll(reads);
+    settles.add(putKind);
     return Txn.of(ofKnownKind, knows, List.of(Txn.nested(Txn.of(ofNoKind, settles, asks))));
   }
 
@@ -245,11 +269,16 @@ final class Attempts {
   private CompletableFuture<Standing> answered(
       LocalClaim local, Try one, TxnReply reply, int tries) {
     standings.sawRevision(reply.revision());
-    TxnReply done = reply.succeeded() ? reply : reply.nested(0);
+    boolean isNested = !reply.succeeded() && !one.known.seen();
+    TxnReply done = isNested ? reply.nested(0) : reply;
     if (done.succeeded()) {
       kinds.learn(local.lock(), one.wanted, one.kindLease);
       local.kindLease = one.kindLease;
       return made(local, one, done);
+    }
+    if (one.guesses(local.claim)) {
+      kinds.isBusy(local.lock());
+      return make(local, null, tries + 1);
     }
     Optional<StoredKind> kind = done.found(0).stream().findFirst().map(StoredKind::parse);
     if (!done.found(1).isEmpty()) {
@@ -265,9 +294,12 @@ final class Attempts {
     if (!hasPass) {
       local.lease.isVoid(one.pass.key());
     }
-    boolean isOfKind = kind.isEmpty() || kind.get().equals(one.known.kind());
+    boolean isOfKind =
+        kind.map(stored -> stored.equals(one.known.kind())).orElse(!one.known.seen());
     if (!isOfKind) {
-      kinds.learn(local.lock(), kind.get(), 0);
+      kind.ifPresentOrElse(
+          stored -> kinds.learn(local.lock(), stored, 0),
+          () -> kinds.miss(local.lock(), one.known.kind()));
     }
     if (!hasPass || !isOfKind) {
       return tries < MOST_TRIES
@@ -306,14 +338,16 @@ final class Attempts {
                   + claim.tokenFloor()
                   + "; was the cluster restored from a backup? Try again"));
     }
-    if (!claim.queues()) {
-      return standings.told(local, new Seen.Held(lease, done.revision()));
+    Seen seen =
+        one.takes
+            ? new Seen.Held(lease, done.revision())
+            : one.looks
+                ? look.of(local, local.createRevision, done, 1)
+                : new Seen.Waits(null, false, done.revision(), lease, done.revision());
+    if (seen instanceof Seen.Held) {
+      kinds.isFree(local.lock());
     }
-    return standings.told(
-        local,
-        one.looks
-            ? look.of(local, local.createRevision, done, 1)
-            : new Seen.Waits(null, false, done.revision(), lease, done.revision()));
+    return standings.told(local, seen);
   }
 
   /** A repetition: the first copy has come through. */

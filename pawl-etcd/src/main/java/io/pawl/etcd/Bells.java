@@ -12,13 +12,18 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who waits for whom, and the watches that tell of it: deletions of a lock's claims, and changes of
@@ -33,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bells {
 
+  private static final Logger log = LoggerFactory.getLogger(Bells.class);
+
   private static final int MOST_LOCKS = 100_000;
 
   /** Of a narrow stream. */
@@ -43,6 +50,9 @@ final class Bells {
 
   /** A mirror that could not be made is tried again after this time. */
   private static final long MIRROR_NANOS = 1_000_000_000;
+
+  /** One of too many claims is tried again after this time: each try reads them all. */
+  private static final long LONG_MIRROR_NANOS = 60_000_000_000L;
 
   private static final long OPENING_NANOS = 1_000_000_000;
   private static final int MOST_STREAMS = 4;
@@ -93,11 +103,23 @@ final class Bells {
     long from;
     long told;
     long usedAt;
+
+    /** A mirror tells of exclusive claims; those of a semaphore all want permits. */
+    boolean isMirrored() {
+      Iterator<Waiter> each = waiters.values().iterator();
+      return each.hasNext() && !(each.next().local.mode() instanceof Mode.Permits);
+    }
+
+    /** Whoever waits has read its standing at this revision or later; 0 if nobody waits. */
+    long readAt() {
+      return waiters.values().stream().mapToLong(Waiter::revision).min().orElse(0);
+    }
   }
 
   private final Gateway gateway;
   private final Keys keys;
   private final Callbacks callbacks;
+  private final ThreadFactory threads;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<String, Lock> locks = new HashMap<>();
   private final Set<BellStream> streams = new LinkedHashSet<>();
@@ -113,9 +135,17 @@ final class Bells {
   private boolean closed;
 
   Bells(Gateway gateway, Keys keys, Callbacks callbacks) {
+    this(gateway, keys, callbacks, WatchStream.THREADS);
+  }
+
+  /**
+   * @param threads of the streams, one each
+   */
+  Bells(Gateway gateway, Keys keys, Callbacks callbacks, ThreadFactory threads) {
     this.gateway = gateway;
     this.keys = keys;
     this.callbacks = callbacks;
+    this.threads = threads;
   }
 
   /** The claim waits, as was seen at {@code revision}. */
@@ -227,7 +257,7 @@ final class Bells {
         || !stream.complete
         || lock.mirror != null
         || lock.meanwhile != null
-        || lock.waiters.isEmpty()
+        || !lock.isMirrored()
         || System.nanoTime() - lock.mirrorNotBefore < 0) {
       return;
     }
@@ -249,9 +279,11 @@ final class Bells {
       }
       List<Event> meanwhile = lock.meanwhile;
       lock.meanwhile = null;
-      if (reply == null
-          || reply.found(0).size() >= MOST_MIRRORED
-          || meanwhile.size() >= MOST_MIRRORED) {
+      if (reply == null) {
+        return;
+      }
+      if (reply.found(0).size() >= MOST_MIRRORED || meanwhile.size() >= MOST_MIRRORED) {
+        lock.mirrorNotBefore = System.nanoTime() + LONG_MIRROR_NANOS;
         return;
       }
       QueueMirror mirror = new QueueMirror(reply.found(0), reply.revision());
@@ -271,6 +303,9 @@ final class Bells {
     Waiter waiter = first == null ? null : lock.waiters.get(first);
     if (mirror == null || waiter == null || !(waiter.local.mode() instanceof Mode.Exclusive)) {
       return;
+    }
+    if (!mirror.beginsAt(waiter.local.createRevision)) {
+      return; // a late copy has made the key anew: its claim has ended
     }
     lock.waiters.remove(first);
     lock.usedAt = System.nanoTime();
@@ -300,6 +335,22 @@ final class Bells {
     }
   }
 
+  /** The first revision of which any of its streams is to tell; 0 without a stream. */
+  long firstRevision() {
+    mutex.lock();
+    try {
+      return streams.stream()
+          .map(stream -> stream.opened)
+          .filter(Objects::nonNull)
+          .flatMap(opened -> opened.watches().stream())
+          .mapToLong(Watch::from)
+          .min()
+          .orElse(0);
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Under the mutex. One opening at a time takes all that came meanwhile. */
   private void open() {
     if (pending.isEmpty() || closed || opening != null || System.nanoTime() - openNotBefore < 0) {
@@ -310,7 +361,7 @@ final class Bells {
     if (streams.size() >= MOST_STREAMS || wanted.size() > MOST_LOCKS_OF_A_STREAM) {
       replaced = List.copyOf(streams);
       openNotBefore = System.nanoTime() + REPLACE_NANOS;
-      prune(System.nanoTime());
+      locks.values().removeIf(lock -> lock.waiters.isEmpty());
       wanted.addAll(locks.keySet());
     }
     wanted.retainAll(locks.keySet());
@@ -336,6 +387,7 @@ final class Bells {
         lock.stream = stream;
         lock.mirror = null;
         lock.meanwhile = null;
+        lock.from = Math.max(lock.from, lock.readAt() + 1); // it may have waited for hours
         lock.told = lock.from - 1; // of what was before, the stream tells nothing
         first = Math.min(first, lock.from);
         watches.add(new Watch(keys.claims(name), true, lock.from, true));
@@ -352,7 +404,11 @@ final class Bells {
     }
     streams.add(stream);
     opening = stream;
-    stream.opened = WatchStream.start(gateway, watches, stream);
+    try {
+      stream.opened = WatchStream.start(gateway, watches, stream, threads);
+    } catch (Error e) { // of threads, where none can be started: tick() has another one opened
+      log.debug("nobody watches; whoever waits asks", e);
+    }
   }
 
   /** Under the mutex. */

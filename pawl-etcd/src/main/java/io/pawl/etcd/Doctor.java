@@ -9,6 +9,7 @@ import io.pawl.etcd.gateway.Json;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -23,8 +24,17 @@ final class Doctor {
 
   private static final double NEARLY_FULL = 0.8;
 
+  /** Entries of the log. With 5,000 that are not applied etcd refuses requests. */
+  private static final long MOST_BEHIND = 1_000;
+
   private final Gateway gateway;
   private final List<Finding> findings = new ArrayList<>();
+
+  /** How far each member had applied the log when it was asked. */
+  private final Map<Endpoint, Long> applied = new LinkedHashMap<>();
+
+  /** The last entry of the log that any of them knew. */
+  private long lastEntry;
 
   /** Of the member that was asked first. */
   private String cluster = "";
@@ -42,6 +52,7 @@ final class Doctor {
     if (reached == 0) {
       return findings;
     }
+    ask("lag", this::lag);
     ask("members", this::members);
     ask("alarms", this::alarms);
     ask("authentication", this::authentication);
@@ -76,7 +87,7 @@ final class Doctor {
   private boolean member(Endpoint endpoint) {
     Map<String, Object> status;
     try {
-      status = Json.object(gateway.ask(endpoint, "POST", "/v3/maintenance/status", "{}"));
+      status = status(endpoint);
     } catch (StoreException e) {
       problem(
           "member " + endpoint + ": " + e.getMessage(),
@@ -99,7 +110,33 @@ final class Doctor {
       problem("member " + endpoint + " knows no leader", "start a majority of the members");
     }
     size(endpoint, Json.number(status, "dbSizeInUse"), Json.number(status, "dbSize"));
+    applied.put(endpoint, Json.number(status, "raftAppliedIndex"));
+    lastEntry = Math.max(lastEntry, Json.number(status, "raftIndex"));
     return true;
+  }
+
+  private Map<String, Object> status(Endpoint endpoint) {
+    return Json.object(gateway.ask(endpoint, "POST", "/v3/maintenance/status", "{}"));
+  }
+
+  /** Members are asked one after another: whoever seems to lag is asked once more. */
+  private void lag() {
+    boolean lags = false;
+    for (Map.Entry<Endpoint, Long> each : applied.entrySet()) {
+      long behind = lastEntry - each.getValue();
+      if (behind > MOST_BEHIND) {
+        behind = lastEntry - Json.number(status(each.getKey()), "raftAppliedIndex");
+      }
+      if (behind > MOST_BEHIND) {
+        lags = true;
+        warning(
+            "member " + each.getKey() + " is " + behind + " entries of the log behind",
+            "look at its disk and its network; clients of it wait for what it has not applied");
+      }
+    }
+    if (!lags && applied.size() > 1) {
+      ok("no member is more than " + MOST_BEHIND + " entries of the log behind");
+    }
   }
 
   private void size(Endpoint endpoint, long used, long allocated) {

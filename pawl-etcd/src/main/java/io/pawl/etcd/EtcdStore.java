@@ -76,8 +76,8 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     this.attempts = new Attempts(gateway, keys, kinds, look, claims, standings);
     this.withdrawals = new Withdrawals(gateway, keys, claims, standings);
     this.inspection = new Inspection(gateway, keys, kinds);
-    this.upkeep = new Upkeep(this::round);
     standings.sawRevision(firstRevision(gateway, keys));
+    this.upkeep = new Upkeep(this::round); // with a thread: nothing fails after it
   }
 
   /**
@@ -102,7 +102,7 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     Gateway gateway = new Gateway(url.target());
     try {
       return new EtcdStore(url, gateway, kindSeconds);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       gateway.close();
       throw e;
     }
@@ -167,6 +167,12 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     return plain(turns.withdrawal(claim, () -> withdrawals.of(local)));
   }
 
+  /** Carries the first transaction on the calling thread if a connection is free. */
+  @Override
+  public void awaited(Runnable call) {
+    gateway.awaited(call);
+  }
+
   /** With the failure itself, not with one that wraps it. */
   private static <T> CompletableFuture<T> plain(CompletableFuture<T> answer) {
     return answer.exceptionallyCompose(
@@ -181,11 +187,6 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   @Override
   public int renewBatch() {
     return RENEW_BATCH;
-  }
-
-  @Override
-  public boolean servesOthers() {
-    return gateway.answeredWithin(answerTime().toNanos());
   }
 
   @Override

@@ -28,8 +28,10 @@ final class Kinds {
 
   /**
    * @param lease on which it was put last, 0 if this client has not
+   * @param seen whether it was read, or put by this client, and was not missed since
+   * @param free whether nobody was in the way when this client took the lock last
    */
-  record Known(StoredKind kind, long lease) {}
+  record Known(StoredKind kind, long lease, boolean seen, boolean free) {}
 
   private final ReentrantLock mutex = new ReentrantLock();
   private final PassingLease lease;
@@ -64,18 +66,48 @@ final class Kinds {
     mutex.lock();
     try {
       Known one = known.get(lock);
-      return one != null && one.kind.kind().takes(mode)
-          ? one
-          : new Known(StoredKind.of(new Kind(mode.capacity())), 0);
+      return one != null && one.kind.kind().takes(mode) ? one : unknown(mode);
     } finally {
       mutex.unlock();
     }
   }
 
+  private static Known unknown(Mode mode) {
+    return new Known(StoredKind.of(new Kind(mode.capacity())), 0, false, false);
+  }
+
   void learn(String lock, StoredKind kind, long putOn) {
+    remember(lock, new Known(kind, putOn, true, false));
+  }
+
+  /** The lock was taken by the first attempt. */
+  void isFree(String lock) {
+    setFree(lock, true);
+  }
+
+  /** Somebody was in the way, or something else. */
+  void isBusy(String lock) {
+    setFree(lock, false);
+  }
+
+  private void setFree(String lock, boolean free) {
     mutex.lock();
     try {
-      known.put(lock, new Known(kind, putOn));
+      known.computeIfPresent(lock, (name, one) -> new Known(one.kind, one.lease, one.seen, free));
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** The lock's kind is not stored any more: whoever comes next puts it as it was. */
+  void miss(String lock, StoredKind was) {
+    remember(lock, new Known(was, 0, false, false));
+  }
+
+  private void remember(String lock, Known one) {
+    mutex.lock();
+    try {
+      known.put(lock, one);
     } finally {
       mutex.unlock();
     }
@@ -105,7 +137,7 @@ final class Kinds {
     mutex.lock();
     try {
       Known one = known.get(local.lock());
-      return one == null ? new Known(StoredKind.of(new Kind(local.mode().capacity())), 0) : one;
+      return one == null ? unknown(local.mode()) : one;
     } finally {
       mutex.unlock();
     }

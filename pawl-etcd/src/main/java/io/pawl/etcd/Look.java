@@ -67,7 +67,8 @@ final class Look {
   List<Txn.Op> reads(String lock, Mode mode, String key, long upTo) {
     String all = keys.claims(lock);
     if (mode instanceof Mode.Exclusive) {
-      return List.of(Txn.latest(all, 2, true, upTo), Txn.oldest(all, 1, true));
+      Txn.Op nearest = Txn.latest(all, 2, true, upTo);
+      return upTo == 0 ? List.of(nearest) : List.of(nearest, Txn.oldest(all, 1, true));
     }
     if (mode instanceof Mode.Shared) {
       return List.of(
@@ -243,13 +244,20 @@ final class Look {
       return new Seen.Absent();
     }
     KeyValue own = latest.get(0);
-    return latest.size() == 1
-        ? held(own)
-        : waits(own, latest.get(1), reply.found(from + 1), reply.revision());
+    if (latest.size() == 1) {
+      return held(own);
+    }
+    KeyValue before = latest.get(1);
+    boolean areAll = reply.results().get(from).count() == latest.size();
+    return waits(own, before, areAll || isOldest(before, reply, from + 1), reply.revision());
   }
 
-  private static Seen waits(KeyValue own, KeyValue before, List<KeyValue> oldest, long revision) {
-    boolean first = oldest.stream().anyMatch(one -> one.key().equals(before.key()));
+  private static boolean isOldest(KeyValue one, TxnReply reply, int at) {
+    return at < reply.results().size()
+        && reply.found(at).stream().anyMatch(oldest -> oldest.key().equals(one.key()));
+  }
+
+  private static Seen waits(KeyValue own, KeyValue before, boolean first, long revision) {
     return new Seen.Waits(before.key(), first, revision, own.lease(), own.modRevision());
   }
 
@@ -263,7 +271,7 @@ final class Look {
     return writer.isEmpty()
             || QueueRule.passes(Mode.SHARED, StoredClaim.parse(writer.get(0)).mode())
         ? held(own)
-        : waits(own, writer.get(0), reply.found(from + 2), reply.revision());
+        : waits(own, writer.get(0), isOldest(writer.get(0), reply, from + 2), reply.revision());
   }
 
   private static Seen permits(LocalClaim local, long createRevision, TxnReply reply, int from) {

@@ -65,6 +65,11 @@ final class QueueMirror {
     return !order.isEmpty() && order.firstKey() < revision;
   }
 
+  /** Whether its first claim was created at {@code revision}. */
+  boolean beginsAt(long revision) {
+    return !order.isEmpty() && order.firstKey() == revision;
+  }
+
   /** The key of the first claim; null if there is none. */
   @Nullable String first() {
     return order.isEmpty() ? null : order.firstEntry().getValue();

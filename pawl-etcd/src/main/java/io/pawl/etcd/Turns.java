@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,12 +27,12 @@ import java.util.function.Supplier;
  */
 final class Turns {
 
-  /** How many requests of a lock are examined for one that need not wait. */
+  /** How many requests of a lock are examined for some that need not wait any more. */
   private static final int MOST_EXAMINED = 256;
 
   private final Deadlines deadlines;
   private final ReentrantLock mutex = new ReentrantLock();
-  private final Map<String, LinkedList<Turn>> lines = new HashMap<>();
+  private final Map<String, Line> lines = new HashMap<>();
 
   Turns(Deadlines deadlines) {
     this.deadlines = deadlines;
@@ -42,13 +41,46 @@ final class Turns {
   private static final class Turn {
     final Claim claim;
     final boolean withdraws;
-    final Supplier<CompletableFuture<?>> request;
+    final Supplier<CompletableFuture<Runnable>> request;
     boolean begun;
 
-    Turn(Claim claim, boolean withdraws, Supplier<CompletableFuture<?>> request) {
+    /**
+     * @param request never fails; gives what tells the answer
+     */
+    Turn(Claim claim, boolean withdraws, Supplier<CompletableFuture<Runnable>> request) {
       this.claim = claim;
       this.withdraws = withdraws;
       this.request = request;
+    }
+
+    /** Whether withdrawals wait for it: what it finds depends on them. */
+    boolean isImpatient() {
+      return !withdraws && !claim.queues();
+    }
+  }
+
+  /** The requests of one lock. Guarded by the mutex. */
+  private static final class Line {
+    final ArrayDeque<Turn> turns = new ArrayDeque<>();
+    final Map<ClaimId, Integer> ofClaim = new HashMap<>();
+    int impatient;
+
+    /** Returns whether it depends on nothing before it. */
+    boolean add(Turn turn) {
+      boolean independent =
+          turns.isEmpty()
+              || (turn.withdraws && impatient == 0 && !ofClaim.containsKey(turn.claim.id()));
+      turns.add(turn);
+      ofClaim.merge(turn.claim.id(), 1, Integer::sum);
+      impatient += turn.isImpatient() ? 1 : 0;
+      return independent;
+    }
+
+    void remove(Turn turn) {
+      if (turns.remove(turn)) {
+        ofClaim.computeIfPresent(turn.claim.id(), (id, count) -> count == 1 ? null : count - 1);
+        impatient -= turn.isImpatient() ? 1 : 0;
+      }
     }
   }
 
@@ -66,23 +98,28 @@ final class Turns {
       Claim claim, boolean withdraws, Supplier<CompletableFuture<T>> request) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     AtomicBoolean decided = new AtomicBoolean(); // begun or given up, whichever came first
-    Supplier<CompletableFuture<?>> turn =
-        () -> decided.compareAndSet(false, true) ? answered(request, answer) : answer;
+    Supplier<CompletableFuture<Runnable>> turn =
+        () ->
+            decided.compareAndSet(false, true)
+                ? answered(request, answer)
+                : CompletableFuture.completedFuture(() -> {});
     deadlines.limit(answer, () -> !decided.compareAndSet(false, true));
-    List<Turn> begun;
+    Turn mine = new Turn(claim, withdraws, turn);
+    boolean begins;
     mutex.lock();
     try {
-      LinkedList<Turn> line = lines.computeIfAbsent(claim.lock(), lock -> new LinkedList<>());
-      line.add(new Turn(claim, withdraws, turn));
-      begun = begin(line);
+      begins = lines.computeIfAbsent(claim.lock(), lock -> new Line()).add(mine);
+      mine.begun = begins;
     } finally {
       mutex.unlock();
     }
-    work(claim.lock(), begun);
+    if (begins) {
+      work(claim.lock(), List.of(mine));
+    }
     return answer;
   }
 
-  private static <T> CompletableFuture<?> answered(
+  private static <T> CompletableFuture<Runnable> answered(
       Supplier<CompletableFuture<T>> request, CompletableFuture<T> answer) {
     CompletableFuture<T> asked;
     try {
@@ -90,25 +127,29 @@ final class Turns {
     } catch (RuntimeException | Error e) {
       asked = CompletableFuture.failedFuture(e);
     }
-    return asked.whenComplete(
-        (value, error) -> {
-          if (error == null) {
-            answer.complete(value);
-          } else {
-            answer.completeExceptionally(error);
-          }
-        });
+    return asked.handle(
+        (value, error) ->
+            error == null
+                ? () -> answer.complete(value)
+                : () -> answer.completeExceptionally(error));
   }
 
+  /** A turn has ended before its answer is told: who asks again then finds nobody before it. */
   private void work(String lock, List<Turn> begun) {
     ArrayDeque<Turn> next = new ArrayDeque<>(begun);
     for (Turn turn = next.poll(); turn != null; turn = next.poll()) {
       Turn each = turn;
-      CompletableFuture<?> answer = each.request.get();
+      CompletableFuture<Runnable> answer = each.request.get();
       if (answer.isDone()) {
         next.addAll(ended(lock, each));
+        answer.join().run();
       } else {
-        answer.whenComplete((value, error) -> work(lock, ended(lock, each)));
+        answer.thenAccept(
+            tell -> {
+              List<Turn> after = ended(lock, each);
+              tell.run();
+              work(lock, after);
+            });
       }
     }
   }
@@ -117,22 +158,22 @@ final class Turns {
   private List<Turn> ended(String lock, Turn turn) {
     mutex.lock();
     try {
-      LinkedList<Turn> line = lines.get(lock);
+      Line line = lines.get(lock);
       if (line == null) {
         return List.of();
       }
       line.remove(turn);
-      if (line.isEmpty()) {
+      if (line.turns.isEmpty()) {
         lines.remove(lock);
       }
-      return begin(line);
+      return begin(line.turns);
     } finally {
       mutex.unlock();
     }
   }
 
   /** Under the mutex. */
-  private static List<Turn> begin(LinkedList<Turn> line) {
+  private static List<Turn> begin(ArrayDeque<Turn> line) {
     List<Turn> begun = new ArrayList<>();
     Set<ClaimId> before = new HashSet<>();
     boolean impatient = false;
@@ -145,7 +186,7 @@ final class Turns {
         begun.add(turn);
       }
       before.add(turn.claim.id());
-      impatient = !turn.withdraws && !turn.claim.queues();
+      impatient = turn.isImpatient();
     }
     return begun;
   }

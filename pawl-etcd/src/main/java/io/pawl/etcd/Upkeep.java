@@ -1,9 +1,9 @@
 package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -26,15 +26,20 @@ final class Upkeep implements AutoCloseable {
 
   private final Round round;
   private final ReentrantLock mutex = new ReentrantLock();
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.numbered("pawl-etcd-timer-"));
+  private final ScheduledThreadPoolExecutor timer;
   private boolean armed;
 
   /** Since the round under way began: it may have missed what it was called for. */
   private boolean woken;
 
   Upkeep(Round round) {
+    this(round, DaemonThreads.numbered("pawl-etcd-timer-"));
+  }
+
+  Upkeep(Round round, ThreadFactory threads) {
     this.round = round;
+    this.timer = new ScheduledThreadPoolExecutor(1, threads);
+    timer.prestartCoreThread(); // a store that cannot have it fails at once, not amid a lock
   }
 
   /** There is something to look after. */

@@ -59,12 +59,14 @@
  * <tr><th>request<th>compares<th>why a late copy is harmless
  * <tr><td>attempt<td>the claim's key is absent, its withdrawal is, its pass exists; what is
  *     believed of the kind
- *     <td>The claim exists: refused. It was withdrawn: its pass is gone, and names of passes are
- *     used once. It ended otherwise while its attempt was in doubt: the copy makes it again, in
- *     nobody's way but for its place; its client was told <em>gone</em>, and withdraws it.
+ *     <td>The claim exists: refused. It was withdrawn while its attempt was in doubt: its pass is
+ *     gone, and names of passes are used once. It ended otherwise while its attempt was in doubt:
+ *     the copy makes it again, in nobody's way but for its place; its client was told
+ *     <em>gone</em>, and withdraws it. The attempt was answered and the claim has ended: see below.
  * <tr><td>put of a pass<td>nothing
  *     <td>Attempts rely on a pass only once its put was answered. A late one is relied upon by
- *     nobody and ends with the lease.
+ *     nobody and ends with the lease. A copy of one that was answered may bring back a pass that a
+ *     withdrawal deleted: see below.
  * <tr><td>move to another lease, lease of its own, downgrade<td>the mod revision of the key as it
  *     was read; a downgrade the kind too
  *     <td>A standing is told only of a key that was put later than what any change compares, see
@@ -90,6 +92,15 @@
  * <tr><td>revocation of a lease<td>nothing
  *     <td>Sent when no claim needs the lease, which is not used again.
  * </table>
+ *
+ * <p>One copy is not harmless. A withdrawal deletes no pass of an attempt that was answered, as
+ * others rely on it. A copy of such an attempt that arrives after the claim's end makes the claim
+ * again if the lock is of the same kind and, for an attempt that takes, free. Nobody is told of
+ * that claim: its client asks for it by its create revision, or not at all. So it breaks neither P1
+ * nor P2, but it stands in others' way until its lease ends, that is, until its client closes, has
+ * had no claim of that length for a while or moves to another lease, or until somebody evicts it.
+ * Pawl itself sends no attempt again that was answered; a proxy that repeats requests makes such
+ * copies.
  *
  * <h2>Tokens (P2)</h2>
  *

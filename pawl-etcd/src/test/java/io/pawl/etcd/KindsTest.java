@@ -112,6 +112,23 @@ class KindsTest {
     assertThat(kindOf("unused")).isEqualTo(new Kind(3).toString());
   }
 
+  @Test
+  void aKindThatSomebodyDeletedIsPutByWhoeverTakesTheLockNext() {
+    for (int i = 0; i < 2; i++) { // the second time without a look at the queue
+      Claim claim = seam.claim("deleted");
+      seam.take(claim);
+      seam.withdraw(claim);
+    }
+    revokeLeaseOf("pawl/kind/deleted");
+
+    Claim next = seam.claim("deleted");
+    seam.take(next);
+
+    assertThat(kindOf("deleted")).isEqualTo(Kind.LOCK.toString());
+    Seam other = new Seam(near);
+    assertThat(other.attempt(other.claim("deleted"))).isInstanceOf(Standing.Waiting.class);
+  }
+
   private void revokeLeaseOf(String key) {
     server.post("/v3/lease/revoke", "{\"ID\":\"" + leaseOf(key) + "\"}");
   }

@@ -32,6 +32,7 @@ final class LateRequests implements AutoCloseable {
   private volatile String message = "";
   private volatile String strange = "";
   private volatile boolean closes;
+  private volatile boolean copies;
   private final AtomicInteger tokensRefused = new AtomicInteger();
 
   LateRequests(EtcdServer server) throws IOException {
@@ -68,6 +69,9 @@ final class LateRequests implements AutoCloseable {
         }
         return;
       }
+      if (path.equals("/v3/kv/txn") && copies) {
+        late.add(body);
+      }
       String token = exchange.getRequestHeaders().getFirst("Authorization");
       if (path.equals("/v3/kv/txn") && tokensRefused.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
         answer(exchange, 401, "{\"message\":\"etcdserver: invalid auth token\"}");
@@ -100,6 +104,11 @@ final class LateRequests implements AutoCloseable {
     keepBack();
   }
 
+  /** Transactions are passed on and answered, and a copy of each is kept back. */
+  void copy() {
+    copies = true;
+  }
+
   /** The token of the next transactions is refused, {@code times} times. */
   void refuseTokens(int times) {
     tokensRefused.set(times);
@@ -123,6 +132,7 @@ final class LateRequests implements AutoCloseable {
   /** Transactions are passed on again, but for those that were kept back. */
   void goOn() {
     keepsBack = NONE;
+    copies = false;
   }
 
   /** Passes on what was kept back; returns etcd's answers. */

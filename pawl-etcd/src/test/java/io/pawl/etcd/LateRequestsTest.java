@@ -178,6 +178,26 @@ class LateRequestsTest {
     await().atMost(PATIENCE).until(() -> other.attempt(next) instanceof Standing.Held);
   }
 
+  /** As of a proxy that repeats requests: it stands in the way, for as long as is documented. */
+  @Test
+  void p1_oneHolder_aLateCopyOfAnAnsweredAttemptIsNobodysHold() {
+    Claim warm = here.claim("warm");
+    here.take(warm);
+    Claim claim = here.claim("copied");
+    member.copy();
+    here.take(claim);
+    member.goOn();
+    here.withdraw(claim);
+    assertThat(member.passOn()).anyMatch(answer -> answer.contains("response_put"));
+
+    here.withdraw(warm);
+    assertThat(here.renew(claim)).isEqualTo(Standing.GONE);
+    Claim next = other.claim("copied");
+    assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
+    store.close();
+    assertThat(other.renew(next)).isInstanceOf(Standing.Held.class);
+  }
+
   @Test
   void aShortestHoldWhoseWithdrawalFailedOutlastsTheClosing() {
     Claim claim = here.claim("closing").withMinHold(Duration.ofSeconds(20));

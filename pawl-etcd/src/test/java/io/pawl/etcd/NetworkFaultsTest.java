@@ -171,6 +171,15 @@ class NetworkFaultsTest {
     untilItAnswers(() -> seam.take(seam.claim("silentToo")));
   }
 
+  /**
+   * They may be answered by a member that lives, while one's own request went to one that does not.
+   */
+  @Test
+  void thatOthersAreAnsweredIsNoReasonToWaitLongerForOnesOwnAnswer() {
+    warmUp();
+    assertThat(store.servesOthers()).isFalse();
+  }
+
   @Test
   void manyAttemptsOnOneLockEndInTimeThoughEtcdStandsStill() throws Exception {
     warmUp();

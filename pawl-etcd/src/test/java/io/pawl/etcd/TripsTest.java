@@ -15,7 +15,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -91,6 +93,66 @@ class TripsTest {
       assertThat(served("Txn") - before).isEqualTo(2L * CYCLES);
       assertThat(served("LeaseGrant")).isEqualTo(grants);
       assertThat(served("Range")).as("one for each keep-alive").isLessThan(CYCLES / 4);
+    }
+  }
+
+  @Test
+  void aLockThatWasFreeIsTakenWithoutALookAtItsQueue() throws Exception {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      freeCycle(seam, "unlooked");
+      long before = sum("etcd_debugging_mvcc_range_total ");
+
+      for (int i = 0; i < CYCLES; i++) {
+        freeCycle(seam, "unlooked");
+      }
+
+      // five comparisons to take it, one to give it back; keep-alives read as well
+      assertThat(sum("etcd_debugging_mvcc_range_total ") - before)
+          .isLessThanOrEqualTo(6L * CYCLES + CYCLES / 4);
+    }
+  }
+
+  private static void freeCycle(Seam seam, String lock) {
+    Claim claim = seam.claim(lock);
+    seam.take(claim);
+    seam.withdraw(claim);
+  }
+
+  @Test
+  void whoeverFindsSomebodyWhereNobodyWasQueuesWithOneTripMore() throws Exception {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore holder = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Seam holding = new Seam(holder);
+      freeCycle(seam, "nobody");
+      Claim first = holding.claim("nobody");
+      holding.take(first);
+      long before = served("Txn");
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+
+      assertThat(seam.attempt(seam.claim("nobody"), (Bell) bell::complete))
+          .isInstanceOf(Standing.Waiting.class);
+      await().atMost(20, TimeUnit.SECONDS).until(() -> store.lengthOf("nobody") == 2);
+      assertThat(served("Txn") - before).as("the queue is read once to follow it").isEqualTo(3);
+      assertThat(seam.attempt(seam.claim("nobody"))).isInstanceOf(Standing.Waiting.class);
+      assertThat(served("Txn") - before).isEqualTo(4);
+
+      holding.withdraw(first);
+      assertThat(bell.get(20, TimeUnit.SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  @Test
+  void whoeverWaitsForAnAnswerCarriesTheRequest() {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      freeCycle(seam, "carried");
+      AtomicReference<CompletionStage<Standing>> answer = new AtomicReference<>();
+
+      store.awaited(() -> answer.set(store.attempt(seam.claim("carried"), standing -> {})));
+
+      assertThat(answer.get().toCompletableFuture()).isCompleted();
     }
   }
 

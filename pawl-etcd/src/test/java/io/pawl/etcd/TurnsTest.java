@@ -8,6 +8,7 @@ import io.pawl.spi.Holder;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +71,15 @@ class TurnsTest {
   }
 
   @Test
+  void aReleaseDoesNotWaitForAThousandWhoJoinTheQueue() {
+    for (int i = 1; i <= 1_000; i++) {
+      attempt(claim(i, true));
+    }
+
+    assertThat(withdraw(claim(0, true)).begun).isTrue();
+  }
+
+  @Test
   void attemptsTakeEffectOneAfterAnother() {
     Asked first = attempt(claim(1, true));
     Asked released = withdraw(claim(0, true));
@@ -101,5 +111,31 @@ class TurnsTest {
     tries.answer.complete(null);
 
     assertThat(released.begun).isTrue();
+  }
+
+  @Test
+  void whoeverIsToldAnAnswerFindsNobodyBefore() {
+    Asked released = new Asked();
+    AtomicBoolean begun = new AtomicBoolean();
+    turns
+        .withdrawal(claim(0, true), released::begin)
+        .thenRun(() -> begun.set(attempt(claim(1, true)).begun));
+
+    released.answer.complete(null);
+
+    assertThat(begun).isTrue();
+  }
+
+  @Test
+  void whoeverFailedAndIsToldSoFindsNobodyBefore() {
+    Asked failed = new Asked();
+    AtomicBoolean begun = new AtomicBoolean();
+    turns
+        .attempt(claim(0, true), failed::begin)
+        .whenComplete((nothing, error) -> begun.set(attempt(claim(1, true)).begun));
+
+    failed.answer.completeExceptionally(new IllegalStateException("refused"));
+
+    assertThat(begun).isTrue();
   }
 }

@@ -1,6 +1,7 @@
 package io.pawl.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,5 +26,20 @@ class UpkeepTest {
       upkeep.wake();
       assertThat(rounds.await(20, TimeUnit.SECONDS)).isTrue();
     }
+  }
+
+  /** Else whoever wakes it first would have failed, and nobody would look after anything. */
+  @Test
+  void aTimerThatCannotBeHadFailsTheStoreAtOnce() {
+    InternalError none = new InternalError("unable to create native thread");
+
+    assertThatThrownBy(
+            () ->
+                new Upkeep(
+                    now -> 0,
+                    task -> {
+                      throw none;
+                    }))
+        .isSameAs(none);
   }
 }

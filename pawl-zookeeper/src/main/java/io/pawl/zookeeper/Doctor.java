@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -30,9 +31,15 @@ final class Doctor {
   private static final int TRIPS = 50;
   private static final long SLOW_MICROS = 20_000;
 
+  /** Transactions. */
+  private static final long MOST_BEHIND = 1_000;
+
   private final Settings settings;
   private final QueuedClaims claims;
   private final List<Finding> findings = new ArrayList<>();
+
+  /** The last transaction that each host knew when it was asked. */
+  private final Map<String, Long> known = new LinkedHashMap<>();
 
   Doctor(Settings settings, QueuedClaims claims) {
     this.settings = settings;
@@ -54,6 +61,7 @@ final class Doctor {
     if (serving > 0 && leaders == 0 && serving == hosts.length) {
       warn("none of the hosts leads", "name all members of the ensemble in the URL");
     }
+    lag();
     if (hosts.length % 2 == 0) {
       warn(
           hosts.length + " hosts are named", "an even number of members survives no more failures");
@@ -127,8 +135,41 @@ final class Doctor {
     if (version.matches("3\\.[0-5]\\..*")) {
       problem(host + ": is older than 3.6", "upgrade it; Pawl is tested on 3.9");
     }
+    known.put(host, zxid(answers));
     configuration(host);
     return mode;
+  }
+
+  private static long zxid(Map<String, String> answers) {
+    String text = answers.getOrDefault("Zxid", "");
+    return text.matches("0x[0-9a-f]{1,16}") ? Long.parseUnsignedLong(text.substring(2), 16) : 0;
+  }
+
+  /** Hosts are asked one after another: whoever seems to lag is asked once more. */
+  private void lag() {
+    long last = known.values().stream().mapToLong(Long::longValue).max().orElse(0);
+    boolean lags = false;
+    for (Map.Entry<String, Long> each : known.entrySet()) {
+      String host = each.getKey();
+      if (isBehind(each.getValue(), last) && isBehind(zxid(ask(host, "srvr", ": ")), last)) {
+        lags = true;
+        warn(
+            host
+                + " is behind the others: it knew "
+                + Long.toHexString(each.getValue())
+                + ", they "
+                + Long.toHexString(last),
+            "look at its disk and its network; clients of it wait for what it has not heard");
+      }
+    }
+    if (!lags && known.size() > 1) {
+      ok("no host is more than " + MOST_BEHIND + " transactions behind");
+    }
+  }
+
+  /** In the same epoch, which the upper half of the number says, or in an earlier one. */
+  static boolean isBehind(long zxid, long last) {
+    return zxid >>> 32 != last >>> 32 ? zxid < last : last - zxid > MOST_BEHIND;
   }
 
   private void configuration(String host) {

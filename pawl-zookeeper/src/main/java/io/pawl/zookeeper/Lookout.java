@@ -149,13 +149,21 @@ final class Lookout {
   }
 
   private void isListed(@Nullable Queue queue) {
+    boolean vanished = false;
     own.mutex.lock();
     try {
       if (line != null) {
-        line.retain(queue == null ? Queue.EMPTY : queue);
+        int before = own.node().before(queue);
+        vanished = queue == null || before < 0;
+        if (queue != null && !vanished) {
+          line.isListed(queue, before);
+        }
       }
     } finally {
       own.mutex.unlock();
+    }
+    if (vanished) {
+      own.isOver();
     }
   }
 
@@ -208,13 +216,15 @@ final class Lookout {
           granted = grant();
           rung = own.answered ? own.bell : null;
         }
-      }
-      if (!kindFirst && next.isEmpty()) {
-        current = null;
+        lists = !kindFirst && line.isShort();
       }
       if (!kindFirst && someGone && !next.isEmpty()) {
         lists = true;
+      }
+      if (lists) {
         someGone = false;
+      } else if (!kindFirst && next.isEmpty()) {
+        current = null;
       }
     } finally {
       own.mutex.unlock();
@@ -411,7 +421,7 @@ final class Lookout {
     try {
       return isLooking()
           && line != null
-          && (kind.isDoubtful() || line.isFree() || !line.next(1).isEmpty());
+          && (kind.isDoubtful() || line.isFree() || line.isShort() || !line.next(1).isEmpty());
     } finally {
       own.mutex.unlock();
     }

@@ -167,9 +167,6 @@ final class Nodes {
    */
   record Queue(List<Place> places, Set<String> signs, Stat lock) {
 
-    /** Of a lock that is not there. */
-    static final Queue EMPTY = of(List.of(), new Stat());
-
     static Queue of(List<String> names, Stat lock) {
       Set<String> signs = new HashSet<>();
       for (String name : names) {
@@ -200,10 +197,6 @@ final class Nodes {
         }
       }
       return -1;
-    }
-
-    boolean has(Place place) {
-      return before(place.name()) >= 0;
     }
   }
 

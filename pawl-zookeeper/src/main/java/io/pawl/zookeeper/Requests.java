@@ -191,20 +191,24 @@ final class Requests {
   }
 
   private void list(String path, CompletableFuture<@Nullable Queue> told) {
-    list(path)
-        .whenComplete(
-            (children, error) -> {
-              CompletableFuture<@Nullable Queue> next = lists.answered(path);
-              if (next != null) {
-                list(path, next);
-              }
-              if (error == null) {
-                told.complete(
-                    children == null ? null : Queue.of(children.names(), children.stat()));
-              } else {
-                told.completeExceptionally(error);
-              }
-            });
+    CompletableFuture<@Nullable Queue> listed;
+    try {
+      listed = queue(path);
+    } catch (RuntimeException | Error e) { // of memory: those who joined it wait all the same
+      listed = CompletableFuture.failedFuture(e);
+    }
+    listed.whenComplete(
+        (queue, error) -> {
+          CompletableFuture<@Nullable Queue> next = lists.answered(path);
+          if (next != null) {
+            list(path, next);
+          }
+          if (error == null) {
+            told.complete(queue);
+          } else {
+            told.completeExceptionally(error);
+          }
+        });
   }
 
   /** Whether there was such a node. */

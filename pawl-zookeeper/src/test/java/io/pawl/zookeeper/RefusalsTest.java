@@ -157,4 +157,15 @@ class RefusalsTest {
       assertThat(store.diagnose()).anyMatch(finding -> finding.fix().contains("tick=200ms"));
     }
   }
+
+  @Test
+  void theDoctorKnowsWhoIsBehindAcrossElections() {
+    long last = 0x3_0000_1000L;
+
+    assertThat(Doctor.isBehind(last, last)).isFalse();
+    assertThat(Doctor.isBehind(last - 1_000, last)).isFalse();
+    assertThat(Doctor.isBehind(last - 1_001, last)).isTrue();
+    assertThat(Doctor.isBehind(0x2_ffff_ffffL, last)).isTrue();
+    assertThat(Doctor.isBehind(0x4_0000_0001L, last)).isFalse();
+  }
 }

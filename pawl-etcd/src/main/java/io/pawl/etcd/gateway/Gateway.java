@@ -33,6 +33,9 @@ public final class Gateway implements AutoCloseable {
   /** Of leases: a grant waits for etcd's disk, and no keep-alive waits for a grant. */
   private static final int UPKEEP_CONNECTIONS = 2;
 
+  /** Set on threads that would wait for the next transaction's answer. */
+  private static final ThreadLocal<Boolean> AWAITED = new ThreadLocal<>();
+
   private final Target target;
   private final Failures failures;
   private final Endpoints endpoints;
@@ -71,16 +74,40 @@ public final class Gateway implements AutoCloseable {
     return failures;
   }
 
-  /** Returns whether the last answer of the cluster came within {@code nanos}. */
-  public boolean answeredWithin(long nanos) {
-    return work.answeredWithin(nanos);
-  }
-
   /** Carries out a transaction. One round trip. */
   public CompletableFuture<TxnReply> txn(Txn txn) {
     CompletableFuture<TxnReply> reply = new CompletableFuture<>();
-    work.submit(Call.of(txn, reply, target.timeout()));
+    Call call = Call.of(txn, reply, target.timeout());
+    boolean waits = AWAITED.get() != null;
+    if (waits) {
+      AWAITED.remove(); // what follows from its answer may be others' requests
+    }
+    if (!waits || !work.carriesHere(call)) {
+      work.submit(call);
+    }
     return reply;
+  }
+
+  /**
+   * Runs {@code requests} on a thread that waits for their answers anyway. It carries the first
+   * transaction itself if a connection is free.
+   */
+  public void awaited(Runnable requests) {
+    if (!isPlatform(Thread.currentThread())) {
+      requests.run();
+      return;
+    }
+    AWAITED.set(true);
+    try {
+      requests.run();
+    } finally {
+      AWAITED.remove();
+    }
+  }
+
+  /** An interrupt closes the connection under a virtual thread. */
+  private static boolean isPlatform(Thread thread) {
+    return !thread.getClass().getName().contains("VirtualThread");
   }
 
   /** As {@link #txn}, for reads of any length, which delay no other request. */

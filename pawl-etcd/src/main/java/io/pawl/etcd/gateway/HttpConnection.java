@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
@@ -28,6 +29,8 @@ final class HttpConnection implements AutoCloseable {
   private static final long LONGEST_BODY = 64L << 20;
 
   private static final int LONGEST_LINE = 16 << 10;
+
+  private static final Pattern STATUS = Pattern.compile("HTTP/1\\.[01] \\d{3}( .*)?");
 
   /** A connection that was idle for so long may have been closed meanwhile: 50 ms. */
   private static final long MAY_BE_STALE_NANOS = 50_000_000;
@@ -187,7 +190,7 @@ final class HttpConnection implements AutoCloseable {
 
   private int status(long deadline) throws IOException {
     String line = line(deadline);
-    if (!line.matches("HTTP/1\\.[01] \\d{3}( .*)?")) {
+    if (!STATUS.matcher(line).matches()) {
       throw new IOException("the answer is not HTTP/1.1");
     }
     last = line.startsWith("HTTP/1.0");

@@ -15,8 +15,13 @@ import java.util.stream.LongStream;
  */
 public record TxnReply(boolean succeeded, long revision, List<Result> results) {
 
-  /** What one operation brought; fields of other operations are empty. */
-  public record Result(List<KeyValue> found, long deleted, TxnReply nested, long revision) {}
+  /**
+   * What one operation brought; fields of other operations are empty.
+   *
+   * @param count how many keys were in the range that was read, whatever its limit
+   */
+  public record Result(
+      List<KeyValue> found, long count, long deleted, TxnReply nested, long revision) {}
 
   private static final TxnReply NONE = new TxnReply(false, 0, List.of());
 
@@ -50,6 +55,7 @@ public record TxnReply(boolean succeeded, long revision, List<Result> results) {
             .orElseThrow();
     return new Result(
         Json.objects(range, "kvs").stream().map(KeyValue::of).toList(),
+        Json.number(range, "count"),
         Json.number(deletion, "deleted"),
         inner,
         revision == 0 ? outerRevision : revision);

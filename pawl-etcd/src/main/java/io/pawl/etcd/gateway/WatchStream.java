@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class WatchStream implements AutoCloseable {
 
-  private static final ThreadFactory THREADS = DaemonThreads.numbered("pawl-etcd-watch-");
+  public static final ThreadFactory THREADS = DaemonThreads.numbered("pawl-etcd-watch-");
   private static final Logger log = LoggerFactory.getLogger(WatchStream.class);
   private static final int LONGEST_LINE = 64 << 20;
   private static final long CLOSE_MILLIS = 1_000;
@@ -65,15 +65,20 @@ public final class WatchStream implements AutoCloseable {
     void broken();
   }
 
-  private WatchStream(Gateway gateway, List<Watch> watches, Listener listener) {
+  private WatchStream(
+      Gateway gateway, List<Watch> watches, Listener listener, ThreadFactory threads) {
     this.gateway = gateway;
     this.watches = List.copyOf(watches);
     this.listener = listener;
-    this.thread = THREADS.newThread(this::run);
+    this.thread = threads.newThread(this::run);
   }
 
-  public static WatchStream start(Gateway gateway, List<Watch> watches, Listener listener) {
-    WatchStream stream = new WatchStream(gateway, watches, listener);
+  /**
+   * @throws OutOfMemoryError where no thread can be started
+   */
+  public static WatchStream start(
+      Gateway gateway, List<Watch> watches, Listener listener, ThreadFactory threads) {
+    WatchStream stream = new WatchStream(gateway, watches, listener, threads);
     stream.thread.start();
     return stream;
   }

@@ -1,0 +1,139 @@
+package io.pawl.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.Txn;
+import io.pawl.servers.EtcdServer;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BellsTest {
+
+  /** More than the streams of single locks watch, however fast they are opened. */
+  private static final int LOCKS = 20;
+
+  private final EtcdServer server = EtcdServer.start(Urls.QUICK);
+  private final Gateway gateway =
+      new Gateway(EtcdUrl.parse(StoreUrl.parse(Urls.of(server))).target());
+  private final Keys keys = new Keys("pawl");
+  private final Seam seam = new Seam(null);
+  private final List<LocalClaim> granted = new CopyOnWriteArrayList<>();
+  private final List<LocalClaim> again = new CopyOnWriteArrayList<>();
+  private final AtomicBoolean threadless = new AtomicBoolean();
+  private final Bells bells =
+      new Bells(
+          gateway,
+          keys,
+          new Bells.Callbacks() {
+            @Override
+            public void granted(LocalClaim local, List<ClaimId> followers) {
+              granted.add(local);
+            }
+
+            @Override
+            public void lookAgain(List<LocalClaim> locals) {
+              again.addAll(locals);
+            }
+          },
+          this::thread);
+
+  private Thread thread(Runnable task) {
+    return new Thread(task) {
+      @Override
+      public void start() {
+        if (threadless.get()) {
+          throw new OutOfMemoryError("for a test");
+        }
+        super.start();
+      }
+    };
+  }
+
+  @AfterEach
+  void close() {
+    bells.close();
+    gateway.close();
+    server.close();
+  }
+
+  private LocalClaim waiter(int number) {
+    Claim claim = seam.claim("lock" + number);
+    SharedLease lease = new SharedLease(gateway, keys, 60, Duration.ofSeconds(5).toNanos());
+    String key = keys.claim(claim.lock(), claim.mode(), claim.id());
+    return new LocalClaim(claim, standing -> {}, key, lease, Instant.now(), System.nanoTime());
+  }
+
+  private static Look.Seen.Waits waitsAt(long revision) {
+    return new Look.Seen.Waits("blocker", true, revision, 1, 1);
+  }
+
+  private long write() {
+    return gateway.txn(Txn.of(Txn.put("elsewhere", "", 0))).join().revision();
+  }
+
+  /** A bell is a courtesy: what it lacks fails nobody's request. */
+  @Test
+  void aWatchForWhichNoThreadCanBeStartedIsBegunAnew() {
+    LocalClaim waiter = waiter(0);
+    long revision = write();
+    threadless.set(true);
+    bells.await(waiter, waitsAt(revision));
+    threadless.set(false);
+
+    bells.tick(System.nanoTime() + Duration.ofSeconds(2).toNanos());
+
+    assertThat(again).containsExactly(waiter);
+    bells.await(waiter, waitsAt(revision));
+    assertThat(bells.firstRevision()).isEqualTo(revision + 1);
+  }
+
+  @Test
+  void aWatchThatTakesThePlaceOfAnotherBeginsWhereItsWaitersHaveReadLast() {
+    LocalClaim patient = waiter(0);
+    long first = write();
+    bells.await(patient, waitsAt(first));
+    await().until(() -> bells.firstRevision() == first + 1);
+    for (int i = 0; i < 100; i++) {
+      write();
+    }
+    long last = write();
+
+    bells.await(patient, waitsAt(last)); // it has asked again
+    for (int i = 1; i < LOCKS; i++) {
+      bells.await(waiter(i), waitsAt(last));
+    }
+
+    await().until(() -> bells.firstRevision() == last + 1);
+  }
+
+  private long put(String key) {
+    return gateway.txn(Txn.of(Txn.put(key, "", 0))).join().revision();
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aKeyThatALateCopyMadeAnewGrantsNothing() {
+    LocalClaim ended = waiter(0);
+    ended.createRevision = put(ended.key);
+    gateway.txn(Txn.of(Txn.delete(ended.key))).join();
+    bells.await(ended, waitsAt(put(ended.key)));
+    LocalClaim next = waiter(0);
+    next.createRevision = put(next.key);
+    bells.await(next, waitsAt(next.createRevision));
+    await().until(() -> bells.lengthOf("lock0") == 2);
+
+    gateway.txn(Txn.of(Txn.delete(ended.key))).join();
+
+    await().until(() -> granted.contains(next));
+    assertThat(granted).containsExactly(next);
+  }
+}
