@@ -14,8 +14,9 @@
 (* the request.  A claim that ends is withdrawn everywhere; a withdrawal   *)
 (* that overtakes an attempt is remembered, and the attempt refused.  A    *)
 (* node may restart empty: it forgets holder and counter.  It votes again  *)
-(* after the longest lease, and once its counter was raised to that of a   *)
-(* majority of the other nodes.                                            *)
+(* after the longest lease, and once its counter was raised to the largest *)
+(* of a majority of the others, each asked after the longest lease is over.*)
+(* (Where too many forgot for such a majority, the code goes on by clocks.)*)
 (*                                                                         *)
 (* Time is what is left of each lease, in ticks; all clocks tick together. *)
 (* An attempt and a withdrawal are under way for any time: one that is     *)
@@ -49,6 +50,8 @@ VARIABLES
     left,     \* node: what is left of that claim's lease
     counter,  \* node: the last token that it gave, or was raised to
     out,      \* node: 0 when it votes; else 1 + the ticks until it may again
+    informed, \* node that is out: those that have said to it what they granted
+    learned,  \* node that is out: the largest of that
     restarts, \* how many restarts there were
     phase,    \* claim: idle, asking, raising, held, ended
     round,    \* claim: what is left of a lease counted from its attempts
@@ -61,7 +64,8 @@ VARIABLES
     last,     \* the largest token that was told
     rising    \* whether each token told was larger than all before
 
-nodeVars == <<holder, left, counter, out, restarts>>
+rejoinVars == <<informed, learned>>
+nodeVars == <<holder, left, counter, out, restarts, rejoinVars>>
 heardVars == <<phase, cover, token, raised>>
 wireVars == <<asked, answers, leaving>>
 vars == <<nodeVars, heardVars, wireVars, round, last, rising>>
@@ -83,6 +87,8 @@ Init ==
           /\ Cardinality(ahead) = Ahead
           /\ counter = [n \in Nodes |-> IF n \in ahead THEN 1 ELSE 0]
     /\ out = [n \in Nodes |-> 0]
+    /\ informed = [n \in Nodes |-> {}]
+    /\ learned = [n \in Nodes |-> 0]
     /\ restarts = 0
     /\ phase = [c \in Claims |-> "idle"]
     /\ round = [c \in Claims |-> 0]
@@ -132,7 +138,7 @@ ReadAttempt(c, n) ==
            \/ /\ useful /\ SlowAnswers
               /\ answers' = [answers EXCEPT ![c] = @ \cup {<<n, counter'[n]>>}]
               /\ UNCHANGED heardVars
-        /\ UNCHANGED <<out, restarts, round, leaving, last, rising>>
+        /\ UNCHANGED <<out, restarts, rejoinVars, round, leaving, last, rising>>
         /\ SightIf(phase[c] = "ended", "a late attempt")
 
 HearLater(c, n, t) ==
@@ -150,7 +156,7 @@ Raise(c, n) ==
     /\ holder[n] = c \/ Mutant = "RaisesWhereItHoldsNothing"
     /\ counter' = [counter EXCEPT ![n] = Max(@, token[c])]
     /\ raised' = [raised EXCEPT ![c] = @ \cup {n}]
-    /\ UNCHANGED <<holder, left, out, restarts, phase, round, cover, token, wireVars, last, rising>>
+    /\ UNCHANGED <<holder, left, out, restarts, rejoinVars, phase, round, cover, token, wireVars, last, rising>>
     /\ SightIf(counter[n] < token[c], "a raise")
 
 Tell(c) ==
@@ -181,7 +187,7 @@ AskAgain(c, n) ==
         /\ left' = [left EXCEPT ![n] = Lease]
         /\ counter' = [counter EXCEPT ![n] = IF holder[n] = Nobody THEN @ + 1 ELSE @]
         /\ cover' = [cover EXCEPT ![c] = heard]
-        /\ UNCHANGED <<out, restarts, phase, token, raised, wireVars, round, last, rising>>
+        /\ UNCHANGED <<out, restarts, rejoinVars, phase, token, raised, wireVars, round, last, rising>>
         /\ SightIf(holder[n] = c /\ cover[c][n] < Lease, "a renewal")
         /\ SightIf(holder[n] = Nobody, "a node taken back")
 
@@ -210,7 +216,7 @@ ReadWithdrawal(c, n) ==
     /\ holder' = [holder EXCEPT ![n] = IF @ = c THEN Nobody ELSE @]
     /\ left' = [left EXCEPT ![n] = IF holder[n] = c THEN 0 ELSE @]
     /\ asked' = [asked EXCEPT ![c] = @ \ {n}]
-    /\ UNCHANGED <<counter, out, restarts, heardVars, answers, round, last, rising>>
+    /\ UNCHANGED <<counter, out, restarts, rejoinVars, heardVars, answers, round, last, rising>>
     /\ SightIf(n \in asked[c], "a withdrawal that overtook an attempt")
 
 UseAgain(c) ==
@@ -229,20 +235,30 @@ Restart(n) ==
     /\ left' = [left EXCEPT ![n] = 0]
     /\ counter' = [counter EXCEPT ![n] = 0]
     /\ out' = [out EXCEPT ![n] = IF Mutant = "VotesAtOnce" THEN 1 ELSE Lease + 1]
+    /\ informed' = [informed EXCEPT ![n] = {}]
+    /\ learned' = [learned EXCEPT ![n] = 0]
     /\ UNCHANGED <<heardVars, wireVars, round, last, rising>>
     /\ SightIf(holder[n] # Nobody, "a restart of a node that held a claim")
 
-(* The longest lease is over; a majority of the others says what was told before. *)
-Rejoin(n, others) ==
+(* The longest lease is over; another node, which votes, says what it has granted. *)
+Learn(n, m) ==
+    /\ out[n] = 1 \/ (Mutant = "LearnsTooEarly" /\ out[n] > 1)
+    /\ m # n
+    /\ m \notin informed[n]
+    /\ Votes(m)
+    /\ informed' = [informed EXCEPT ![n] = @ \cup {m}]
+    /\ learned' = [learned EXCEPT ![n] = Max(@, counter[m])]
+    /\ UNCHANGED <<holder, left, counter, out, restarts, heardVars, wireVars, round, last, rising>>
+
+(* A majority of the others has said so: the node is raised, and votes. *)
+Rejoin(n) ==
     /\ out[n] = 1
-    /\ n \notin others
-    /\ Cardinality(others) = Majority
-    /\ \A m \in others : Votes(m)
+    /\ IsMajority(informed[n])
     /\ out' = [out EXCEPT ![n] = 0]
     /\ counter' = [counter EXCEPT ![n] =
-          IF Mutant = "RejoinsWithoutARaise"
-          THEN @
-          ELSE CHOOSE t \in {counter[m] : m \in others} : \A m \in others : counter[m] <= t]
+          IF Mutant = "RejoinsWithoutARaise" THEN @ ELSE learned[n]]
+    /\ informed' = [informed EXCEPT ![n] = {}]
+    /\ learned' = [learned EXCEPT ![n] = 0]
     /\ UNCHANGED <<holder, left, restarts, heardVars, wireVars, round, last, rising>>
     /\ Sight("a node that rejoined")
 
@@ -258,7 +274,7 @@ Tick ==
         /\ left' = [n \in Nodes |-> Less(left[n])]
         /\ out' = [n \in Nodes |-> IF out[n] > 1 THEN out[n] - 1 ELSE out[n]]
         /\ Ends(lost \cup vain, covers, rounds)
-        /\ UNCHANGED <<counter, restarts, asked, last, rising>>
+        /\ UNCHANGED <<counter, restarts, rejoinVars, asked, last, rising>>
         /\ SightIf(lost # {}, "a loss")
 
 Next ==
@@ -267,7 +283,7 @@ Next ==
     \/ \E c \in Claims, n \in Nodes :
           ReadAttempt(c, n) \/ Raise(c, n) \/ AskAgain(c, n) \/ ReadWithdrawal(c, n)
     \/ \E c \in Claims : \E answer \in answers[c] : HearLater(c, answer[1], answer[2])
-    \/ \E n \in Nodes : Restart(n) \/ \E others \in SUBSET Nodes : Rejoin(n, others)
+    \/ \E n \in Nodes : Restart(n) \/ Rejoin(n) \/ \E m \in Nodes : Learn(n, m)
 
 Spec == Init /\ [][Next]_vars
 

@@ -18,6 +18,7 @@ final class ClaimProgress {
   private volatile Bell bell;
   private boolean atGate;
   private boolean gateDoubtful;
+  private int atGateUnanswered;
   private boolean sent;
   private long sentNanos;
   private int unanswered;
@@ -54,9 +55,13 @@ final class ClaimProgress {
     bell.ring(standing);
   }
 
-  /** It is about to be sent to the gate. */
-  synchronized void toGate() {
-    atGate = true;
+  /** It is about to be sent to the gate; false where it has ended, and would stay there. */
+  synchronized boolean toGate() {
+    if (!ended) {
+      atGate = true;
+      atGateUnanswered++;
+    }
+    return !ended;
   }
 
   /**
@@ -65,9 +70,10 @@ final class ClaimProgress {
    * @param standing null where it did not answer, and may have it all the same
    */
   synchronized void gateAnswered(@Nullable Standing standing) {
+    atGateUnanswered--;
     gateDoubtful |= standing == null;
     if (standing instanceof Standing.Gone || standing instanceof Standing.OtherKind) {
-      atGate = gateDoubtful;
+      atGate = isDoubtfulAtGate();
     }
   }
 
@@ -76,7 +82,7 @@ final class ClaimProgress {
   }
 
   synchronized boolean isDoubtfulAtGate() {
-    return gateDoubtful;
+    return gateDoubtful || atGateUnanswered > 0;
   }
 
   /** The gate has let it through: answers true to one caller, who sends it to the truth. */

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *       its answer waits for nothing else. A claim is sent to it once, unless the engine repeats
  *       its attempt.
  *   <li><b>withdraw</b>: the truth first, so that the next whom the gate lets through finds it
- *       free.
+ *       free. A claim of the same client that does not queue and comes later waits for both.
  * </ul>
  *
  * <p>Clients that see the gate and clients that do not meet in the truth's own line. Nobody in it
@@ -49,6 +50,10 @@ final class GateLocks {
   private final LongSupplier nanos;
   private final ConcurrentHashMap<ClaimId, ClaimProgress> progresses = new ConcurrentHashMap<>();
   private final OwedWithdrawals owed;
+
+  /** By lock: completes when all that is being given back of it has left truth and gate. */
+  private final ConcurrentHashMap<String, CompletableFuture<Void>> leaving =
+      new ConcurrentHashMap<>();
 
   /** What this thread has asked together so far. */
   private final ThreadLocal<@Nullable Together> together = new ThreadLocal<>();
@@ -72,6 +77,9 @@ final class GateLocks {
           ? threads.then(send(progress, claim), standing -> again(progress, claim, standing))
           : all.atTruth(() -> send(progress, claim), standing -> again(progress, claim, standing));
     }
+    if (!claim.queues()) {
+      awaitLeaving(claim.lock());
+    }
     if (all != null) {
       return all.attempt(progress, claim);
     }
@@ -81,6 +89,24 @@ final class GateLocks {
         : threads.then(
             send(progress, claim),
             standing -> conclude(progress, standing, atGate instanceof Standing.OtherKind));
+  }
+
+  /** Else the gate would turn a claim away for what its own client has given back before. */
+  private void awaitLeaving(String lock) {
+    CompletableFuture<Void> gone = leaving.get(lock);
+    if (gone == null) {
+      return;
+    }
+    Together all = together.get();
+    if (all != null) {
+      together.remove();
+      try {
+        all.send();
+      } finally {
+        together.set(all);
+      }
+    }
+    Uninterruptibly.await(gone, truth.answerTime().toNanos());
   }
 
   /** Whether what the gate said is the answer. */
@@ -107,17 +133,26 @@ final class GateLocks {
 
   /** As {@link #askGate(ClaimProgress)}, of all of them in one trip. */
   List<@Nullable Standing> askGate(List<ClaimProgress> asking) {
-    List<Function<LockStore, CompletionStage<Standing>>> verbs = new ArrayList<>();
     if (gate.isAway()) {
       return new ArrayList<>(Collections.nCopies(asking.size(), null));
     }
-    for (ClaimProgress progress : asking) {
-      progress.toGate();
-      verbs.add(store -> store.attempt(forGate(progress.claim), rung -> gateRang(progress, rung)));
+    List<@Nullable Standing> standings =
+        new ArrayList<>(Collections.nCopies(asking.size(), Standing.GONE));
+    List<Integer> sent = new ArrayList<>();
+    List<Function<LockStore, CompletionStage<Standing>>> verbs = new ArrayList<>();
+    for (int i = 0; i < asking.size(); i++) {
+      ClaimProgress progress = asking.get(i);
+      if (progress.toGate()) {
+        sent.add(i);
+        verbs.add(
+            store -> store.attempt(forGate(progress.claim), rung -> gateRang(progress, rung)));
+      }
     }
-    List<@Nullable Standing> standings = gate.askTogether(verbs);
-    for (int i = 0; i < standings.size(); i++) {
-      asking.get(i).gateAnswered(standings.get(i));
+    List<@Nullable Standing> answers = verbs.isEmpty() ? List.of() : gate.askTogether(verbs);
+    for (int i = 0; i < sent.size(); i++) {
+      int each = sent.get(i);
+      standings.set(each, answers.get(i));
+      asking.get(each).gateAnswered(answers.get(i));
     }
     return standings;
   }
@@ -345,6 +380,21 @@ final class GateLocks {
   }
 
   CompletionStage<Void> withdraw(Claim claim) {
+    CompletableFuture<Void> gone = new CompletableFuture<>();
+    CompletableFuture<Void> all =
+        leaving.compute(
+            claim.lock(),
+            (lock, before) -> before == null ? gone : CompletableFuture.allOf(before, gone));
+    all.thenRun(() -> leaving.remove(claim.lock(), all));
+    try {
+      return leave(claim).whenComplete((nothing, error) -> gone.complete(null));
+    } catch (RuntimeException | Error e) {
+      gone.complete(null);
+      throw e;
+    }
+  }
+
+  private CompletionStage<Void> leave(Claim claim) {
     ClaimProgress progress = progresses.get(claim.id());
     Together all = together.get();
     if (progress == null) {

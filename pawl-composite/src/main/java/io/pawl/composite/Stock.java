@@ -139,6 +139,7 @@ final class Stock {
 
   /** Ends the watch, unless it was used meanwhile. */
   synchronized boolean endWatch() {
+    watched = false; // before the question: who uses it from now on starts anew
     watched = used;
     return !watched;
   }

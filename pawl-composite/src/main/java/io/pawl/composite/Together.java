@@ -82,7 +82,19 @@ final class Together {
                     }));
   }
 
+  /** Sends what was asked since the last time. */
   void send() {
+    try {
+      sendAll();
+    } finally {
+      atGate.clear();
+      toTruth.clear();
+      afterwards.clear();
+      unsent.clear();
+    }
+  }
+
+  private void sendAll() {
     try {
       askGate();
     } catch (RuntimeException | Error e) { // of memory, or of a logger

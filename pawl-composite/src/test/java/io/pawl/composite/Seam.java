@@ -24,13 +24,22 @@ final class Seam {
   private Seam() {}
 
   static Claim claim(String lock) {
+    return claim(lock, true);
+  }
+
+  /** One that does not queue. */
+  static Claim impatient(String lock) {
+    return claim(lock, false);
+  }
+
+  private static Claim claim(String lock, boolean queues) {
     return new Claim(
         lock,
         new ClaimId("seam", numbers.incrementAndGet()),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(30),
         Duration.ZERO,
-        true,
+        queues,
         1,
         0,
         false,

@@ -9,6 +9,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
@@ -17,13 +18,16 @@ import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
 import java.io.PrintStream;
+import java.lang.Thread.State;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -80,6 +84,51 @@ class TogetherTest {
       assertThat(Seam.answer(truth.renew(List.of(other)))).hasSize(1);
     } finally {
       toGate.close();
+    }
+  }
+
+  @Test
+  void whatIsAskedAfterAReleaseOfTheSameClientFindsTheGateFreeToo() throws Exception {
+    FaultyStore truth = new FaultyStore(new MemoryStore());
+    try (GateStore store = GateStore.over(new MemoryStore(), truth, PATIENT)) {
+      Claim first = Seam.impatient("lock");
+      assertThat(Seam.answer(store.attempt(first, rung -> {}))).isInstanceOf(Standing.Held.class);
+
+      Claim second = Seam.impatient("lock");
+      AtomicReference<CompletionStage<Standing>> asked = new AtomicReference<>();
+      store.together(
+          () -> {
+            store.withdraw(first);
+            asked.set(store.attempt(second, rung -> {}));
+          });
+      assertThat(Seam.answer(asked.get())).isInstanceOf(Standing.Held.class);
+
+      truth.next(Verb.WITHDRAW, Fault.HOLD_REPLY); // it says so on another thread, and later
+      store.withdraw(second);
+      CompletableFuture<Standing> third = new CompletableFuture<>();
+      Thread asking =
+          new Thread(
+              () -> third.complete(Seam.answer(store.attempt(Seam.impatient("lock"), rung -> {}))));
+      asking.start();
+      await()
+          .until(
+              () -> EnumSet.of(State.TIMED_WAITING, State.TERMINATED).contains(asking.getState()));
+      truth.resume();
+      assertThat(third.get(20, TimeUnit.SECONDS)).isInstanceOf(Standing.Held.class);
+    } finally {
+      truth.close();
+    }
+  }
+
+  /** It gives its hold back when the tokens are used up, and asks for more in one go. */
+  @Test
+  void whoComesBackToAStickyHoldWithoutTokensIsNotInHisOwnWay() throws Exception {
+    LockOptions sticky = LockOptions.defaults().sticky(Duration.ofSeconds(1));
+    try (GateStore store = GateStore.over(new MemoryStore(), new MemoryStore(), PATIENT);
+        Pawl pawl = Pawl.over(store)) {
+      for (int i = 0; i < 3_000; i++) {
+        pawl.lock("lock", sticky).tryAcquire().orElseThrow().close();
+      }
     }
   }
 

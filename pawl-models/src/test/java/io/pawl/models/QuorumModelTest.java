@@ -37,6 +37,7 @@ class QuorumModelTest extends ModelContract {
             "DoesNotRaise", "TokensGrow",
             "RaisesWhereItHoldsNothing", "TokensGrow",
             "RejoinsWithoutARaise", "TokensGrow",
+            "LearnsTooEarly", "TokensGrow",
             "UsesAnIdTwice", "TokensGrow",
             "VotesAtOnce", "OneHolder",
             "CountsAnErodedNode", "OneHolder",
@@ -46,7 +47,7 @@ class QuorumModelTest extends ModelContract {
   @Override
   Model whereItShows(String mistake) {
     return switch (mistake) {
-      case "VotesAtOnce", "RejoinsWithoutARaise" -> RESTART;
+      case "VotesAtOnce", "RejoinsWithoutARaise", "LearnsTooEarly" -> RESTART;
       case "CountsFromTheAnswer" -> SLOW;
       case "DoesNotRaise", "RaisesWhereItHoldsNothing" -> AHEAD;
       default -> EVEN;

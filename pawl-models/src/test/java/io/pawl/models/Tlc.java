@@ -76,13 +76,17 @@ final class Tlc {
     }
   }
 
-  /** The cheap compiler alone: most runs are over before the other pays. */
+  /**
+   * The cheap compiler alone: most runs are over before the other pays. A temporary folder of its
+   * own: TLC unpacks its modules into that, where another TLC may be reading them.
+   */
   private static List<String> command(String module) {
     return List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",
         "-Xmx1g",
+        "-Djava.io.tmpdir=.",
         "-cp",
         jar(),
         "tlc2.TLC",

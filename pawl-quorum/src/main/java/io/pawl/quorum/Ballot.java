@@ -34,6 +34,17 @@ final class Ballot {
     return held() >= majority;
   }
 
+  /** How many nodes hold it or have it in line, as far as they answer. */
+  int inLine() {
+    return (int)
+        Arrays.stream(at)
+            .filter(
+                each ->
+                    each.status == Status.HELD
+                        || each.status == Status.WAITING && !each.hasFailed())
+            .count();
+  }
+
   /** Whether nodes that hold it were asked in vain as often as may be, and nothing is under way. */
   boolean isStuck() {
     boolean stuck = false;
@@ -46,11 +57,11 @@ final class Ballot {
     return stuck;
   }
 
-  /** The largest first token of any node that holds it, 0 if none does. */
+  /** The largest token of any node that holds it, 0 if none does. */
   long largestToken() {
     long largest = 0;
     for (NodeClaim each : at) {
-      largest = Math.max(largest, each.status == Status.HELD ? first(each) : 0);
+      largest = Math.max(largest, each.status == Status.HELD ? last(each) : 0);
     }
     return largest;
   }
@@ -171,8 +182,15 @@ final class Ballot {
     throw silence();
   }
 
-  /** How a claim stands that is not held; null while that is open. */
-  @Nullable Standing ofRequest(Claim claim, long from, boolean overdue) {
+  /** How a claim stands that is not held, of which the seat decides; null while that is open. */
+  @Nullable Standing ofRequest(Claim claim, NodeClaim seat, long from, boolean overdue) {
+    boolean told = seat.isFresh(from);
+    if (told && seat.status == Status.WAITING && claim.queues()) {
+      return new Standing.Waiting(Duration.ofNanos(Math.max(1_000_000, seat.askAgainNanos)));
+    }
+    if (told && seat.status == Status.NONE && seat.otherKind == null) {
+      return Standing.GONE;
+    }
     int here = 0;
     int holding = 0;
     int owing = 0;
@@ -196,7 +214,8 @@ final class Ballot {
         none++;
       }
     }
-    if (!overdue && (isHeldByAMajority() || holding + owing >= majority)) {
+    boolean mayBeHeld = isHeldByAMajority() || holding + owing >= majority;
+    if (!overdue && (mayBeHeld || seat.owesSince(from))) {
       return null;
     }
     if (claim.queues() && here >= majority) {

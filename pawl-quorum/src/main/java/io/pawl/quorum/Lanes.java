@@ -3,10 +3,13 @@ package io.pawl.quorum;
 import io.pawl.concurrent.DaemonThreads;
 import java.util.ArrayDeque;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Threads for a node whose verbs block: requests for one lock go one after another, in their order,
@@ -16,6 +19,8 @@ final class Lanes implements AutoCloseable {
 
   private static final int COUNT = 16;
   private static final int MOST_WAITING = 10_000;
+
+  private static final Logger log = LoggerFactory.getLogger(Lanes.class);
 
   private final ThreadPoolExecutor threads;
   private final ReentrantLock mutex = new ReentrantLock();
@@ -30,7 +35,20 @@ final class Lanes implements AutoCloseable {
     @Override
     public void run() {
       for (Runnable task = next(); task != null; task = next()) {
+        run(task);
+      }
+    }
+
+    /** Where it fails, for lack of memory for example, another thread goes on. */
+    private void run(Runnable task) {
+      boolean ended = false;
+      try {
         task.run();
+        ended = true;
+      } finally {
+        if (!ended) {
+          start(this);
+        }
       }
     }
 
@@ -48,21 +66,23 @@ final class Lanes implements AutoCloseable {
   }
 
   Lanes(String threadPrefix) {
+    this(DaemonThreads.numbered(threadPrefix));
+  }
+
+  Lanes(ThreadFactory factory) {
     threads =
         new ThreadPoolExecutor(
-            COUNT,
-            COUNT,
-            5,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            DaemonThreads.numbered(threadPrefix));
+            COUNT, COUNT, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
     threads.allowCoreThreadTimeOut(true);
     for (int i = 0; i < COUNT; i++) {
       lanes[i] = new Lane();
     }
   }
 
-  /** Returns false, and does nothing, where too much waits or this is closed. */
+  /**
+   * Returns false, and does nothing, where too much waits, no thread can be started, or this is
+   * closed.
+   */
   boolean execute(String lock, Runnable task) {
     Lane lane = lanes[Math.floorMod(lock.hashCode(), COUNT)];
     boolean start;
@@ -78,10 +98,35 @@ final class Lanes implements AutoCloseable {
     } finally {
       mutex.unlock();
     }
-    if (start) {
+    return !start || start(lane) || !isTakenBack(lane, task);
+  }
+
+  /** Where it fails, whoever comes next tries again. */
+  private boolean start(Lane lane) {
+    try {
       threads.execute(lane);
+      return true;
+    } catch (RuntimeException | Error e) { // closed meanwhile, or out of memory or threads
+      log.debug("no thread can be started for requests to a node", e);
+      mutex.lock();
+      try {
+        lane.running = false;
+      } finally {
+        mutex.unlock();
+      }
+      return false;
     }
-    return true;
+  }
+
+  private boolean isTakenBack(Lane lane, Runnable task) {
+    mutex.lock();
+    try {
+      boolean ours = lane.tasks.remove(task);
+      waiting -= ours ? 1 : 0;
+      return ours;
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** What was begun ends, on daemon threads. */

@@ -42,7 +42,7 @@ final class Node implements AutoCloseable {
 
   private final String description;
   private final Supplier<QuorumNode> opener;
-  private final Duration longestLease;
+  private final QuorumOptions options;
   private final Time time;
   private final Lanes lanes;
   private final ConcurrentLinkedQueue<Debt> owed = new ConcurrentLinkedQueue<>();
@@ -53,16 +53,18 @@ final class Node implements AutoCloseable {
   private volatile @Nullable QuorumNode store;
   private volatile @Nullable RuntimeException cannotOpen;
   private volatile boolean closed;
+  private volatile boolean slow;
+  private volatile Runnable refused = () -> {};
 
   Node(
       String description,
       Supplier<QuorumNode> opener,
-      Duration longestLease,
+      QuorumOptions options,
       Time time,
       String threadPrefix) {
     this.description = description;
     this.opener = opener;
-    this.longestLease = longestLease;
+    this.options = options;
     this.time = time;
     this.lanes = new Lanes(threadPrefix);
   }
@@ -71,7 +73,7 @@ final class Node implements AutoCloseable {
   void open() {
     try {
       QuorumNode opened = opener.get();
-      opened.joinQuorum(longestLease);
+      opened.joinQuorum(options.longestLease());
       store = opened;
       if (closed) {
         opened.close();
@@ -106,6 +108,21 @@ final class Node implements AutoCloseable {
     return store != null;
   }
 
+  /** Whether its last answer to an attempt came soon, as far as that is known. */
+  boolean isPrompt() {
+    return isOpen() && !slow;
+  }
+
+  /** What to do when the store, which is open, has refused an attempt, or not answered it. */
+  void whenRefused(Runnable refusal) {
+    refused = refusal;
+  }
+
+  /** It has not answered in time. */
+  void isSlow() {
+    slow = true;
+  }
+
   String describe() {
     return description;
   }
@@ -122,7 +139,15 @@ final class Node implements AutoCloseable {
   }
 
   CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-    return ask(claim.lock(), open -> open.attempt(claim, bell));
+    long sentAt = time.nanos();
+    return ask(claim.lock(), open -> open.attempt(claim, bell))
+        .whenComplete(
+            (standing, error) -> {
+              slow = error != null || time.nanos() - sentAt > options.promptNanos();
+              if (error != null && isOpen() && !closed) {
+                refused.run();
+              }
+            });
   }
 
   CompletionStage<Map<ClaimId, Standing>> renew(List<Claim> claims) {
@@ -170,10 +195,14 @@ final class Node implements AutoCloseable {
         : new StoreException(node.describe() + " failed unexpectedly: " + cause, cause);
   }
 
-  /** Tells the store, now or, if that fails, later: the stage is of the first time. */
-  CompletionStage<Void> withdraw(Claim claim) {
-    long kept = Math.max(LEAST_KEPT_NANOS, claim.lease().toNanos());
-    return withdraw(new Debt(claim, time.nanos() + kept));
+  /**
+   * Tells the store, now or, if that fails, later: the stage is of the first time.
+   *
+   * @param minHold the shortest hold under which the claim was made, of which nothing may be left
+   */
+  CompletionStage<Void> withdraw(Claim claim, Duration minHold) {
+    long ends = Math.max(claim.lease().toNanos(), minHold.toNanos());
+    return withdraw(new Debt(claim, time.nanos() + Math.max(LEAST_KEPT_NANOS, ends)));
   }
 
   private CompletionStage<Void> withdraw(Debt debt) {

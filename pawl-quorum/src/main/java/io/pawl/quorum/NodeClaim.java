@@ -67,6 +67,18 @@ final class NodeClaim {
     this.claim = claim;
   }
 
+  /** One of which its node was never told. */
+  static NodeClaim unasked(int node, Claim claim) {
+    NodeClaim nothing = new NodeClaim(node, claim);
+    nothing.status = Status.NONE;
+    return nothing;
+  }
+
+  long firstToken() {
+    Standing.Held known = tokens;
+    return status == Status.HELD && known != null ? known.token() : 0;
+  }
+
   void sent(boolean attempt, long now) {
     underWay++;
     attemptsUnderWay += attempt ? 1 : 0;
@@ -109,6 +121,24 @@ final class NodeClaim {
   /** A request sent at {@code from} or later was answered. */
   boolean isFresh(long from) {
     return answered && answeredFrom - from >= 0;
+  }
+
+  boolean isUnasked() {
+    return status == Status.NONE && !answered && !failed && underWay == 0;
+  }
+
+  boolean hasAnswered() {
+    return answered;
+  }
+
+  /** Its latest request has failed, and none is under way. */
+  boolean hasFailed() {
+    return failed && underWay == 0 && (!answered || failedFrom - answeredFrom > 0);
+  }
+
+  /** A request is under way that was sent so long ago. */
+  boolean isSilentFor(long nanos, long now) {
+    return underWay > 0 && now - sentAt >= nanos && !(answered && answeredFrom - sentAt >= 0);
   }
 
   boolean hasFailedSince(long from) {

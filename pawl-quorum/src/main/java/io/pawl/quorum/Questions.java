@@ -26,21 +26,35 @@ final class Questions {
     }
   }
 
+  /** Ends all that are open, with what is known. No node is asked by now. */
+  void close() {
+    open.forEach(question -> question.claim().expire(question));
+    open.clear();
+  }
+
   private void sweepLater() {
     time.after(PERIOD_NANOS, this::sweep);
   }
 
   private void sweep() {
-    long now = time.nanos();
+    try {
+      look(time.nanos());
+    } finally {
+      sweeping.set(false);
+      if (!open.isEmpty() && sweeping.compareAndSet(false, true)) {
+        sweepLater();
+      }
+    }
+  }
+
+  private void look(long now) {
     open.removeIf(question -> question.answer().isDone());
     for (Question question : open) {
       if (now - question.until() >= 0) {
         question.claim().expire(question);
+      } else {
+        question.claim().look(now);
       }
-    }
-    sweeping.set(false);
-    if (!open.isEmpty() && sweeping.compareAndSet(false, true)) {
-      sweepLater();
     }
   }
 }

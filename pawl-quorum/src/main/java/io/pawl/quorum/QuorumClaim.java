@@ -11,8 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +24,18 @@ import org.jspecify.annotations.Nullable;
  * which is sent as unsettled.
  *
  * <ul>
- *   <li><b>Grant.</b> Once a majority holds the claim, nodes that have not voted, or under
- *       different tokens, are attempted again, above a floor that is larger than all. It is granted
- *       when a majority has voted for the same tokens.
- *   <li><b>Split.</b> Who holds some nodes and no majority gives them back after a pause, and joins
- *       their queues again at the end. The pause grows, is random, and is longer the more one
- *       holds. So does who holds a majority that does not come to agree on tokens.
+ *   <li><b>Line.</b> A claim stands in line at one node, its {@link Seat}, the same for all clients
+ *       that find the same nodes prompt. The others are asked whether they are free. Who waits at
+ *       the seat gives back at once what others gave it; who holds the seat stands in line at the
+ *       others too. So whoever comes first at the seat gets the rest, readers and writers alike. A
+ *       claim that shares the lock asks its seat first and then the others.
+ *   <li><b>Grant.</b> Once the seat and a majority hold the claim, {@link Agreement} has a majority
+ *       vote for the same tokens.
+ *   <li><b>Split.</b> Clients may differ on the seat. Who holds a later one in the order, no
+ *       majority, and got no further node during a pause gives all back, and goes to the end of the
+ *       line; who holds the first one stays in line at the others. The pause grows, is random, and
+ *       is longer the more one holds. So does who holds a majority that does not come to agree on
+ *       tokens.
  *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there.
  * </ul>
  */
@@ -49,17 +53,24 @@ final class QuorumClaim {
   private final NodeClaim[] at;
   private final Rounds rounds;
   private final Ballot ballot;
+  private final Seat seat;
   private final List<Question> questions = new ArrayList<>(2);
-  private final AtomicIntegerArray confirmed;
+  private final Ending ending;
+  private final Agreement agreement;
   private Bell bell;
   private Mode mode;
   private int yields;
-  private int disagreements;
   private boolean pausing;
   private boolean ended;
-  private long floor;
+
+  /**
+   * A majority has confirmed the hold since the last renewal: only then may nodes be taken back.
+   */
+  private boolean confirmed;
+
   private long engineCoveredFrom;
   private long heardNanos;
+  private long grantedNanos;
   private Standing.@Nullable Held granted;
 
   QuorumClaim(Claim claim, Bell bell, QuorumLocks locks, List<Node> nodes) {
@@ -69,10 +80,14 @@ final class QuorumClaim {
     this.nodes = nodes;
     this.mode = claim.mode();
     this.at = new NodeClaim[nodes.size()];
-    this.confirmed = new AtomicIntegerArray(nodes.size());
+    for (int i = 0; i < at.length; i++) {
+      at[i] = NodeClaim.unasked(i, claim);
+    }
     this.ballot = new Ballot(at);
+    this.seat = new Seat(claim, at, nodes, locks.promptNanos(claim));
     this.rounds = new Rounds(claim, at, locks, nodes, this);
-    this.floor = Math.max(claim.tokenFloor(), locks.tokens().floor());
+    this.ending = new Ending(at, rounds, locks);
+    this.agreement = new Agreement(claim, at, locks, ballot, rounds);
     this.engineCoveredFrom = locks.now();
   }
 
@@ -85,12 +100,14 @@ final class QuorumClaim {
             mode = asked.mode(); // a downgrade; there is no way back
           }
           Question question = question();
+          boolean everywhere =
+              granted != null || seat.asksAll(claim.queues() && locks.isBusy(claim.lock()));
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
-            if (known == null || known.isNothing()) {
-              join(i, effects);
-            } else {
+            if (!known.isNothing()) {
               rounds.attempt(known, mode, floorFor(known), effects);
+            } else if (everywhere || seat.is(i)) {
+              join(i, effects);
             }
           }
           return question.answer();
@@ -102,14 +119,18 @@ final class QuorumClaim {
     return under(
         effects -> {
           Question question = question();
+          boolean takesBack = confirmed;
+          confirmed = false;
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
             if (known.status == Status.HELD || known.status == Status.WAITING) {
               known.sent(false, question.from());
               renewals.get(i).add(known);
             } else if (known.isNothing()) {
-              join(i, effects);
-            } else if (!known.isUnderWay()) {
+              if (granted == null ? seat.is(i) || seat.isHeld() : takesBack) {
+                join(i, effects);
+              }
+            } else {
               rounds.attempt(known, mode, floorFor(known), effects);
             }
           }
@@ -120,6 +141,7 @@ final class QuorumClaim {
   private Question question() {
     long now = locks.now();
     heardNanos = now;
+    seat.mayMoveAgain();
     Question question =
         new Question(this, now, now + locks.patience(claim), new CompletableFuture<>());
     if (ended) {
@@ -129,6 +151,37 @@ final class QuorumClaim {
       locks.questions().add(question);
     }
     return question;
+  }
+
+  /** The seat may be silent: then the next one is taken. */
+  void look(long now) {
+    under(
+        effects -> {
+          if (granted == null && !ended) {
+            if (seat.isSilent(now)) {
+              moveSeat(effects);
+              react(effects);
+            } else if (seat.isHeld()) {
+              decideAll(effects);
+            }
+          }
+          return true;
+        });
+  }
+
+  private void moveSeat(List<Runnable> effects) {
+    NodeClaim before = seat.node();
+    if (before.otherKind == null) {
+      nodes.get(before.node).isSlow();
+    }
+    if (seat.move(locks.now(), locks.typicalNanos())) {
+      rounds.giveBack(before, effects);
+      NodeClaim next = seat.node();
+      boolean asked = next.isUnderWay() && next.claim.queues() == claim.queues();
+      if (!asked && !seat.isHeld() && !seat.isWaiting()) {
+        join(next.node, effects);
+      }
+    }
   }
 
   void expire(Question question) {
@@ -141,8 +194,16 @@ final class QuorumClaim {
 
   private void join(int node, List<Runnable> effects) {
     Standing.Held held = granted;
-    long above = held == null ? Math.max(floor, claim.tokenFloor()) : held.lastToken();
-    rounds.join(node, mode, above, claim.queues() || held != null, effects);
+    long above = held == null ? agreement.floor() : held.lastToken();
+    boolean queues = claim.queues() && (seat.is(node) || seat.isHeld());
+    rounds.join(node, mode, above, queues || held != null, minHold(), effects);
+  }
+
+  /** What is left of the shortest hold at a node that is taken back. */
+  private Duration minHold() {
+    long held = granted == null ? 0 : locks.now() - grantedNanos;
+    Duration left = claim.minHold().minusNanos(held);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   private long floorFor(NodeClaim known) {
@@ -195,22 +256,22 @@ final class QuorumClaim {
     if (ended) {
       return;
     }
-    boolean news = granted == null && ballot.isHeldByAMajority() && isGranted(effects);
-    Standing.Held held = granted;
-    if (held != null) {
-      for (NodeClaim each : at) {
-        if (each.status == Status.HELD
-            && !each.isAttemptUnderWay()
-            && !Ballot.counts(each, held)
-            && each.mayRaise()) {
-          rounds.attempt(each, mode, held.lastToken(), effects);
-        }
+    boolean news = false;
+    if (granted == null) {
+      standInLine(effects);
+      if (seat.isHeld() && ballot.isHeldByAMajority()) {
+        granted = agreement.reached(engineCoveredFrom, mode, effects);
+        news = granted != null;
+        grantedNanos = locks.now();
+        confirmed = news;
       }
     }
-    int open = questions.size();
-    for (Question question : List.copyOf(questions)) {
-      decide(question, false, effects);
+    Standing.Held held = granted;
+    if (held != null) {
+      agreement.keep(held, mode, effects);
     }
+    int open = questions.size();
+    decideAll(effects);
     if (news && held != null && questions.size() == open) {
       Bell ringing = bell;
       effects.add(() -> ringing.ring(held));
@@ -220,30 +281,37 @@ final class QuorumClaim {
     }
   }
 
-  /** A majority holds it: has it voted for the same tokens? If not, it is asked to. */
-  private boolean isGranted(List<Runnable> effects) {
-    long now = locks.now();
-    long old = now - claim.lease().toNanos() / 4 * 3;
-    long from = engineCoveredFrom - old >= 0 ? engineCoveredFrom : old;
-    Standing.Held agreed = ballot.agreed(from);
-    if (agreed != null) {
-      granted = agreed;
-      return true;
+  private void standInLine(List<Runnable> effects) {
+    if (seat.hasRefused() && !questions.isEmpty()) {
+      moveSeat(effects);
     }
-    boolean alike = ballot.isAlike();
-    if (!alike && !ballot.mayAgree(from, floor)) {
-      floor = Math.max(floor, locks.tokens().above(ballot.largestToken(), disagreements++));
+    if (seat.isWaiting()) {
+      locks.isBusyNow(claim.lock());
+      rounds.giveBackBut(seat.node(), effects);
+    } else if (seat.isHeld()) {
+      joinTheRest(effects);
     }
+  }
+
+  /** It is its turn: who is not asked yet, or was busy, lets it stand in line. */
+  private void joinTheRest(List<Runnable> effects) {
+    NodeClaim mine = seat.node();
     for (NodeClaim each : at) {
-      boolean lacks =
-          each.status == Status.HELD
-              && !each.isAttemptUnderWay()
-              && !(alike ? Ballot.votes(each, from) : Ballot.isElected(each, from, floor));
-      if (lacks && each.mayRaise()) {
-        rounds.attempt(each, mode, alike ? each.claim.tokenFloor() : floor, effects);
+      boolean forGood = each.claim.queues() || !claim.queues() || each.otherKind != null;
+      boolean refused = each.hasAnswered() && forGood;
+      if (each != mine && each.isNothing() && !each.hasFailed() && !refused) {
+        if (seat.begins()) {
+          agreement.begin(mine, engineCoveredFrom, mode, effects);
+        }
+        join(each.node, effects);
       }
     }
-    return false;
+  }
+
+  private void decideAll(List<Runnable> effects) {
+    for (Question question : List.copyOf(questions)) {
+      decide(question, false, effects);
+    }
   }
 
   private void decide(Question question, boolean overdue, List<Runnable> effects) {
@@ -255,20 +323,23 @@ final class QuorumClaim {
     try {
       standing =
           held == null
-              ? ballot.ofRequest(claim, question.from(), overdue)
-              : ballot.ofHold(held, question.from(), overdue);
+              ? ballot.ofRequest(claim, seat.node(), question.from(), overdue)
+              : owesADowngrade(question.from()) && !overdue
+                  ? null
+                  : ballot.ofHold(held, question.from(), overdue);
     } catch (StoreException e) {
       questions.remove(question);
       effects.add(() -> question.answer().completeExceptionally(e));
       return;
     }
-    if (standing == null || (!overdue && retries(standing, effects))) {
+    if (standing == null || (!overdue && mayChange(standing, question, effects))) {
       return;
     }
     questions.remove(question);
-    if (!overdue) {
+    if (!overdue && !isNext(standing)) {
       locks.answeredAfter(locks.now() - question.from());
     }
+    confirmed |= standing instanceof Standing.Held;
     if (standing instanceof Standing.Held || standing instanceof Standing.Waiting) {
       long less =
           standing instanceof Standing.Held
@@ -283,18 +354,37 @@ final class QuorumClaim {
     effects.add(() -> question.answer().complete(told));
   }
 
-  /** Who does not queue and meets others who hold no majority either tries again a few times. */
-  private boolean retries(Standing standing, List<Runnable> effects) {
-    if (claim.queues() || granted != null || standing != Standing.GONE) {
+  /** Readers stand in line at the seat: a writer that has become one lets them in there. */
+  private boolean owesADowngrade(long from) {
+    return !mode.equals(claim.mode()) && seat.node().owesSince(from);
+  }
+
+  /** Whether it will stand otherwise in a moment. */
+  private boolean mayChange(Standing standing, Question question, List<Runnable> effects) {
+    return (isNext(standing) && locks.now() - question.from() < locks.promptNanos(claim))
+        || (standing == Standing.GONE && retries(effects));
+  }
+
+  /** Has its seat, and others are about to let it in. */
+  private boolean isNext(Standing standing) {
+    return standing instanceof Standing.Waiting && seat.isHeld();
+  }
+
+  /**
+   * Who does not queue and meets others who hold no majority either tries again a few times. It
+   * keeps its seat, by which others know that they come too late.
+   */
+  private boolean retries(List<Runnable> effects) {
+    if (claim.queues() || granted != null) {
       return false;
     }
     if (pausing) {
       return true;
     }
-    if (ballot.held() == 0 || yields >= RETRIES) {
+    if (ballot.held() == 0 || yields >= RETRIES || seat.isTaken()) {
       return false;
     }
-    rounds.giveBackHeld(effects);
+    rounds.giveBackBut(seat.node(), effects);
     pausing = true;
     locks.after(
         pauseNanos(1),
@@ -303,7 +393,9 @@ final class QuorumClaim {
                 later -> {
                   pausing = false;
                   for (int i = 0; i < at.length && !ended; i++) {
-                    join(i, later);
+                    if (at[i].isNothing() && (seat.is(i) || seat.asksAll(false))) {
+                      join(i, later);
+                    }
                   }
                   return true;
                 }));
@@ -312,8 +404,7 @@ final class QuorumClaim {
 
   private void yieldLater() {
     int held = ballot.held();
-    boolean getsOn = held >= ballot.majority() && !ballot.isStuck();
-    if (held == 0 || getsOn || pausing) {
+    if (held == 0 || pausing || getsOn(held)) {
       return;
     }
     pausing = true;
@@ -326,9 +417,10 @@ final class QuorumClaim {
                   if (ended || granted != null) {
                     return true;
                   }
-                  if (ballot.held() == held) {
-                    for (NodeClaim each : rounds.giveBackHeld(later)) {
-                      join(each.node, later);
+                  if (ballot.held() == held && !getsOn(held)) {
+                    rounds.giveBackBut(null, later);
+                    if (seat.node().isNothing()) {
+                      join(seat.node().node, later);
                     }
                   }
                   react(later);
@@ -336,8 +428,16 @@ final class QuorumClaim {
                 }));
   }
 
+  /** Whether it only has to wait: for its turn, or for nodes that are to agree on tokens. */
+  private boolean getsOn(int held) {
+    return held >= ballot.majority()
+        ? !ballot.isStuck()
+        : seat.isWaiting() || (seat.isFirst() && ballot.inLine() >= ballot.majority());
+  }
+
   private long pauseNanos(int held) {
-    long first = Math.max(FIRST_YIELD_NANOS, 2 * locks.typicalNanos());
+    long least = claim.queues() && seat.isFirst() ? locks.promptNanos(claim) : FIRST_YIELD_NANOS;
+    long first = Math.max(least, 2 * locks.typicalNanos());
     long pause = Math.min(first << Math.min(yields, 8), LONGEST_YIELD_NANOS) * held;
     yields++;
     return (long) (pause * (0.5 + locks.random().nextDouble()));
@@ -363,29 +463,7 @@ final class QuorumClaim {
   private CompletableFuture<Void> end(Claim gone, List<Runnable> effects) {
     boolean again = ended;
     ended = true;
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    AtomicInteger confirmations = new AtomicInteger();
-    AtomicInteger failures = new AtomicInteger();
-    for (NodeClaim each : at) {
-      boolean nothing = each.isNothing() && !(again && each.givenUp);
-      CompletableFuture<Void> told =
-          nothing || confirmed.get(each.node) == 1
-              ? CompletableFuture.completedFuture(null)
-              : rounds.withdraw(each, gone.minHold(), gone.unsettled(), effects);
-      told.whenComplete(
-          (ok, error) -> {
-            if (error == null) {
-              confirmed.set(each.node, 1);
-            }
-            if (error == null && confirmations.incrementAndGet() == ballot.majority()) {
-              locks.forget(this);
-              done.complete(null);
-            } else if (error != null && failures.incrementAndGet() == ballot.majority()) {
-              done.completeExceptionally(error);
-            }
-          });
-    }
-    return done;
+    return ending.end(gone, again, seat.node(), () -> locks.forget(this), effects);
   }
 
   /** Whether the engine has not spoken of it for two leases and a minute. */

@@ -26,6 +26,15 @@ record QuorumDoctor(List<Node> nodes, QuorumInspection inspection, QuorumOptions
                 Level.WARNING,
                 name + " does not answer; the others carry on",
                 "start it, or look at the network: one failure less can be stood until then"));
+      } else if (incarnation.votesIn().isZero() && !incarnation.raised()) {
+        findings.add(
+            new Finding(
+                Level.WARNING,
+                name
+                    + " has forgotten its tokens and votes once a client has told it those of a"
+                    + " majority of the others: "
+                    + incarnation.server(),
+                "start the others, and a client; in a new quorum, initialize it"));
       } else if (incarnation.votesIn().isZero()) {
         voters++;
         findings.add(new Finding(Level.OK, name + " votes: " + incarnation.server(), ""));

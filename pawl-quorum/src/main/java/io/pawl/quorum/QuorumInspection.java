@@ -16,6 +16,7 @@ import io.pawl.spi.QuorumNode.Incarnation;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Locks as a majority of the nodes shows them. */
@@ -38,10 +40,12 @@ final class QuorumInspection {
 
   private final List<Node> nodes;
   private final int majority;
+  private final SecondLook looks;
 
-  QuorumInspection(List<Node> nodes) {
+  QuorumInspection(List<Node> nodes, SecondLook looks) {
     this.nodes = nodes;
     this.majority = nodes.size() / 2 + 1;
+    this.looks = looks;
   }
 
   /** The answers of those that answer, at least a majority, in the order of the nodes. */
@@ -79,30 +83,54 @@ final class QuorumInspection {
   }
 
   CompletionStage<List<LockView>> list(int limit) {
-    return this.<List<LockView>>ask("", (node, open) -> open.list(limit + nodes.size()))
+    return looks
+        .after(() -> byName(limit + nodes.size()), all -> differing(all.values()))
         .thenApply(
-            answers -> {
-              Map<String, List<LockView>> byName = new TreeMap<>();
-              for (List<LockView> answer : answers) {
-                answer.forEach(
-                    view ->
-                        byName.computeIfAbsent(view.name(), name -> new ArrayList<>()).add(view));
-              }
-              return byName.values().stream()
-                  .map(this::merged)
-                  .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
-                  .limit(limit)
-                  .toList();
-            });
+            all ->
+                all.values().stream()
+                    .map(this::merged)
+                    .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+                    .limit(limit)
+                    .toList());
+  }
+
+  private CompletionStage<Map<String, List<LockView>>> byName(int limit) {
+    return this.<List<LockView>>ask("", (node, open) -> open.list(limit))
+        .thenApply(
+            answers ->
+                answers.stream()
+                    .flatMap(List::stream)
+                    .collect(
+                        Collectors.groupingBy(LockView::name, TreeMap::new, Collectors.toList())));
   }
 
   CompletionStage<Optional<LockView>> show(String lock) {
-    return this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
+    return views(lock)
         .thenApply(
-            answers -> {
-              List<LockView> views = answers.stream().flatMap(Optional::stream).toList();
-              return views.size() < majority ? Optional.empty() : Optional.of(merged(views));
-            });
+            views -> views.size() < majority ? Optional.empty() : Optional.of(merged(views)));
+  }
+
+  private CompletionStage<List<LockView>> views(String lock) {
+    return looks.after(
+        () ->
+            this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
+                .thenApply(answers -> answers.stream().flatMap(Optional::stream).toList()),
+        views -> differing(List.of(views)));
+  }
+
+  /** Holders of which no majority has the same tokens, and what they would be shown under. */
+  private Map<ClaimId, Long> differing(Collection<List<LockView>> locks) {
+    Map<ClaimId, Long> differing = new HashMap<>();
+    for (List<LockView> views : locks) {
+      sights(views)
+          .forEach(
+              (id, sight) -> {
+                if (sight.held.size() >= majority && !sight.isAlike(majority)) {
+                  differing.put(id, sight.told(majority).token());
+                }
+              });
+    }
+    return differing;
   }
 
   /** One claim, as the nodes have it. */
@@ -117,6 +145,13 @@ final class QuorumInspection {
     private ClaimView told(int majority) {
       held.sort((one, other) -> Long.compare(other.token(), one.token()));
       return held.get(majority - 1);
+    }
+
+    private boolean isAlike(int majority) {
+      return held.stream()
+          .anyMatch(
+              each ->
+                  held.stream().filter(other -> other.token() == each.token()).count() >= majority);
     }
 
     /** Smaller ones than it shows were its holder's before a node was raised or taken back. */
@@ -138,9 +173,8 @@ final class QuorumInspection {
         (id, sight) -> {
           if (sight.held.size() >= majority) {
             holders.add(with(id, sight.told(majority), true));
-          } else if (sight.held.size() + sight.waiting.size() >= majority) {
-            ClaimView some = sight.waiting.isEmpty() ? sight.held.get(0) : sight.waiting.get(0);
-            waiters.add(with(id, some, false));
+          } else if (!sight.waiting.isEmpty()) { // it stands in line at one node
+            waiters.add(with(id, sight.waiting.get(0), false));
           }
         });
     holders.sort((one, other) -> Long.compare(one.token(), other.token()));
@@ -199,14 +233,12 @@ final class QuorumInspection {
    * nobody's: a node that was late has the next after the holder's.
    */
   CompletionStage<Boolean> evict(String lock, long token) {
-    return this.<Optional<LockView>>ask(lock, (node, open) -> open.show(lock))
+    return views(lock)
         .thenCompose(
-            answers -> {
-              List<LockView> views = answers.stream().flatMap(Optional::stream).toList();
-              return holder(views, token)
-                  .map(id -> evict(lock, id))
-                  .orElse(CompletableFuture.completedFuture(false));
-            });
+            views ->
+                holder(views, token)
+                    .map(id -> evict(lock, id))
+                    .orElse(CompletableFuture.completedFuture(false)));
   }
 
   private Optional<ClaimId> holder(List<LockView> views, long token) {
@@ -348,7 +380,7 @@ final class QuorumInspection {
     }
     for (int i = 0; i < nodes.size(); i++) {
       Claim claim = claims.get(i);
-      nodes.get(i).withdraw(present.get(i) == null ? claim.asUnsettled() : claim);
+      nodes.get(i).withdraw(present.get(i) == null ? claim.asUnsettled() : claim, Duration.ZERO);
     }
     return same;
   }

@@ -32,6 +32,8 @@ final class QuorumLocks {
   private static final long ROUNDS = 1 << 20;
 
   private static final int MOST_WITHDRAWN = 10_000;
+  private static final int MOST_BUSY = 10_000;
+  private static final long BUSY_NANOS = 100_000_000;
 
   private final List<Node> nodes;
   private final QuorumOptions options;
@@ -43,6 +45,9 @@ final class QuorumLocks {
   private final AtomicLong yielded = new AtomicLong();
   private final AtomicLong grants = new AtomicLong();
   private volatile long typicalNanos;
+
+  /** Locks that others held lately, by the time. */
+  private final ConcurrentHashMap<String, Long> busy = new ConcurrentHashMap<>();
 
   /** Claims that were withdrawn while an attempt of theirs may yet come. */
   private final ReentrantLock mutex = new ReentrantLock();
@@ -89,6 +94,11 @@ final class QuorumLocks {
     return Math.min(options.nodeTimeout().toNanos(), claim.lease().toNanos() / 2);
   }
 
+  /** How long the seat of a claim is waited for. */
+  long promptNanos(Claim claim) {
+    return Math.min(options.promptNanos(), patience(claim) / 2);
+  }
+
   /** A node's id for a round of a claim. */
   static ClaimId nodeId(ClaimId id, int round) {
     return new ClaimId(id.client(), id.number() * ROUNDS + round % ROUNDS);
@@ -97,6 +107,20 @@ final class QuorumLocks {
   /** The claim of the engine that has a round under {@code nodeId}. */
   static ClaimId engineId(ClaimId nodeId) {
     return new ClaimId(nodeId.client(), nodeId.number() / ROUNDS);
+  }
+
+  /** Somebody else holds it at the moment. */
+  void isBusyNow(String lock) {
+    if (busy.size() >= MOST_BUSY) {
+      busy.clear();
+    }
+    busy.put(lock, now());
+  }
+
+  /** Whether others held it lately, so that most likely there is a line. */
+  boolean isBusy(String lock) {
+    Long since = busy.get(lock);
+    return since != null && now() - since < BUSY_NANOS;
   }
 
   void yielded() {
@@ -241,6 +265,11 @@ final class QuorumLocks {
 
   void forget(QuorumClaim claim) {
     claims.remove(claim.claim.id(), claim);
+  }
+
+  /** Time stands still from now on: what is asked ends with what is known. */
+  void close() {
+    questions.close();
   }
 
   /** Forgets claims whose client has. */

@@ -33,6 +33,11 @@ public record QuorumOptions(Duration longestLease, Duration nodeTimeout) {
     return DEFAULTS;
   }
 
+  /** An answer that takes no longer is prompt, in ns: a tenth of what a majority is waited for. */
+  long promptNanos() {
+    return nodeTimeout.toNanos() / 10;
+  }
+
   public QuorumOptions longestLease(Duration longest) {
     return new QuorumOptions(longest, nodeTimeout);
   }

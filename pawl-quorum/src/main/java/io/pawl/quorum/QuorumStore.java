@@ -36,8 +36,8 @@ import java.util.stream.Collectors;
  * that were sent after the engine's call. Each keeps it for a lease from then, by its own clock.
  * Two majorities have a node in common, and that node holds for one of the two at a time. A node
  * that forgets what it granted would break this; so a server that was started anew does not vote
- * for the longest lease, by which time all that it may have forgotten has run out. See {@link
- * QuorumNode}.
+ * for the longest lease, by which time all that it may have forgotten has run out, and until {@link
+ * Rejoin} has raised its tokens. See {@link QuorumNode}.
  *
  * <p><b>Tokens only grow.</b> The largest token among a majority's grants would not do: the next
  * majority may lack the node that had it. Instead <em>a claim is granted under tokens that each
@@ -53,16 +53,18 @@ import java.util.stream.Collectors;
  * is granted there later has larger ones still.
  *
  * <p><b>Cost.</b> A free lock is taken in one trip to all nodes at once and given back in one, each
- * as fast as the fastest majority. A grant from the queue costs one more trip, for the votes; so
- * does a first grant on nodes whose tokens follow clocks. Nothing waits for a minority.
+ * as fast as the fastest majority and the lock's seat. A grant from the queue costs one more trip,
+ * for the other nodes; so does a first grant on nodes whose tokens follow clocks. Nothing waits for
+ * a minority, but for the seat, as long as a prompt answer takes.
  *
- * <p><b>Order.</b> Each node has a queue. Claims that arrive together may stand in different orders
- * at different nodes; who holds less than a majority gives way after a short random pause. So the
- * order of service is mostly first come, first served, and not a promise.
+ * <p><b>Order.</b> A claim stands in line at one node, its seat, the same for all clients while
+ * these find the same nodes prompt; who is granted there asks the others for theirs, and nobody is
+ * granted without. So the order of service is that node's, first come, first served, until it falls
+ * silent: then the next one's. Clients that differ meanwhile give way after a short random pause.
  *
  * <p>Thread-safe. No verb blocks. Stages complete on threads of the nodes.
  */
-public final class QuorumStore implements LockStore, Inspectable, Diagnosable, Measured {
+public final class QuorumStore implements QuorumNode.Quorum, Inspectable, Diagnosable, Measured {
 
   private static final AtomicInteger stores = new AtomicInteger();
   private static final long SWEEP_NANOS = 30_000_000_000L;
@@ -75,6 +77,7 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
   private final QuorumOptions options;
   private final SystemTime time;
   private final QuorumLocks locks;
+  private final SecondLook looks;
   private final QuorumInspection inspection;
 
   private QuorumStore(
@@ -89,11 +92,13 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
     this.nodes = new ArrayList<>();
     for (int i = 0; i < openers.size(); i++) {
       String prefix = name + "-node-" + (i + 1) + "-";
-      nodes.add(
-          new Node(descriptions.get(i), openers.get(i), options.longestLease(), time, prefix));
+      nodes.add(new Node(descriptions.get(i), openers.get(i), options, time, prefix));
     }
+    Rejoin rejoin = new Rejoin(List.copyOf(nodes), time, options.nodeTimeout().toNanos());
+    nodes.forEach(node -> node.whenRefused(rejoin::lookSoon));
     this.locks = new QuorumLocks(List.copyOf(nodes), options, time, new Random());
-    this.inspection = new QuorumInspection(List.copyOf(nodes));
+    this.looks = new SecondLook(time, options.promptNanos());
+    this.inspection = new QuorumInspection(List.copyOf(nodes), looks);
   }
 
   /**
@@ -109,7 +114,8 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
       if (each instanceof MemoryStore || !(each instanceof QuorumNode)) {
         throw new IllegalArgumentException(
             each.describe()
-                + " cannot be a node of a quorum: name Redis, MySQL, MariaDB, PostgreSQL or SQLite");
+                + " cannot be a node of a quorum: name Redis, MySQL, MariaDB, PostgreSQL or"
+                + " SQLite");
       }
     }
     List<Supplier<QuorumNode>> openers = new ArrayList<>();
@@ -163,8 +169,11 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
     time.after(
         SWEEP_NANOS,
         () -> {
-          locks.sweep();
-          sweepLater();
+          try {
+            locks.sweep();
+          } finally {
+            sweepLater();
+          }
         });
   }
 
@@ -240,6 +249,7 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
    * all lost their memory, grants nothing for {@link QuorumOptions#longestLease}. One trip to each
    * node.
    */
+  @Override
   public void initialize() {
     inspection.trust(options.nodeTimeout().multipliedBy(4));
   }
@@ -258,11 +268,18 @@ public final class QuorumStore implements LockStore, Inspectable, Diagnosable, M
   @Override
   public void close() {
     long until = System.nanoTime() + options.nodeTimeout().toNanos();
+    boolean interrupted = false;
     while (nodes.stream().anyMatch(Node::isWithdrawing) && System.nanoTime() - until < 0) {
+      interrupted |= Thread.interrupted(); // else it would not park
       LockSupport.parkNanos(500_000);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     nodes.forEach(Node::leave);
     time.close();
+    looks.close();
+    locks.close();
     if (ownsNodes) {
       nodes.forEach(Node::close);
     }

@@ -4,9 +4,9 @@ import io.pawl.quorum.NodeClaim.Status;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a claim sends to the nodes, each time under the id of a round. Called under the claim's
@@ -30,18 +30,17 @@ final class Rounds {
   }
 
   /** A new round at a node, behind whatever else waits there. */
-  void join(int node, Mode mode, long above, boolean queues, List<Runnable> effects) {
+  void join(
+      int node, Mode mode, long above, boolean queues, Duration minHold, List<Runnable> effects) {
     NodeClaim before = at[node];
-    if (before != null && !before.isNothing() && !before.givenUp) {
-      withdraw(before, Duration.ZERO, claim.unsettled(), effects);
-    }
+    giveBack(before, effects);
     Claim fresh =
         new Claim(
             claim.lock(),
             QuorumLocks.nodeId(claim.id(), count++),
             mode,
             claim.lease(),
-            claim.minHold(),
+            minHold,
             queues,
             claim.tokens(),
             above,
@@ -79,17 +78,23 @@ final class Rounds {
                     (standing, error) -> owner.answered(known, standing, error, sentAt, true)));
   }
 
-  /** Gives back what nodes hold for it. Returns what that was. */
-  List<NodeClaim> giveBackHeld(List<Runnable> effects) {
-    List<NodeClaim> given = new ArrayList<>();
+  /** Gives back what nodes have of it, all but one. */
+  void giveBackBut(@Nullable NodeClaim kept, List<Runnable> effects) {
     for (NodeClaim each : at) {
-      if (each.status == Status.HELD) {
-        given.add(each);
+      boolean has = each.status == Status.HELD || each.status == Status.WAITING;
+      if (each != kept && has) {
         locks.yielded();
-        withdraw(each, Duration.ZERO, claim.unsettled(), effects);
+        giveBack(each, effects);
       }
     }
-    return given;
+  }
+
+  /** Ends what a node may have of it; the next round there begins anew. */
+  void giveBack(NodeClaim each, List<Runnable> effects) {
+    if (!each.isNothing()) {
+      withdraw(each, Duration.ZERO, claim.unsettled(), effects);
+      at[each.node] = NodeClaim.unasked(each.node, claim);
+    }
   }
 
   /** Ends it at its node; nothing that the node says of it counts any more. */
@@ -103,7 +108,7 @@ final class Rounds {
         () ->
             nodes
                 .get(each.node)
-                .withdraw(gone)
+                .withdraw(gone, each.claim.minHold())
                 .whenComplete(
                     (nothing, error) -> {
                       if (error == null) {

@@ -38,6 +38,15 @@ final class TokenClock {
   }
 
   /**
+   * Returns the floor above which other nodes may grant the same tokens as one that has granted
+   * some, of which the first is {@code token}.
+   */
+  long beside(long token) {
+    long floor = floor();
+    return floor - LEAD < token ? token - 1 : floor;
+  }
+
+  /**
    * Returns the floor above which nodes that granted different tokens may grant the same ones.
    *
    * @param largest of the tokens granted
@@ -46,7 +55,8 @@ final class TokenClock {
   long above(long largest, int failures) {
     boolean follows = followsClock(largest);
     if (follows) {
-      ahead.accumulateAndGet(largest - ours(), Math::max);
+      boolean usable = floor() > 0; // else it has come so far ahead that no floor is given
+      ahead.accumulateAndGet(largest - ours(), (old, now) -> usable ? Math.max(old, now) : now);
     }
     long lead = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
     return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + lead);

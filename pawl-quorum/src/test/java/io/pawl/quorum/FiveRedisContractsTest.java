@@ -1,13 +1,15 @@
 package io.pawl.quorum;
 
 import io.pawl.spi.LockStore;
-import io.pawl.tck.LockStoreContract;
+import io.pawl.tck.InspectableContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
-/** Two of five may differ from the majority; the seam is where votes are counted. */
+/** Two of five may differ from the majority. */
+@Tag(SelectedContracts.WHOLE)
 class FiveRedisContractsTest extends SelectedContracts {
 
   private static RedisNodes nodes;
@@ -28,7 +30,7 @@ class FiveRedisContractsTest extends SelectedContracts {
   }
 
   @Nested
-  class AtTheSeam extends LockStoreContract {
+  class Inspecting extends InspectableContract {
     @Override
     protected LockStore openStore() {
       return open();

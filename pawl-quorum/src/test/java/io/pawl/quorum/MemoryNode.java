@@ -25,7 +25,11 @@ final class MemoryNode implements QuorumNode, Inspectable {
   private final CompletableFuture<Void> now = CompletableFuture.completedFuture(null);
   private volatile Predicate<Claim> late = claim -> false;
   private volatile CompletableFuture<Void> letGo = now;
+  private volatile Predicate<Claim> later = claim -> false;
+  private volatile CompletableFuture<Void> arrival = now;
   private volatile long ahead;
+  private volatile boolean mute;
+  private volatile long raisedTo;
 
   MemoryNode(MemoryStore memory, String name) {
     this.memory = memory;
@@ -43,9 +47,35 @@ final class MemoryNode implements QuorumNode, Inspectable {
     letGo.complete(null);
   }
 
+  /** Attempts of such claims reach it when they are let go. */
+  void holdBackAttempts(Predicate<Claim> claims) {
+    arrival = new CompletableFuture<>();
+    later = claims;
+  }
+
+  void letAttemptsGo() {
+    later = claim -> false;
+    arrival.complete(null);
+  }
+
   /** What it grants above a floor is so much larger than need be, as if its clock were ahead. */
   void isAheadBy(long tokens) {
     ahead = tokens;
+  }
+
+  /** It does not say who it is. */
+  void isMute() {
+    mute = true;
+  }
+
+  /** It does not vote until it is raised. */
+  void forgetsItsTokens() {
+    raisedTo = -1;
+  }
+
+  /** -1 until it is. */
+  long raisedTo() {
+    return raisedTo;
   }
 
   @Override
@@ -53,7 +83,16 @@ final class MemoryNode implements QuorumNode, Inspectable {
 
   @Override
   public CompletionStage<Incarnation> incarnation() {
-    return CompletableFuture.completedFuture(new Incarnation(name, Duration.ZERO));
+    return mute
+        ? new CompletableFuture<>()
+        : CompletableFuture.completedFuture(
+            new Incarnation(name, Duration.ZERO, 0, raisedTo >= 0, 0));
+  }
+
+  @Override
+  public CompletionStage<Void> raise(Incarnation known, long above) {
+    raisedTo = above;
+    return CompletableFuture.completedFuture(null);
   }
 
   @Override
@@ -76,7 +115,9 @@ final class MemoryNode implements QuorumNode, Inspectable {
             claim.tokenFloor() + ahead,
             claim.unsettled(),
             claim.holder());
-    return memory.attempt(asked, bell).thenCombine(when, (standing, go) -> standing);
+    return (later.test(claim) ? arrival : now)
+        .thenCompose(arrived -> memory.attempt(asked, bell))
+        .thenCombine(when, (standing, go) -> standing);
   }
 
   @Override

@@ -3,13 +3,16 @@ package io.pawl.quorum;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.RedisServer;
+import io.pawl.spi.LockStore;
+import io.pawl.tck.InspectableContract;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
-/**
- * Three kinds of server, which share no kind of failure. Not the contract at the seam: it asks for
- * the order of arrival, which nodes that answer each in a time of its own do not keep together.
- */
+/** Three kinds of server, which share no kind of failure, and of which each takes its own time. */
+@Tag(SelectedContracts.WHOLE)
 class MixedContractsTest extends SelectedContracts {
 
   private static RedisServer redis;
@@ -48,5 +51,18 @@ class MixedContractsTest extends SelectedContracts {
   @Override
   String url() {
     return nodes();
+  }
+
+  @Nested
+  class Inspecting extends InspectableContract {
+    @Override
+    protected LockStore openStore() {
+      return open();
+    }
+
+    @Override
+    protected Duration shortLease() {
+      return SHORT_LEASE;
+    }
   }
 }

@@ -190,17 +190,18 @@ class QuorumFaultsTest {
 
   @Test
   void p1_oneHolder_aNodeThatWasStartedEmptyDoesNotVoteASecondHolderIn() {
-    assertThat(afterAnEmptyRestartBeside("eroded", false)).isNotInstanceOf(Standing.Held.class);
+    assertThat(afterAnEmptyRestartBeside(false)).isNotInstanceOf(Standing.Held.class);
   }
 
   /** Shows that the case above would find out a node that is believed too early. */
   @Test
   void nodesThatAreWronglyDeclaredNewLetASecondHolderIn() {
-    assertThat(afterAnEmptyRestartBeside("trusted", true)).isInstanceOf(Standing.Held.class);
+    assertThat(afterAnEmptyRestartBeside(true)).isInstanceOf(Standing.Held.class);
   }
 
   /** A holder has nodes 1 and 2 alone; 2 forgets it, and 0 has never heard of it. */
-  private Standing afterAnEmptyRestartBeside(String lock, boolean trusted) {
+  private Standing afterAnEmptyRestartBeside(boolean trusted) {
+    String lock = lockWithSeat(0);
     QuorumStore here = client();
     nodes.server(0).kill();
     take(here, claim(lock, true));
@@ -291,6 +292,37 @@ class QuorumFaultsTest {
 
     await().until(() -> renew(there, second) instanceof Standing.Held);
     assertThat(((Standing.Held) renew(there, second)).token()).isGreaterThan(held.lastToken());
+  }
+
+  /** A claim stands in line at one node, the same for all. */
+  @Test
+  void p6_someoneGetsIn_thoughTheNodeWhereOthersStandInLineDies() {
+    QuorumStore here = client();
+    QuorumStore there = client();
+    for (int i = 0; i < 3; i++) {
+      String lock = lockWithSeat(i);
+      Claim first = claim(lock, true);
+      Standing.Held held = take(here, first);
+      Claim second = claim(lock, true);
+      assertThat(attempt(there, second)).isInstanceOf(Standing.Waiting.class);
+
+      nodes.server(i).pause();
+      assertThat(attempt(there, second)).isInstanceOf(Standing.Waiting.class);
+      assertThat(renew(here, first)).isEqualTo(held);
+      answer(here.withdraw(first));
+
+      await().until(() -> renew(there, second) instanceof Standing.Held);
+      nodes.server(i).resume();
+      answer(there.withdraw(second));
+    }
+  }
+
+  private static String lockWithSeat(int node) {
+    int number = 0;
+    while (Math.floorMod(("seat" + number).hashCode(), 3) != node) {
+      number++;
+    }
+    return "seat" + number;
   }
 
   @Test

@@ -1,18 +1,22 @@
 package io.pawl.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +27,9 @@ import org.junit.jupiter.api.Test;
 /** Which tokens of a hold are shown and taken, where its nodes have different ones. */
 class QuorumInspectionTest {
 
-  private static final String LOCK = "tokens";
+  /** Its line is at node 0, whose answers are never held back. */
+  private static final String LOCK = "told";
+
   private static final AtomicLong numbers = new AtomicLong();
 
   private final List<MemoryStore> servers =
@@ -82,6 +88,10 @@ class QuorumInspectionTest {
     return holders.get(0).token();
   }
 
+  private static List<Long> holders(LockView view) {
+    return view.holders().stream().map(ClaimView::token).toList();
+  }
+
   private long tokenAt(int node) throws Exception {
     return answer(servers.get(node).show(LOCK)).orElseThrow().holders().get(0).token();
   }
@@ -110,6 +120,36 @@ class QuorumInspectionTest {
     long token = token(answer(granted)); // node 1 is not waited for
     nodes.get(1).letAnswersGo();
     assertThat(shown()).isEqualTo(token);
+  }
+
+  /** Nodes have granted 5, 9 and 13, and are asked for tokens above 13. */
+  @Test
+  void aHolderIsShownUnderTheTokenThatItWillBeTold() throws Exception {
+    hasGranted(0, 4);
+    hasGranted(1, 8);
+    hasGranted(2, 12);
+    nodes.forEach(node -> node.holdBackAttempts(claim -> claim.tokenFloor() > 0));
+    CompletableFuture<Standing> granted = attempt(claim());
+
+    CompletableFuture<Optional<LockView>> shown = quorum.show(LOCK).toCompletableFuture();
+    CompletableFuture<List<LockView>> listed = quorum.list(10).toCompletableFuture();
+    nodes.forEach(MemoryNode::letAttemptsGo);
+
+    long token = token(answer(granted));
+    assertThat(holders(answer(shown).orElseThrow())).containsExactly(token);
+    assertThat(answer(listed))
+        .hasSize(1)
+        .allSatisfy(view -> assertThat(holders(view)).containsExactly(token));
+  }
+
+  @Test
+  void p8_nothingLeftBehind_whoAskedIsAnsweredWhenTheStoreIsClosed() throws Exception {
+    nodes.forEach(node -> node.holdBackAnswersTo(claim -> true));
+    CompletableFuture<Standing> asked = attempt(claim());
+
+    quorum.close();
+
+    assertThatThrownBy(() -> answer(asked)).hasCauseInstanceOf(StoreUnavailableException.class);
   }
 
   @Test

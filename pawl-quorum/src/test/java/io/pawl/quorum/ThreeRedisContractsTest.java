@@ -2,7 +2,9 @@ package io.pawl.quorum;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
+@Tag(SelectedContracts.WHOLE)
 class ThreeRedisContractsTest extends QuorumContracts {
 
   private static RedisNodes nodes;

@@ -1,0 +1,132 @@
+package io.pawl.quorum;
+
+import io.pawl.quorum.NodeClaim.Status;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Mode;
+import java.util.List;
+
+/**
+ * The node at which a claim stands in line. Nodes are gone through in an order that the lock's name
+ * gives, the same for all clients, and the first one that answers promptly is taken. Guarded by the
+ * mutex of its {@link QuorumClaim}.
+ */
+final class Seat {
+
+  private final NodeClaim[] at;
+  private final List<Node> nodes;
+  private final int first;
+  private final long promptNanos;
+  private final boolean shares;
+  private int place;
+  private int moves;
+
+  /** What the node had when the rest was joined. */
+  private NodeClaim begunWith;
+
+  /**
+   * @param promptNanos how long it is waited for
+   */
+  Seat(Claim claim, NodeClaim[] at, List<Node> nodes, long promptNanos) {
+    this.at = at;
+    this.nodes = nodes;
+    this.promptNanos = promptNanos;
+    this.shares = claim.mode() instanceof Mode.Shared;
+    this.first = Math.floorMod(claim.lock().hashCode(), at.length);
+    this.place = first;
+    this.begunWith = at[first];
+    if (!nodes.get(first).isPrompt()) {
+      move(0, 0);
+    }
+  }
+
+  NodeClaim node() {
+    return at[place];
+  }
+
+  boolean is(int node) {
+    return node == place;
+  }
+
+  /** Whether it is the first in the order: at most one claim that holds it excludes others. */
+  boolean isFirst() {
+    return place == first;
+  }
+
+  boolean isHeld() {
+    return node().status == Status.HELD;
+  }
+
+  boolean isWaiting() {
+    return node().status == Status.WAITING;
+  }
+
+  /** Somebody else has it: it has answered, and the claim has nothing there. */
+  boolean isTaken() {
+    return node().status == Status.NONE && node().hasAnswered();
+  }
+
+  /** It cannot be had at all: it has failed, or the name is of another kind there. */
+  boolean hasRefused() {
+    return !isHeld() && refuses(node());
+  }
+
+  private static boolean refuses(NodeClaim node) {
+    return node.hasFailed() || node.otherKind != null;
+  }
+
+  boolean isSilent(long now) {
+    return node().isSilentFor(promptNanos, now);
+  }
+
+  /** Not only as late as others: it has refused, or takes several times what a majority takes. */
+  private boolean isAway(long now, long typicalNanos) {
+    long late = Math.max(5 * promptNanos, 4 * typicalNanos);
+    return hasRefused() || node().isSilentFor(late, now);
+  }
+
+  /**
+   * Whether all nodes are to be asked, and not only this one. A claim that shares the lock asks the
+   * others afterwards: they would grant it beside other readers, though a writer waits here.
+   */
+  boolean asksAll(boolean busy) {
+    return isHeld() || !(shares || isWaiting() || busy);
+  }
+
+  /** Whether the claim holds it since just now. */
+  boolean begins() {
+    boolean begins = begunWith != node();
+    begunWith = node();
+    return begins;
+  }
+
+  /** The engine asks anew: every node may be gone to once more. */
+  void mayMoveAgain() {
+    moves = 0;
+  }
+
+  /**
+   * To the first node that is prompt; where none is, and this one is away, to the one behind it.
+   * Returns false where it stays.
+   *
+   * @param typicalNanos how long a majority takes, lately
+   */
+  boolean move(long now, long typicalNanos) {
+    int to = next(now, typicalNanos);
+    if (to == place || moves >= at.length) {
+      return false;
+    }
+    place = to;
+    moves++;
+    return true;
+  }
+
+  private int next(long now, long typicalNanos) {
+    for (int i = 0; i < at.length; i++) {
+      int next = (first + i) % at.length;
+      if (next != place && nodes.get(next).isPrompt() && !refuses(at[next])) {
+        return next;
+      }
+    }
+    return isAway(now, typicalNanos) ? (place + 1) % at.length : place;
+  }
+}

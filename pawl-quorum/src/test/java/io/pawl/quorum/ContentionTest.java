@@ -1,0 +1,119 @@
+package io.pawl.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Three clients that contend for one lock, in virtual time. */
+class ContentionTest {
+
+  private static final int CLIENTS = 3;
+  private static final long SECOND = 1_000_000_000L;
+  private static final long HOLD = 100_000;
+
+  private final World world = new World();
+  private final Random random = new Random(7);
+  private final SimulatedClient.Witness witness = new SimulatedClient.Witness();
+  private final List<SimulatedNode.Server> servers = new ArrayList<>();
+  private final List<SimulatedClient> clients = new ArrayList<>();
+
+  /** Tokens are two a microsecond of clocks that differ by a millisecond each, or counted. */
+  private void start(int nodes, boolean clocks) {
+    for (int i = 0; i < nodes; i++) {
+      long ahead = i * 1_000L;
+      servers.add(
+          new SimulatedNode.Server(
+              world, "node " + i, () -> clocks ? 2 * (world.epochMicros() + ahead) : 0));
+    }
+  }
+
+  private interface Delays {
+    long of(int node);
+  }
+
+  private void connect(Delays delays) {
+    for (int c = 0; c < CLIENTS; c++) {
+      List<SimulatedNode> stores = new ArrayList<>();
+      for (int i = 0; i < servers.size(); i++) {
+        int node = i;
+        LongSupplier delay = () -> delays.of(node);
+        stores.add(new SimulatedNode(world, servers.get(i), delay));
+      }
+      SimulatedClient client =
+          new SimulatedClient(
+              world, stores, witness, "client" + c, Duration.ofSeconds(20), HOLD, c);
+      clients.add(client);
+      client.next();
+    }
+  }
+
+  /** 50 to 150 µs. */
+  private long usual() {
+    return 50_000 + random.nextInt(100_000);
+  }
+
+  private long givenBack() {
+    return clients.stream().mapToLong(c -> c.locks().figures().get("nodes.yielded")).sum();
+  }
+
+  private double requestsPerGrant() {
+    double requests = servers.stream().mapToInt(server -> server.requests).sum();
+    return requests / witness.waits.size();
+  }
+
+  private void assertServedInTurn() {
+    assertThat(witness.wrongs).isEmpty();
+    assertThat(witness.waits).hasSizeGreaterThan(1_000);
+    assertThat(witness.percentile(0.99)).isLessThan(4_000_000);
+  }
+
+  /** Each grant costs a place in one line, a trip to all nodes, and a withdrawal at all. */
+  @ParameterizedTest
+  @CsvSource({"3, true", "3, false", "5, true", "5, false"})
+  void whoContendsIsServedInTurnAndWastesNoRound(int nodes, boolean clocks) {
+    start(nodes, clocks);
+    connect(node -> usual());
+    world.run(2 * SECOND);
+    assertServedInTurn();
+    assertThat(givenBack()).isLessThanOrEqualTo(2L * nodes * CLIENTS);
+    assertThat(requestsPerGrant()).isLessThan(2 * nodes + 1.5);
+  }
+
+  /** One of them is where the line for this lock stands. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4})
+  void aNodeThatIsHalfASecondLateDelaysNobody(int late) {
+    start(5, true);
+    connect(node -> node == late ? SECOND / 2 : usual());
+    world.run(3 * SECOND);
+    witness.waits.clear();
+    world.run(3 * SECOND);
+    assertServedInTurn();
+  }
+
+  /**
+   * Messages take longer than the lead of a floor over the latest clock: floors are in vain, and
+   * answers come one by one. Where each answer by itself raised the floor for the node that gave it
+   * alone, no two nodes would ever be asked for the same tokens.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void p6_someoneGetsIn_thoughAnswersComeOneByOneAndLate(int nodes) {
+    start(nodes, true);
+    connect(node -> 20_000_000 + random.nextInt(100_000_000));
+    for (int i = 0; i < 10; i++) {
+      int before = witness.waits.size();
+      world.run(20 * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before + 5);
+    }
+    assertThat(witness.wrongs).isEmpty();
+    assertThat(requestsPerGrant()).isLessThan(8 * nodes);
+  }
+}

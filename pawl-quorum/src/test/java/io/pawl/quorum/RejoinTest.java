@@ -1,0 +1,76 @@
+package io.pawl.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.QuorumNode.Incarnation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What a node is raised to that has forgotten its tokens. */
+class RejoinTest {
+
+  private static Incarnation remembers(long highest) {
+    return new Incarnation("server", Duration.ZERO, 0, true, highest);
+  }
+
+  private static Incarnation forgot(long highest) {
+    return new Incarnation("server", Duration.ZERO, 0, false, highest);
+  }
+
+  private static long above(int node, @Nullable Incarnation... who) {
+    List<@Nullable Incarnation> all = Arrays.asList(who);
+    return Rejoin.above(all, node);
+  }
+
+  @Test
+  void aNodeIsRaisedToTheLargestOfAMajorityOfTheOthers() {
+    assertThat(above(1, remembers(7), forgot(99), remembers(9))).isEqualTo(9);
+    assertThat(above(0, forgot(0), null, remembers(3), remembers(8), remembers(5))).isEqualTo(8);
+  }
+
+  /** The node that is away may be the one that knows the largest token. */
+  @Test
+  void aNodeWaitsWhileAMajorityOfTheOthersCannotBeAsked() {
+    assertThat(above(1, null, forgot(0), remembers(9))).isEqualTo(-1);
+    assertThat(above(0, forgot(0), null, null, remembers(3), remembers(8))).isEqualTo(-1);
+    assertThat(above(0, forgot(0), forgot(0), null, remembers(3), remembers(8))).isEqualTo(-1);
+  }
+
+  @Test
+  void whereAMajorityHasForgottenAllThatAnswerAreAsked() {
+    assertThat(above(1, forgot(4), forgot(0), remembers(9))).isEqualTo(9);
+    assertThat(above(1, forgot(4), forgot(6), forgot(5))).isEqualTo(6);
+    assertThat(above(1, null, forgot(4), forgot(6))).isEqualTo(6);
+    assertThat(above(1, null, forgot(4), null)).isEqualTo(-1);
+  }
+
+  /** Node 4 is asked, and neither answers nor fails. */
+  @Test
+  void p6_someoneGetsIn_aNodeIsRaisedThoughAnotherOneSaysNothing() {
+    World world = new World();
+    List<MemoryNode> stores = new ArrayList<>();
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      MemoryNode store = new MemoryNode(new MemoryStore(), "memory " + i);
+      stores.add(store);
+      Node node =
+          new Node(
+              store.describe(), () -> store, QuorumOptions.defaults(), world.time(), "rejoin-" + i);
+      node.open();
+      nodes.add(node);
+    }
+    stores.get(0).forgetsItsTokens();
+    stores.get(4).isMute();
+
+    new Rejoin(nodes, world.time(), 500_000_000L).lookSoon();
+    world.run(2_000_000_000L);
+
+    assertThat(stores.get(0).raisedTo()).isZero();
+    nodes.forEach(Node::close);
+  }
+}

@@ -1,0 +1,187 @@
+package io.pawl.quorum;
+
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.QuorumNode;
+import io.pawl.spi.Standing;
+import io.pawl.spi.rule.GrantRule;
+import io.pawl.spi.rule.LockState;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/** One client's connection to a server in a {@link World}: requests arrive in order, and late. */
+final class SimulatedNode implements QuorumNode {
+
+  /** The server: the grant rule on maps, with tokens that follow its clock if it has one. */
+  static final class Server {
+    private final World world;
+    private final String name;
+    private final LongSupplier clockTokens;
+    private final Map<String, LockState> locks = new HashMap<>();
+    private final Map<ClaimId, Bell> bells = new HashMap<>();
+    int requests;
+
+    /** Whether its connections refuse all requests. */
+    boolean away;
+
+    /**
+     * @param clockTokens the token that the clock shows, 0 where they are counted one by one
+     */
+    Server(World world, String name, LongSupplier clockTokens) {
+      this.world = world;
+      this.name = name;
+      this.clockTokens = clockTokens;
+    }
+
+    private LockState state(String lock) {
+      LockState known = locks.get(lock);
+      LockState now =
+          known == null
+              ? new LockState(lock, clockTokens.getAsLong())
+              : new LockState(
+                  lock,
+                  known.kind(),
+                  Math.max(known.lastToken(), clockTokens.getAsLong()),
+                  known.holders(),
+                  known.waiters(),
+                  known.withdrawn());
+      locks.put(lock, now);
+      return now;
+    }
+
+    private long millis() {
+      return world.now() / 1_000_000;
+    }
+
+    /** As if an operator had ended all that it has of a lock. */
+    void forget(String lock) {
+      locks.remove(lock);
+    }
+
+    boolean isHeld(String lock) {
+      return !state(lock).holders().isEmpty();
+    }
+
+    private void ring(LockState state) {
+      for (LockState.Grant grant : state.takeGrants()) {
+        Bell bell = bells.remove(grant.id());
+        if (bell != null) {
+          bell.ring(grant.held());
+        }
+      }
+    }
+  }
+
+  private final World world;
+  private final Server server;
+  private final LongSupplier delay;
+  private long lastArrival;
+  private long lastReply;
+
+  /**
+   * @param delay how long a message is on its way, in ns
+   */
+  SimulatedNode(World world, Server server, LongSupplier delay) {
+    this.world = world;
+    this.server = server;
+    this.delay = delay;
+  }
+
+  private <T> CompletionStage<T> call(Supplier<T> verb) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    if (server.away) {
+      answer.completeExceptionally(new StoreUnavailableException(server.name + " is away", null));
+      return answer;
+    }
+    lastArrival = Math.max(lastArrival + 1, world.now() + delay.getAsLong());
+    world.later(
+        lastArrival - world.now(),
+        () -> {
+          server.requests++;
+          T result = verb.get();
+          reply(() -> answer.complete(result));
+        });
+    return answer;
+  }
+
+  private void reply(Runnable hear) {
+    lastReply = Math.max(lastReply + 1, world.now() + delay.getAsLong());
+    world.later(lastReply - world.now(), hear);
+  }
+
+  @Override
+  public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    return call(
+        () -> {
+          LockState state = server.state(claim.lock());
+          Standing standing = GrantRule.attempt(state, claim, server.millis());
+          if (standing instanceof Standing.Waiting) {
+            server.bells.put(claim.id(), rung -> reply(() -> bell.ring(rung)));
+          }
+          server.ring(state);
+          return standing;
+        });
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    List<Claim> all = List.copyOf(claims);
+    return call(
+        () -> {
+          Map<ClaimId, Standing> standings = new HashMap<>();
+          for (Claim claim : all) {
+            LockState state = server.state(claim.lock());
+            standings.put(claim.id(), GrantRule.renew(state, claim.id(), server.millis()));
+            server.ring(state);
+          }
+          return standings;
+        });
+  }
+
+  @Override
+  public CompletionStage<Void> withdraw(Claim claim) {
+    return call(
+        () -> {
+          LockState state = server.state(claim.lock());
+          GrantRule.withdraw(state, claim, server.millis());
+          server.ring(state);
+          return null;
+        });
+  }
+
+  @Override
+  public void joinQuorum(Duration longestLease) {}
+
+  @Override
+  public CompletionStage<Incarnation> incarnation() {
+    return CompletableFuture.completedFuture(
+        new Incarnation(server.name, Duration.ZERO, 0, true, 0));
+  }
+
+  @Override
+  public CompletionStage<Void> raise(Incarnation known, long above) {
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletionStage<Void> trust() {
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public String describe() {
+    return server.name;
+  }
+
+  @Override
+  public void close() {}
+}
