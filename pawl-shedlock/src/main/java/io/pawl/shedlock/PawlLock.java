@@ -48,9 +48,17 @@ final class PawlLock extends AbstractSimpleLock {
     }
   }
 
-  /** Unlocks it at once: its task has not begun. */
+  boolean isValid() {
+    return lease.isValid();
+  }
+
+  /** Unlocks it at once: its task has not begun, and misses nothing where it has run out. */
   void giveBack() {
-    lease.close();
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      log.debug("lock '{}' had ended before its task began", lease.lock());
+    }
   }
 
   private void closeLater() {

@@ -42,7 +42,8 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
   }
 
   /**
-   * Takes both locks if both are free.
+   * Takes both locks if both are free, and {@code lockAtMostFor} is not over before the second is
+   * taken.
    *
    * @throws RuntimeException what either provider throws; nothing of Pawl's is held then
    */
@@ -61,11 +62,12 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
       andThen(ours.get()::giveBack, e);
       throw e;
     }
-    if (theirs.isEmpty()) {
-      ours.get().giveBack();
-      return Optional.empty();
+    if (theirs.isPresent() && ours.get().isValid()) {
+      return Optional.of(new Both(ours.get(), theirs.get()));
     }
-    return Optional.of(new Both(ours.get(), theirs.get()));
+    theirs.ifPresent(Both::release); // it came when Pawl's had run out
+    ours.get().giveBack();
+    return Optional.empty();
   }
 
   private static void andThen(Runnable release, Throwable thrown) {

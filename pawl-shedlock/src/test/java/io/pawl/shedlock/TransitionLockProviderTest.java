@@ -11,6 +11,7 @@ import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -97,6 +98,34 @@ class TransitionLockProviderTest {
     own.unlock();
 
     assertThat(isFreeFor(between)).isTrue();
+  }
+
+  @Test
+  void whereTheOldStoreTakesLongToSayThatItIsBusyTheTaskIsSkippedAllTheSame() {
+    assertThat(lockBySlow(Optional.empty())).isEmpty();
+  }
+
+  @Test
+  void whereTheOldLockComesWhenTheNewOneHasRunOutBothAreLeft() {
+    AtomicBoolean unlocked = new AtomicBoolean();
+
+    assertThat(lockBySlow(Optional.of(() -> unlocked.set(true)))).isEmpty();
+
+    assertThat(unlocked).isTrue();
+    assertThat(isFreeFor(after)).isTrue();
+  }
+
+  /** An old store answers when Pawl's lock is over. */
+  private Optional<SimpleLock> lockBySlow(Optional<SimpleLock> answer) {
+    LockProvider slow =
+        configuration -> {
+          await().until(() -> isFreeFor(after));
+          return answer;
+        };
+    return new TransitionLockProvider(pawl, slow)
+        .lock(
+            new LockConfiguration(
+                ClockProvider.now(), "job", Duration.ofMillis(200), Duration.ZERO));
   }
 
   @Test

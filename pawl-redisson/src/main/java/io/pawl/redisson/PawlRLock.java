@@ -1,0 +1,206 @@
+package io.pawl.redisson;
+
+import io.pawl.JavaLock;
+import io.pawl.JavaReadWriteLock;
+import io.pawl.LockSnapshot;
+import io.pawl.Pawl;
+import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link JavaLock} that forgets a lease that was lost, as Redisson does: the thread does not hold
+ * it any more, owes no unlock, and may take the lock anew.
+ */
+final class PawlRLock implements RFencedLock {
+
+  private final Pawl pawl;
+  private final LockOptions options;
+  private final boolean reads;
+  private final JavaReadWriteLock both;
+  private final JavaLock usual;
+
+  /**
+   * @param reads whether it is the read side of its name; the write side is the plain lock
+   */
+  PawlRLock(Pawl pawl, String name, LockOptions options, boolean reads) {
+    this.pawl = pawl;
+    this.options = options;
+    this.reads = reads;
+    this.both = pawl.readWriteLock(name, options).asJavaReadWriteLock();
+    this.usual = side(both);
+  }
+
+  private JavaLock side(JavaReadWriteLock of) {
+    return reads ? of.readLock() : of.writeLock();
+  }
+
+  /** As Redisson has it, a lease time that is no time asks for a lease that is renewed. */
+  private JavaLock kept(long leaseTime, TimeUnit unit) {
+    forgetLost();
+    if (leaseTime <= 0) {
+      return usual;
+    }
+    LockOptions ending = options.lease(Duration.ofNanos(unit.toNanos(leaseTime))).renewal(false);
+    return side(pawl.readWriteLock(getName(), ending).asJavaReadWriteLock());
+  }
+
+  /** Of both sides, since a thread has one lease for them. */
+  private void forgetLost() {
+    forgetLost(both.readLock());
+    forgetLost(both.writeLock());
+  }
+
+  private static void forgetLost(JavaLock side) {
+    while (side.isHeldByCurrentThread() && !side.isValid()) {
+      try {
+        side.unlock();
+      } catch (LeaseLostException e) {
+        // as was to be expected
+      }
+    }
+  }
+
+  @Override
+  public String getName() {
+    return usual.name();
+  }
+
+  @Override
+  public void lock() {
+    lock(0, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void lock(long leaseTime, TimeUnit unit) {
+    kept(leaseTime, unit).lock();
+  }
+
+  @Override
+  public void lockInterruptibly() throws InterruptedException {
+    lockInterruptibly(0, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
+    kept(leaseTime, unit).lockInterruptibly();
+  }
+
+  @Override
+  public boolean tryLock() {
+    forgetLost();
+    return usual.tryLock();
+  }
+
+  @Override
+  public boolean tryLock(long waitTime, TimeUnit unit) throws InterruptedException {
+    return tryLock(waitTime, 0, unit);
+  }
+
+  @Override
+  public boolean tryLock(long waitTime, long leaseTime, TimeUnit unit) throws InterruptedException {
+    return kept(leaseTime, unit).tryLock(waitTime, unit);
+  }
+
+  @Override
+  public void unlock() {
+    try {
+      if (usual.isHeldByCurrentThread()) {
+        usual.ensureValid(); // an inner unlock would not tell of a loss
+      }
+      usual.unlock();
+    } catch (LeaseLostException e) {
+      forgetLost();
+      throw (IllegalMonitorStateException)
+          new IllegalMonitorStateException(
+                  e.getMessage() + "; what it protected may have been changed by another holder")
+              .initCause(e);
+    }
+  }
+
+  @Override
+  public boolean forceUnlock() {
+    boolean held = false;
+    for (LockSnapshot.Claimant holder : holders()) {
+      held |= pawl.evict(getName(), holder.token());
+    }
+    return held;
+  }
+
+  @Override
+  public boolean isLocked() {
+    return !holders().isEmpty();
+  }
+
+  private List<LockSnapshot.Claimant> holders() {
+    return pawl.inspect(getName()).holders().stream()
+        .filter(each -> each.isShared() == reads)
+        .toList();
+  }
+
+  @Override
+  public boolean isHeldByCurrentThread() {
+    return getHoldCount() > 0;
+  }
+
+  @Override
+  public int getHoldCount() {
+    forgetLost();
+    return usual.getHoldCount();
+  }
+
+  @Override
+  public @Nullable Long getToken() {
+    if (isHeldByCurrentThread()) {
+      return usual.token();
+    }
+    long last = pawl.inspect(getName()).lastToken();
+    return last == 0 ? null : last;
+  }
+
+  @Override
+  public Long lockAndGetToken() {
+    lock();
+    return usual.token();
+  }
+
+  @Override
+  public Long lockAndGetToken(long leaseTime, TimeUnit unit) {
+    lock(leaseTime, unit);
+    return usual.token();
+  }
+
+  @Override
+  public @Nullable Long tryLockAndGetToken() {
+    return tryLock() ? usual.token() : null;
+  }
+
+  @Override
+  public @Nullable Long tryLockAndGetToken(long waitTime, TimeUnit unit) {
+    return tryLockAndGetToken(waitTime, 0, unit);
+  }
+
+  @Override
+  public @Nullable Long tryLockAndGetToken(long waitTime, long leaseTime, TimeUnit unit) {
+    try {
+      return tryLock(waitTime, leaseTime, unit) ? usual.token() : null;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return null;
+    }
+  }
+
+  @Override
+  public Condition newCondition() {
+    return usual.newCondition();
+  }
+
+  @Override
+  public String toString() {
+    return "RLock[" + usual + "]";
+  }
+}

@@ -1,0 +1,122 @@
+package io.pawl.redisson;
+
+import io.pawl.DistributedSemaphore;
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.error.LockKindException;
+import io.pawl.options.LockOptions;
+import io.pawl.spi.LockName;
+import java.util.Optional;
+
+/**
+ * A semaphore of Pawl's whose number of permits only the store knows: asked for once, and again
+ * when another process has changed it.
+ */
+final class PermitSource {
+
+  /** How often others may change the number while one request is made. */
+  private static final int MOST_CHANGES = 16;
+
+  private final Pawl pawl;
+  private final String name;
+  private final LockOptions usual;
+  private volatile int capacity;
+
+  /** A request for permits. */
+  interface Request {
+    Optional<Lease> of(DistributedSemaphore semaphore) throws InterruptedException;
+  }
+
+  PermitSource(Pawl pawl, String name, LockOptions usual) {
+    this.pawl = pawl;
+    this.name = LockName.check(name);
+    this.usual = usual;
+  }
+
+  String name() {
+    return name;
+  }
+
+  LockOptions usual() {
+    return usual;
+  }
+
+  /** Returns whether this call made the semaphore. */
+  boolean trySet(int permits) {
+    if (pawl.inspect(name).capacity() > 0) {
+      return false;
+    }
+    try {
+      Optional<Lease> first = pawl.semaphore(name, permits).tryAcquire(1); // it fixes the number
+      if (first.isEmpty()) {
+        return false; // another process was faster, and has them all
+      }
+      first.get().close();
+    } catch (LockKindException e) {
+      if (pawl.inspect(name).capacity() > 0) {
+        return false; // another process was faster
+      }
+      throw e;
+    }
+    capacity = permits;
+    return true;
+  }
+
+  Optional<Lease> take(LockOptions options, Request request) throws InterruptedException {
+    int known = capacity > 0 ? capacity : asked();
+    for (int changes = 0; ; changes++) {
+      try {
+        return request.of(pawl.semaphore(name, known, options));
+      } catch (LockKindException e) {
+        int now = pawl.inspect(name).capacity();
+        if (now == known || now == 0 || changes == MOST_CHANGES) {
+          throw e;
+        }
+        capacity = now;
+        known = now;
+      }
+    }
+  }
+
+  private int asked() {
+    int found = pawl.inspect(name).capacity();
+    if (found == 0) {
+      throw new IllegalStateException(
+          "semaphore '" + name + "' has no permits yet; give it some by trySetPermits");
+    }
+    capacity = found;
+    return found;
+  }
+
+  int available() {
+    int found = pawl.inspect(name).capacity();
+    int now = found == 0 ? capacity : found; // a store may have forgotten it
+    return now == 0 ? 0 : pawl.semaphore(name, now).availablePermits();
+  }
+
+  /**
+   * Without a wait. A client that has all the permits it knows of asks nobody, so a refusal looks
+   * whether there are more by now: one further round trip.
+   */
+  Optional<Lease> takeAtOnce(LockOptions options, int permits) {
+    Optional<Lease> taken = triedOnce(options, permits);
+    return taken.isPresent() || !hasChanged() ? taken : triedOnce(options, permits);
+  }
+
+  private Optional<Lease> triedOnce(LockOptions options, int permits) {
+    try {
+      return take(options, semaphore -> semaphore.tryAcquire(permits));
+    } catch (InterruptedException e) {
+      throw new AssertionError("a request that does not wait", e);
+    }
+  }
+
+  private boolean hasChanged() {
+    int before = capacity;
+    return asked() != before;
+  }
+
+  boolean evict(long token) {
+    return pawl.evict(name, token);
+  }
+}

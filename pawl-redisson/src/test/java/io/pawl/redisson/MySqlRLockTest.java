@@ -1,0 +1,8 @@
+package io.pawl.redisson;
+
+class MySqlRLockTest extends RLockCases {
+
+  MySqlRLockTest() {
+    super(Servers.mySqlUrl());
+  }
+}

@@ -1,0 +1,8 @@
+package io.pawl.redisson;
+
+class MySqlRObjectTest extends RObjectCases {
+
+  MySqlRObjectTest() {
+    super(Servers.mySqlUrl());
+  }
+}

@@ -1,0 +1,8 @@
+package io.pawl.redisson;
+
+class RedisRLockTest extends RLockCases {
+
+  RedisRLockTest() {
+    super(Servers.redis().url());
+  }
+}

@@ -1,0 +1,8 @@
+package io.pawl.spring.integration;
+
+class MySqlLockRegistryTest extends LockRegistryCases {
+
+  MySqlLockRegistryTest() {
+    super(Servers.mySqlUrl());
+  }
+}
