@@ -19,10 +19,19 @@ final class GroupMeters {
   private final Counter passed;
   private final Counter refused;
   private final Map<LossReason, Counter> lost = new EnumMap<>(LossReason.class);
-  private final LongAdder waiters = new LongAdder();
-  private final LongAdder held = new LongAdder();
+  private final Counter skipped;
+  private final LongAdder waiters;
+  private final LongAdder held;
 
   GroupMeters(MeterRegistry registry, Tags tags) {
+    SharedCounts counts = SharedCounts.of(registry, tags);
+    waiters = counts.waiters();
+    held = counts.held();
+    skipped =
+        Counter.builder("pawl.job.skipped")
+            .description("Runs of scheduled jobs that were left out, as the job was busy")
+            .tags(tags)
+            .register(registry);
     wait =
         Timer.builder("pawl.lock.wait")
             .description("From a request until it was granted, or ended without the lock")
@@ -82,6 +91,10 @@ final class GroupMeters {
 
   void waitingEnded() {
     waiters.decrement();
+  }
+
+  void skipped() {
+    skipped.increment();
   }
 
   void released(Duration time) {

@@ -8,8 +8,9 @@ package io.pawl.micrometer;
 public interface LockGroups {
 
   /**
-   * Returns the group of the lock with this name; blank means {@link LockMeters#OTHER}. Called for
-   * each event, on the thread that causes it: it should neither block nor throw.
+   * Returns the group of the lock with this name, always the same; blank means {@link
+   * LockMeters#OTHER}. Called on the thread that causes an event: it should neither block nor
+   * throw.
    */
   String groupOf(String lock);
 

@@ -38,6 +38,11 @@ public final class LockMeters implements LockObserver {
   private final Map<String, GroupMeters> known = new ConcurrentHashMap<>();
   private final ReentrantLock adding = new ReentrantLock();
 
+  /** Of the event before, which is often of the same lock. A thread may see an older one. */
+  private Told last;
+
+  private record Told(String lock, GroupMeters meters) {}
+
   /** Groups locks {@linkplain LockGroups#byBeginning() by the beginning of their names}. */
   public LockMeters(MeterRegistry registry) {
     this(registry, LockGroups.byBeginning(), Tags.empty());
@@ -51,9 +56,20 @@ public final class LockMeters implements LockObserver {
     this.groups = Objects.requireNonNull(groups, "groups");
     this.tags = Tags.of(tags);
     this.others = new GroupMeters(registry, this.tags.and("group", OTHER));
+    this.last = new Told("", others);
   }
 
   private GroupMeters of(String lock) {
+    Told recent = last;
+    if (recent.lock.equals(lock)) {
+      return recent.meters;
+    }
+    GroupMeters meters = look(lock);
+    last = new Told(lock, meters);
+    return meters;
+  }
+
+  private GroupMeters look(String lock) {
     String group = groups.groupOf(lock);
     GroupMeters meters = known.get(group);
     if (meters != null) {
@@ -106,6 +122,11 @@ public final class LockMeters implements LockObserver {
   @Override
   public void lost(String lock, long token, String why) {
     of(lock).lost(LossReason.of(why));
+  }
+
+  @Override
+  public void skipped(String job) {
+    of(job).skipped();
   }
 
   @Override

@@ -92,6 +92,26 @@ class LockMetersTest {
   }
 
   @Test
+  void clientsThatShareARegistryAndTagsAddUp() throws Exception {
+    try (Pawl second = Pawl.over(store, PawlOptions.defaults().observer(new LockMeters(registry)));
+        Lease one = pawl.lock("orders:1").acquire();
+        Lease two = second.lock("orders:2").acquire()) {
+      assertThat(gauge("pawl.lock.held")).isEqualTo(2);
+    }
+    assertThat(gauge("pawl.lock.held")).isZero();
+  }
+
+  @Test
+  void aRunOfAJobThatIsLeftOutIsCounted() throws Exception {
+    try (Lease running = other.lock("orders").acquire()) {
+      assertThat(pawl.job("orders").run(lease -> {})).isFalse();
+    }
+    assertThat(pawl.job("orders").run(lease -> {})).isTrue();
+    assertThat(registry.get("pawl.job.skipped").tag("group", "orders").counter().count())
+        .isEqualTo(1);
+  }
+
+  @Test
   void whoWaitsIsSeenWhileItWaits() throws Exception {
     Lease held = other.lock("orders:42").acquire();
     CompletableFuture<Lease> first = pawl.lock("orders:42").acquireAsync();
@@ -203,6 +223,18 @@ class LockMetersTest {
         .contains(Optional.of(LockMeters.OTHER));
     assertThat(registry.get("pawl.lock.wait").tag("group", LockMeters.OTHER).timer().count())
         .isEqualTo(2L * LockMeters.MOST_GROUPS);
+  }
+
+  @Test
+  void locksThatTakeTurnsCountForTheirOwnGroups() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      pawl.lock("orders:42").acquire().close();
+      pawl.lock("stock:42").acquire().close();
+      pawl.lock("stock:43").acquire().close();
+    }
+
+    assertThat(times("pawl.lock.hold")).isEqualTo(3);
+    assertThat(registry.get("pawl.lock.hold").tag("group", "stock").timer().count()).isEqualTo(6);
   }
 
   @Test

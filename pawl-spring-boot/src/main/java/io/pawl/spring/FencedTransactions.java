@@ -8,7 +8,9 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Lets every transaction manager compare the tokens of {@linkplain Locked#fenced() fenced} methods
- * as the last thing before a commit. Thread-safe.
+ * as the last thing before a commit. A savepoint is left to the transaction around it: the row of
+ * its token would stay locked, and a further transaction of the same thread would wait for it.
+ * Thread-safe.
  */
 public final class FencedTransactions implements BeanPostProcessor, TransactionExecutionListener {
 
@@ -22,26 +24,59 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
   }
 
   @Override
-  public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
-    if (failure == null) {
-      for (Held held : Leases.all()) {
-        Fencing fencing = held.fencing();
-        if (fencing != null && fencing.isInTransaction()) {
-          held.seeTransaction();
-        }
+  public void beforeBegin(TransactionExecution transaction) {
+    for (Held held : Leases.all()) {
+      FencedCall call = held.fencedCall();
+      if (call != null) {
+        call.beforeBegin();
       }
     }
   }
 
   @Override
-  public void beforeCommit(TransactionExecution transaction) {
-    if (transaction.isReadOnly() || transaction.isRollbackOnly()) {
+  public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+    if (failure != null || transaction.isNested()) {
       return;
     }
     for (Held held : Leases.all()) {
-      Fencing fencing = held.fencing();
-      if (fencing != null && fencing.isInTransaction()) {
-        fencing.checkBeforeCommit(held.lease());
+      FencedCall call = held.fencedCall();
+      if (call != null) {
+        call.afterBegin(transaction);
+      }
+    }
+  }
+
+  /**
+   * @throws IllegalStateException for a transaction that writes to another {@code DataSource}
+   */
+  @Override
+  public void beforeCommit(TransactionExecution transaction) {
+    if (transaction.isReadOnly() || transaction.isRollbackOnly() || transaction.isNested()) {
+      return;
+    }
+    for (Held held : Leases.all()) {
+      FencedCall call = held.fencedCall();
+      if (call != null) {
+        call.beforeCommit(transaction, held.taken());
+      }
+    }
+  }
+
+  @Override
+  public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+    ended(transaction);
+  }
+
+  @Override
+  public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+    ended(transaction);
+  }
+
+  private static void ended(TransactionExecution transaction) {
+    for (Held held : Leases.all()) {
+      FencedCall call = held.fencedCall();
+      if (call != null) {
+        call.ended(transaction);
       }
     }
   }

@@ -1,13 +1,20 @@
 package io.pawl.spring;
 
-import io.pawl.Lease;
 import io.pawl.error.StaleTokenException;
 import io.pawl.sql.SqlFence;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -18,35 +25,62 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class Fencing {
 
+  private static final Duration USUAL_PATIENCE = Duration.ofSeconds(5);
+
+  /** Of PostgreSQL, and of MySQL and MariaDB. */
+  private static final Set<String> NO_SUCH_TABLE = Set.of("42P01", "42S02");
+
+  /** The token rose while this transaction waited for its row, or there was a deadlock. */
+  private static final String OLD_SNAPSHOT = "40001";
+
+  private static final int MOST_ATTEMPTS = 3;
+
+  private static final SQLExceptionTranslator translator = new SQLExceptionSubclassTranslator();
+
   private final DataSource dataSource;
   private final boolean createsTable;
-  private volatile boolean hasTable;
+  private final Duration patience;
+
+  /** As {@link #Fencing(DataSource, boolean, Duration)}, with a patience of 5 s. */
+  public Fencing(DataSource dataSource, boolean createsTable) {
+    this(dataSource, createsTable, USUAL_PATIENCE);
+  }
 
   /**
    * @param dataSource that of the application's transactions
    * @param createsTable whether the table may be created if it is missing
+   * @param patience how long a comparison waits for a transaction that has passed its own and has
+   *     yet to commit, in whole seconds
    */
-  public Fencing(DataSource dataSource, boolean createsTable) {
-    this.dataSource = dataSource;
+  public Fencing(DataSource dataSource, boolean createsTable, Duration patience) {
+    this.dataSource = underlying(dataSource);
     this.createsTable = createsTable;
+    this.patience = patience;
+  }
+
+  /** That by which Spring knows the transactions of a thread. */
+  private static DataSource underlying(DataSource dataSource) {
+    DataSource found = dataSource;
+    while (found instanceof TransactionAwareDataSourceProxy proxy
+        && proxy.getTargetDataSource() != null) {
+      found = proxy.getTargetDataSource();
+    }
+    return found;
   }
 
   /**
    * Refuses what earlier holders have yet to commit, in a short transaction on a connection of its
    * own.
    *
-   * @throws StaleTokenException when the lease was overtaken already
+   * @throws StaleTokenException when a lease was overtaken already
+   * @throws DataAccessException when an earlier transaction goes on for longer than the patience
    */
-  void enter(Lease lease) {
+  void enter(Map<String, Long> tokens) {
     try (Connection connection = dataSource.getConnection()) {
       boolean autoCommit = connection.getAutoCommit();
-      if (createsTable && !hasTable) {
-        SqlFence.createTable(connection);
-        hasTable = true;
-      }
       connection.setAutoCommit(false);
       try {
-        SqlFence.check(connection, lease.lock(), lease.token());
+        raise(connection, tokens);
         connection.commit();
       } catch (SQLException | RuntimeException | Error e) {
         rollBack(connection, e);
@@ -55,7 +89,56 @@ public final class Fencing {
         connection.setAutoCommit(autoCommit);
       }
     } catch (SQLException e) {
-      throw failed(lease, e);
+      throw failed(tokens, e);
+    }
+  }
+
+  private void raise(Connection connection, Map<String, Long> tokens) throws SQLException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        compare(connection, tokens);
+        return;
+      } catch (SQLException e) {
+        boolean mayCreate = createsTable && isMissing(e);
+        if (attempt == MOST_ATTEMPTS || !mayCreate && !OLD_SNAPSHOT.equals(e.getSQLState())) {
+          throw e;
+        }
+        connection.rollback();
+        if (mayCreate) {
+          create(connection);
+        }
+      }
+    }
+  }
+
+  /** SQLite has one state for all errors. */
+  private static boolean isMissing(SQLException failure) {
+    String state = failure.getSQLState();
+    return state != null && NO_SUCH_TABLE.contains(state)
+        || String.valueOf(failure.getMessage()).contains("no such table: pawl_fence");
+  }
+
+  /** Of several processes that create it at the same time, some may be refused. */
+  private static void create(Connection connection) throws SQLException {
+    try {
+      SqlFence.createTable(connection);
+      connection.commit();
+    } catch (SQLException e) {
+      connection.rollback();
+      try {
+        SqlFence.createTable(connection);
+        connection.commit();
+      } catch (SQLException again) {
+        again.addSuppressed(e);
+        throw again;
+      }
+    }
+  }
+
+  /** In the order of names, as everybody does who has several. */
+  private void compare(Connection connection, Map<String, Long> tokens) throws SQLException {
+    for (Map.Entry<String, Long> each : tokens.entrySet()) {
+      SqlFence.check(connection, each.getKey(), each.getValue(), patience);
     }
   }
 
@@ -67,9 +150,9 @@ public final class Fencing {
     }
   }
 
-  /** Whether this thread has a transaction on the database. */
-  boolean isInTransaction() {
-    return TransactionSynchronizationManager.hasResource(dataSource);
+  /** What this thread's transaction on the database is bound by; null without one. */
+  @Nullable Object resource() {
+    return TransactionSynchronizationManager.getResource(dataSource);
   }
 
   /**
@@ -77,19 +160,20 @@ public final class Fencing {
    *
    * @throws StaleTokenException when the lease was overtaken
    */
-  void checkBeforeCommit(Lease lease) {
+  void checkBeforeCommit(Map<String, Long> tokens) {
     Connection connection = DataSourceUtils.getConnection(dataSource);
     try {
-      SqlFence.check(connection, lease.lock(), lease.token());
+      compare(connection, tokens);
     } catch (SQLException e) {
-      throw failed(lease, e);
+      throw failed(tokens, e);
     } finally {
       DataSourceUtils.releaseConnection(connection, dataSource);
     }
   }
 
-  private static RuntimeException failed(Lease lease, SQLException e) {
-    return new DataAccessResourceFailureException(
-        "token " + lease.token() + " of lock '" + lease.lock() + "' could not be compared", e);
+  private static DataAccessException failed(Map<String, Long> tokens, SQLException e) {
+    String task = "the tokens of locks " + tokens + " were not compared";
+    DataAccessException translated = translator.translate(task, null, e);
+    return translated != null ? translated : new DataAccessResourceFailureException(task, e);
   }
 }

@@ -1,40 +1,37 @@
 package io.pawl.spring;
 
-import io.pawl.Lease;
+import io.pawl.Pawl;
 import org.jspecify.annotations.Nullable;
 
-/** A lease under which a thread runs, and what its transactions have to show. */
+/** What a thread runs under, and what its transactions have to show. */
 final class Held {
 
-  private final Lease lease;
-  private @Nullable Fencing fencing;
-  private boolean transactionSeen;
+  private final Pawl client;
+  private final Taken taken;
+  private @Nullable FencedCall fencedCall;
   private volatile boolean over;
 
-  Held(Lease lease) {
-    this.lease = lease;
+  Held(Pawl client, Taken taken) {
+    this.client = client;
+    this.taken = taken;
   }
 
-  Lease lease() {
-    return lease;
+  /** Whether it has the lock of this name: another client may have another store. */
+  boolean has(Pawl other, String lock) {
+    return client == other && taken.has(lock);
   }
 
-  /** Its transactions are to be checked from now on. */
-  void fence(@Nullable Fencing by) {
-    fencing = by;
-    transactionSeen = false;
+  Taken taken() {
+    return taken;
   }
 
-  @Nullable Fencing fencing() {
-    return fencing;
+  /** Its transactions are to be checked from now on; null: no longer. */
+  void fence(@Nullable FencedCall call) {
+    fencedCall = call;
   }
 
-  void seeTransaction() {
-    transactionSeen = true;
-  }
-
-  boolean hasSeenTransaction() {
-    return transactionSeen;
+  @Nullable FencedCall fencedCall() {
+    return fencedCall;
   }
 
   void end() {

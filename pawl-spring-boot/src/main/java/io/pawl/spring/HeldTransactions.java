@@ -1,11 +1,11 @@
 package io.pawl.spring;
 
-import io.pawl.Lease;
+import io.pawl.Pawl;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Holds a lock until the transaction of this thread has ended. */
+/** Holds what was taken until the transaction of this thread has ended. */
 final class HeldTransactions implements TransactionSynchronization {
 
   private final Held held;
@@ -18,13 +18,18 @@ final class HeldTransactions implements TransactionSynchronization {
     return TransactionSynchronizationManager.isActualTransactionActive();
   }
 
-  static void holdUntilEnd(Lease lease) {
-    Held held = Leases.enter(lease);
+  /** Whether it has ended already, and its last listeners are being called. */
+  static boolean isEnding() {
+    return isOpen() && !TransactionSynchronizationManager.isSynchronizationActive();
+  }
+
+  static void holdUntilEnd(Pawl client, Taken taken) {
+    Held held = Leases.enter(client, taken);
     try {
       TransactionSynchronizationManager.registerSynchronization(new HeldTransactions(held));
     } catch (RuntimeException | Error e) {
       Leases.leave(held);
-      lease.closeAsync();
+      taken.closeAsync();
       throw e;
     }
   }
@@ -37,12 +42,12 @@ final class HeldTransactions implements TransactionSynchronization {
 
   @Override
   public void beforeCommit(boolean readOnly) {
-    held.lease().ensureValid();
+    held.taken().ensureValid();
   }
 
   @Override
   public void afterCompletion(int status) {
     Leases.leave(held);
-    held.lease().close();
+    held.taken().close();
   }
 }

@@ -7,9 +7,11 @@ import io.pawl.options.LockOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -28,11 +30,14 @@ import org.springframework.util.ReflectionUtils;
  */
 public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
   private final Supplier<Pawl> pawl;
   private final Supplier<LockSettings> settings;
   private final ConfigurableBeanFactory beans;
-  private final List<Found> found = new CopyOnWriteArrayList<>();
-  private final List<Candidacy> candidacies = new CopyOnWriteArrayList<>();
+  private final ReentrantLock changing = new ReentrantLock();
+  private final List<Found> found = new ArrayList<>();
+  private final List<Candidacy> candidacies = new ArrayList<>();
   private volatile boolean running;
 
   private record Found(String beanName, Object bean, Method method, Leader leader) {}
@@ -48,21 +53,41 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     this.beans = beans;
   }
 
+  /** Whether beans of this type have to be made though nobody asks for them. */
+  public static boolean leads(Class<?> type) {
+    return AnnotationUtils.isCandidateClass(type, Leader.class) && !methods(type).isEmpty();
+  }
+
+  private static Map<Method, Leader> methods(Class<?> type) {
+    return MethodIntrospector.selectMethods(
+        type,
+        (MethodIntrospector.MetadataLookup<Leader>)
+            method -> AnnotatedElementUtils.findMergedAnnotation(method, Leader.class));
+  }
+
   @Override
   public Object postProcessAfterInitialization(Object bean, String name) {
     Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
     if (AnnotationUtils.isCandidateClass(type, Leader.class)) {
-      Map<Method, Leader> methods =
-          MethodIntrospector.selectMethods(
-              type,
-              (MethodIntrospector.MetadataLookup<Leader>)
-                  method -> AnnotatedElementUtils.findMergedAnnotation(method, Leader.class));
-      methods.forEach((method, leader) -> found.add(checked(name, bean, method, leader)));
+      methods(type).forEach((method, leader) -> add(checked(name, bean, method, leader)));
     }
     return bean;
   }
 
-  private static Found checked(String name, Object bean, Method method, Leader leader) {
+  /** A bean that is made after the start stands at once. */
+  private void add(Found leader) {
+    changing.lock();
+    try {
+      found.add(leader);
+      if (running) {
+        stand(leader);
+      }
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private Found checked(String name, Object bean, Method method, Leader leader) {
     Class<?>[] parameters = method.getParameterTypes();
     if (parameters.length > 1 || parameters.length == 1 && parameters[0] != Lease.class) {
       throw new IllegalStateException(
@@ -71,6 +96,10 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     if (leader.name().isBlank()) {
       throw new IllegalStateException("the election of " + method + " has no name; give it one");
     }
+    if (beans.containsBean(name) && !beans.isSingleton(name)) {
+      throw new IllegalStateException(
+          "bean '" + name + "' leads by " + method + " and is no singleton; make it one");
+    }
     Method callable = AopUtils.selectInvocableMethod(method, bean.getClass());
     ReflectionUtils.makeAccessible(callable);
     return new Found(name, bean, callable, leader);
@@ -78,13 +107,20 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
   @Override
   public void start() {
-    running = true;
-    for (Found each : found) {
-      candidacies.add(
-          pawl.get()
-              .election(resolved(each.leader.name()), options(each.leader))
-              .stand(each.beanName, lease -> lead(each, lease)));
+    changing.lock();
+    try {
+      running = true;
+      found.forEach(this::stand);
+    } finally {
+      changing.unlock();
     }
+  }
+
+  private void stand(Found leader) {
+    candidacies.add(
+        pawl.get()
+            .election(resolved(leader.leader.name()), options(leader.leader))
+            .stand(leader.beanName, lease -> lead(leader, lease)));
   }
 
   private LockOptions options(Leader leader) {
@@ -99,8 +135,8 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     return resolved == null ? "" : resolved;
   }
 
-  private static void lead(Found leader, Lease lease) throws Exception {
-    Held held = Leases.enter(lease);
+  private void lead(Found leader, Lease lease) throws Exception {
+    Held held = Leases.enter(pawl.get(), new Taken.One(lease));
     try {
       if (leader.method.getParameterCount() == 0) {
         leader.method.invoke(leader.bean);
@@ -117,12 +153,26 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     }
   }
 
-  /** Waits for each leader for at most 5 s. */
+  /** Interrupts all leaders, and waits for them for at most 5 s in all. */
   @Override
   public void stop() {
-    running = false;
-    candidacies.forEach(Candidacy::close);
-    candidacies.clear();
+    List<Candidacy> ending;
+    changing.lock();
+    try {
+      running = false;
+      ending = List.copyOf(candidacies);
+      candidacies.clear();
+    } finally {
+      changing.unlock();
+    }
+    List<CompletableFuture<Void>> ends = ending.stream().map(Candidacy::closeAsync).toList();
+    long over = System.nanoTime() + PATIENCE.toNanos();
+    for (int i = 0; i < ending.size(); i++) {
+      if (!ends.get(i).isDone()) {
+        long left = Math.max(0, over - System.nanoTime());
+        ending.get(i).close(Duration.ofNanos(left)); // which does not wait for itself
+      }
+    }
   }
 
   @Override

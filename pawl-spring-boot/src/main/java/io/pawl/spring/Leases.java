@@ -1,6 +1,8 @@
 package io.pawl.spring;
 
+import io.pawl.GroupLease;
 import io.pawl.Lease;
+import io.pawl.Pawl;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,50 +22,97 @@ public final class Leases {
   /**
    * Returns the lease of the innermost method.
    *
-   * @throws IllegalStateException on a thread that runs no such method
+   * @throws IllegalStateException on a thread that runs no such method, and in one that holds
+   *     several locks together
    */
   public static Lease current() {
-    return find()
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "this thread runs under no lease: was a @Locked method called through its"
-                        + " bean?"));
+    if (innermost() instanceof Taken.Several several) {
+      throw new IllegalStateException(
+          "this thread runs under locks "
+              + several.tokens().keySet()
+              + " together; ask for Leases.currentGroup()");
+    }
+    return find().orElseThrow(Leases::none);
   }
 
-  /** Returns the lease of the innermost method, empty on a thread that runs no such method. */
+  /**
+   * Returns the lease of the innermost method, empty on a thread that runs no such method, and in
+   * one that holds several locks together.
+   */
   public static Optional<Lease> find() {
+    return innermost() instanceof Taken.One one ? Optional.of(one.lease()) : Optional.empty();
+  }
+
+  /**
+   * Returns the lease of the innermost method, which holds several locks together: {@link
+   * Locked#names}.
+   *
+   * @throws IllegalStateException on a thread that runs no such method, and in one that holds a
+   *     single lock
+   */
+  public static GroupLease currentGroup() {
+    if (innermost() instanceof Taken.One one) {
+      throw new IllegalStateException(
+          "this thread runs under lock '"
+              + one.lease().lock()
+              + "' alone; ask for Leases.current()");
+    }
+    if (innermost() instanceof Taken.Several several) {
+      return several.lease();
+    }
+    throw none();
+  }
+
+  private static @Nullable Taken innermost() {
     List<Held> all = all();
-    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1).lease());
+    return all.isEmpty() ? null : all.get(all.size() - 1).taken();
   }
 
-  /** Returns the lease of the lock with this name, empty where this thread has none. */
+  private static IllegalStateException none() {
+    return new IllegalStateException(
+        "this thread runs under no lease: was a @Locked method called through its bean?");
+  }
+
+  /**
+   * Returns the lease of the lock with this name, empty where this thread has none, or holds it
+   * together with others; of several clients' locks that of the innermost method.
+   */
   public static Optional<Lease> of(String lock) {
-    return Optional.ofNullable(held(lock)).map(Held::lease);
-  }
-
-  static @Nullable Held held(String lock) {
     List<Held> all = all();
     for (int i = all.size() - 1; i >= 0; i--) {
-      if (all.get(i).lease().lock().equals(lock)) {
+      if (all.get(i).taken() instanceof Taken.One one && one.has(lock)) {
+        return Optional.of(one.lease());
+      }
+    }
+    return Optional.empty();
+  }
+
+  static @Nullable Held held(Pawl client, String lock) {
+    List<Held> all = all();
+    for (int i = all.size() - 1; i >= 0; i--) {
+      if (all.get(i).has(client, lock)) {
         return all.get(i);
       }
     }
     return null;
   }
 
-  /** Those that this thread has now. */
+  /** Those that this thread has now; of the others nothing stays with the thread. */
   static List<Held> all() {
     List<Held> all = held.get();
     if (all == null) {
       return List.of();
     }
     all.removeIf(Held::isOver); // a transaction may end on another thread
+    if (all.isEmpty()) {
+      held.remove();
+      return List.of();
+    }
     return all;
   }
 
-  static Held enter(Lease lease) {
-    Held entered = new Held(lease);
+  static Held enter(Pawl client, Taken taken) {
+    Held entered = new Held(client, taken);
     List<Held> all = held.get();
     if (all == null) {
       all = new ArrayList<>(2);
@@ -75,8 +124,6 @@ public final class Leases {
 
   static void leave(Held left) {
     left.end();
-    if (all().isEmpty()) {
-      held.remove();
-    }
+    all();
   }
 }

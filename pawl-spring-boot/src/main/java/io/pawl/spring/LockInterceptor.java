@@ -1,14 +1,22 @@
 package io.pawl.spring;
 
 import io.pawl.DistributedLock;
-import io.pawl.Lease;
+import io.pawl.LeaseBody;
 import io.pawl.LeaseCall;
+import io.pawl.LockGroup;
 import io.pawl.Pawl;
 import io.pawl.ScheduledJob;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -16,18 +24,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
 
   private static final Logger log = LoggerFactory.getLogger(LockInterceptor.class);
-
-  private static final boolean hasTransactions =
-      ClassUtils.isPresent(
-          "org.springframework.transaction.support.TransactionSynchronizationManager",
-          LockInterceptor.class.getClassLoader());
 
   private final LockedMethods methods;
   private final SingletonSupplier<Pawl> pawl;
@@ -54,111 +56,229 @@ final class LockInterceptor implements MethodInterceptor {
     if (method == null) {
       return call.proceed();
     }
-    String name = method.name().of(target, call.getArguments());
-    LockSettings usual = settings.obtain();
-    LockOptions options = method.options(usual.lease());
+    Pawl client = pawl.obtain();
     if (method.job() != null) {
-      return once(call, method, method.job(), pawl.obtain().job(name, options));
+      LockOptions options = method.options(settings.obtain().lease());
+      String name = method.name(target, call.getArguments());
+      return once(call, method, method.job(), client, client.job(name, options));
     }
-    DistributedLock lock =
-        method.shared()
-            ? pawl.obtain().readWriteLock(name, options).readLock()
-            : pawl.obtain().lock(name, options);
-    Duration wait = method.waitOr(usual.waitAtMost());
+    LockRequest request = request(method, client, target, call.getArguments());
     return switch (method.completion()) {
-      case RETURNED -> blocking(call, method, lock, wait);
-      case STAGE -> new StageCall(call, method, lock, wait).start();
-      case MONO -> ReactiveCalls.mono(call, method, lock, wait);
-      case FLUX -> ReactiveCalls.flux(call, method, lock, wait);
+      case RETURNED, AWAITED -> blocking(call, request);
+      case STAGE -> {
+        OpenTransactions.refuse(method);
+        yield new StageCall(call, (LockRequest.One) request).start();
+      }
+      case MONO -> ReactiveCalls.mono(call, request);
+      case FLUX -> ReactiveCalls.flux(call, request);
     };
   }
 
+  private LockRequest request(
+      LockedMethod method, Pawl client, @Nullable Object target, @Nullable Object[] arguments) {
+    LockSettings usual = settings.obtain();
+    LockOptions options = method.options(usual.lease());
+    Duration wait = method.waitOr(usual.waitAtMost());
+    if (method.several()) {
+      LockGroup group = client.lockAll(method.allNames(target, arguments), options);
+      return new LockRequest.Several(method, client, group, wait);
+    }
+    String name = method.name(target, arguments);
+    DistributedLock lock =
+        method.shared()
+            ? client.readWriteLock(name, options).readLock()
+            : client.lock(name, options);
+    return new LockRequest.One(method, client, lock, wait);
+  }
+
   private @Nullable Object once(
-      MethodInvocation call, LockedMethod method, LockedMethod.Job times, ScheduledJob job)
+      MethodInvocation call,
+      LockedMethod method,
+      LockedMethod.Job times,
+      Pawl client,
+      ScheduledJob job)
       throws Exception {
-    refuseOpenTransaction(method);
+    OpenTransactions.refuse(method);
     ScheduledJob bounded = job.minHold(times.minHold());
     if (times.maxRun() != null) {
       bounded = bounded.maxRun(times.maxRun());
     }
-    if (!bounded.run(lease -> run(lease, call, method))) {
-      log.debug("{} is skipped: it runs elsewhere, or has just run", method.method());
+    boolean[] begun = {false};
+    LeaseBody<Exception> body =
+        lease -> {
+          begun[0] = true;
+          Object run = times.watch().begun(System.nanoTime());
+          try {
+            run(client, new Taken.One(lease), call, method);
+          } finally {
+            times.watch().ended(run);
+          }
+        };
+    try {
+      if (bounded.run(body)) {
+        times.watch().isGood(System.nanoTime());
+      } else {
+        log.debug("{} is skipped: it runs elsewhere, or has just run", method.method());
+        times.watch().skipped(System.nanoTime());
+      }
+    } catch (IllegalStateException e) {
+      if (begun[0] || !client.isClosed()) {
+        throw e;
+      }
+      log.debug("{} is skipped: the application ends", method.method());
     }
     return null;
   }
 
-  private @Nullable Object blocking(
-      MethodInvocation call, LockedMethod method, DistributedLock lock, Duration wait)
-      throws Exception {
-    Held outer = Leases.held(lock.name());
-    if (outer != null) {
+  private @Nullable Object blocking(MethodInvocation call, LockRequest request) throws Exception {
+    LockedMethod method = request.method();
+    List<Held> outer = outer(request);
+    if (!outer.isEmpty()) {
       return joined(outer, call, method);
     }
-    if (isInTransaction()) {
-      if (method.fenced() || settings.obtain().openTransaction() == OpenTransaction.REFUSE) {
-        refuseOpenTransaction(method);
+    if (OpenTransactions.isOpen()) {
+      if (!mayHold(method) || HeldTransactions.isEnding()) {
+        OpenTransactions.refuse(method);
       }
-      return untilTransactionEnds(call, method, lock, wait);
+      return untilTransactionEnds(call, request);
     }
     boolean[] begun = {false};
-    LeaseCall<Result, Exception> body =
-        lease -> {
-          begun[0] = true;
-          return run(lease, call, method);
-        };
     Optional<Result> result;
     try {
-      result = lock.call(wait, body);
+      result =
+          request instanceof LockRequest.One one
+              ? one.lock()
+                  .call(
+                      one.waitAtMost(),
+                      (LeaseCall<Result, Exception>)
+                          lease -> begin(begun, new Taken.One(lease), call, request))
+              : GroupCall.of(
+                  ((LockRequest.Several) request).group(),
+                  request.waitAtMost(),
+                  lease -> begin(begun, new Taken.Several(lease), call, request));
     } catch (InterruptedException e) {
       if (begun[0]) {
         throw e;
       }
-      throw interrupted(lock, wait, e);
+      throw interrupted(request, e);
     }
-    return result.isPresent() ? result.get().value() : busy(method, lock, wait);
+    return result.isPresent() ? result.get().value() : busy(call, request);
   }
 
-  /** Runs the method under the lease that an outer call on this thread holds. */
-  private @Nullable Object joined(Held outer, MethodInvocation call, LockedMethod method)
+  private Result begin(boolean[] begun, Taken taken, MethodInvocation call, LockRequest request)
       throws Exception {
-    Lease lease = outer.lease();
-    if (lease.isShared() && !method.shared()) {
-      throw new IllegalStateException(
-          method.method()
-              + " wants lock '"
-              + lease.lock()
-              + "' alone, and this thread shares it: it would wait for itself");
+    begun[0] = true;
+    return run(request.client(), taken, call, request.method());
+  }
+
+  /**
+   * The calls on this thread that hold what is asked for; none where nothing of it is held.
+   *
+   * @throws IllegalStateException where only some of several locks are held: it would wait for
+   *     itself, or for somebody who waits for it
+   */
+  private static List<Held> outer(LockRequest request) {
+    if (Leases.all().isEmpty()) {
+      return List.of();
     }
-    lease.ensureValid();
-    if (!method.fenced() || outer.fencing() != null) { // an outer call sees to it
+    List<Held> outer = new ArrayList<>(1);
+    int found = 0;
+    for (String name : request.names()) {
+      Held held = Leases.held(request.client(), name);
+      if (held != null) {
+        found++;
+        if (!outer.contains(held)) {
+          outer.add(held);
+        }
+      }
+    }
+    if (found > 0 && found < request.names().size()) {
+      throw new IllegalStateException(
+          request.method().method()
+              + " wants locks "
+              + request.names()
+              + " together, and this thread holds some of them already; take all of them in the"
+              + " outer call");
+    }
+    return outer;
+  }
+
+  private boolean mayHold(LockedMethod method) {
+    OpenTransaction way = method.openTransaction();
+    if (way == OpenTransaction.AS_CONFIGURED) {
+      way = settings.obtain().openTransaction();
+    }
+    return way == OpenTransaction.HOLD && method.canHold();
+  }
+
+  /** Runs the method under what outer calls on this thread hold. */
+  private @Nullable Object joined(List<Held> outer, MethodInvocation call, LockedMethod method)
+      throws Exception {
+    boolean checked = true;
+    for (Held held : outer) {
+      Taken taken = held.taken();
+      if (taken.isShared() && !method.shared()) {
+        throw new IllegalStateException(
+            method.method()
+                + " wants "
+                + taken.tokens().keySet()
+                + " alone, and this thread shares it: it would wait for itself");
+      }
+      taken.ensureValid();
+      checked &= held.fencedCall() != null;
+    }
+    if (!method.fenced() || checked) { // an outer call sees to it
       return proceed(call);
     }
-    refuseOpenTransaction(method);
-    return fenced(outer, call, method);
+    OpenTransactions.refuse(method);
+    if (outer.size() > 1) {
+      throw new IllegalStateException(
+          method.method() + " is fenced, and the calls around it that hold its locks are not");
+    }
+    return fenced(outer.get(0), call, method);
   }
 
-  private @Nullable Object untilTransactionEnds(
-      MethodInvocation call, LockedMethod method, DistributedLock lock, Duration wait)
+  private @Nullable Object untilTransactionEnds(MethodInvocation call, LockRequest request)
       throws Exception {
-    Optional<Lease> lease;
+    Optional<Taken> taken;
     try {
-      lease = lock.tryAcquire(wait);
+      taken =
+          request instanceof LockRequest.One one
+              ? one.lock().tryAcquire(one.waitAtMost()).map(Taken.One::new)
+              : ((LockRequest.Several) request)
+                  .group()
+                  .tryAcquire(request.waitAtMost())
+                  .map(Taken.Several::new);
     } catch (InterruptedException e) {
-      throw interrupted(lock, wait, e);
+      throw interrupted(request, e);
     }
-    if (lease.isEmpty()) {
-      return busy(method, lock, wait);
+    if (taken.isEmpty()) {
+      return busy(call, request);
     }
-    HeldTransactions.holdUntilEnd(lease.get());
+    HeldTransactions.holdUntilEnd(request.client(), taken.get());
     return proceed(call);
   }
 
-  private Result run(Lease lease, MethodInvocation call, LockedMethod method) throws Exception {
-    Held held = Leases.enter(lease);
+  private Result run(Pawl client, Taken taken, MethodInvocation call, LockedMethod method)
+      throws Exception {
+    Held held = Leases.enter(client, taken);
     try {
-      return new Result(method.fenced() ? fenced(held, call, method) : proceed(call));
+      Object result = method.fenced() ? fenced(held, call, method) : proceed(call);
+      if (method.completion() == Completion.AWAITED && result instanceof CompletionStage<?> stage) {
+        awaitEnd(stage);
+      }
+      return new Result(result);
     } finally {
       Leases.leave(held);
+    }
+  }
+
+  /** However it ends. */
+  private static void awaitEnd(CompletionStage<?> stage) throws InterruptedException {
+    try {
+      stage.handle((value, failure) -> true).toCompletableFuture().get();
+    } catch (ExecutionException e) {
+      throw new AssertionError("nothing fails it", e);
     }
   }
 
@@ -171,11 +291,12 @@ final class LockInterceptor implements MethodInterceptor {
               + " cannot be fenced: that takes pawl-sql, spring-jdbc and one DataSource, or one"
               + " that is @Primary");
     }
-    fence.enter(held.lease());
-    held.fence(fence);
+    fence.enter(held.taken().tokens());
+    FencedCall fencedCall = new FencedCall(fence);
+    held.fence(fencedCall);
     try {
       Object result = proceed(call);
-      if (!held.hasSeenTransaction()) {
+      if (!fencedCall.hasSeenTransaction()) {
         throw new IllegalStateException(
             method.method()
                 + " is fenced, and no transaction of its DataSource began in it: nothing was"
@@ -187,33 +308,35 @@ final class LockInterceptor implements MethodInterceptor {
     }
   }
 
-  private static boolean isInTransaction() {
-    return hasTransactions && HeldTransactions.isOpen();
-  }
-
-  private static void refuseOpenTransaction(LockedMethod method) {
-    if (isInTransaction()) {
-      throw new IllegalStateException(
-          "a transaction is open where "
-              + method.method()
-              + " is called, so its lock would be released before the commit; call it outside of"
-              + " the transaction, or, unless it is fenced or scheduled, set"
-              + " pawl.locked.open-transaction=hold to hold the lock until the transaction ends");
-    }
-  }
-
-  private static LockNotAcquiredException interrupted(
-      DistributedLock lock, Duration wait, InterruptedException e) {
+  private static LockNotAcquiredException interrupted(LockRequest request, InterruptedException e) {
     Thread.currentThread().interrupt();
-    return new LockNotAcquiredException(lock.name(), wait, e);
+    return request.notAcquired(e);
   }
 
-  private static @Nullable Object busy(LockedMethod method, DistributedLock lock, Duration wait) {
-    if (method.onBusy() == OnBusy.THROW) {
-      throw new LockNotAcquiredException(lock.name(), wait, null);
+  private static @Nullable Object busy(MethodInvocation call, LockRequest request)
+      throws Exception {
+    LockedMethod method = request.method();
+    if (method.fallback() != null) {
+      return method.fallback().run(call, request.busy());
     }
-    log.debug("{} is skipped: lock '{}' is busy", method.method(), lock.name());
-    return method.method().getReturnType() == Optional.class ? Optional.empty() : null;
+    if (method.onBusy() == OnBusy.THROW) {
+      throw request.busy();
+    }
+    log.debug("{} is skipped: {} is busy", method.method(), request.names());
+    return nothing(method.method().getReturnType());
+  }
+
+  private static @Nullable Object nothing(Class<?> type) {
+    if (type == Optional.class) {
+      return Optional.empty();
+    }
+    if (type == OptionalInt.class) {
+      return OptionalInt.empty();
+    }
+    if (type == OptionalLong.class) {
+      return OptionalLong.empty();
+    }
+    return type == OptionalDouble.class ? OptionalDouble.empty() : null;
   }
 
   private static @Nullable Object proceed(MethodInvocation call) throws Exception {

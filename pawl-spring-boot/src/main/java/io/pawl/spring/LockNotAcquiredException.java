@@ -2,6 +2,7 @@ package io.pawl.spring;
 
 import io.pawl.error.PawlException;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,19 +13,31 @@ public final class LockNotAcquiredException extends PawlException {
 
   private static final long serialVersionUID = 1;
 
-  private final String lock;
+  private final String[] locks;
 
-  LockNotAcquiredException(String lock, Duration waited, @Nullable InterruptedException cause) {
+  LockNotAcquiredException(
+      List<String> locks, Duration waited, @Nullable InterruptedException cause) {
     super(
         cause == null
-            ? "lock '" + lock + "' stayed busy for " + waited
-            : "the wait for lock '" + lock + "' was interrupted",
+            ? named(locks) + " stayed busy for " + waited
+            : "the wait for " + named(locks) + " was interrupted",
         cause);
-    this.lock = lock;
+    this.locks = locks.toArray(new String[0]);
   }
 
-  /** Returns the lock's name. */
+  private static String named(List<String> locks) {
+    return locks.size() == 1
+        ? "lock '" + locks.get(0) + "'"
+        : "one of the locks '" + String.join("', '", locks) + "'";
+  }
+
+  /** Returns the lock's name; of several the first in the order of names. */
   public String lock() {
-    return lock;
+    return locks[0];
+  }
+
+  /** Returns the names of all locks that the call asked for together, in their order. */
+  public List<String> locks() {
+    return List.of(locks);
   }
 }

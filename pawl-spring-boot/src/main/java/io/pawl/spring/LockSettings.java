@@ -11,6 +11,16 @@ import java.time.Duration;
  */
 public record LockSettings(Duration waitAtMost, Duration lease, OpenTransaction openTransaction) {
 
+  /**
+   * @throws IllegalArgumentException for {@link OpenTransaction#AS_CONFIGURED}
+   */
+  public LockSettings {
+    if (openTransaction == OpenTransaction.AS_CONFIGURED) {
+      throw new IllegalArgumentException(
+          "what becomes of a call in an open transaction is either refuse or hold");
+    }
+  }
+
   private static final LockSettings DEFAULTS =
       new LockSettings(Duration.ofSeconds(10), Duration.ofSeconds(30), OpenTransaction.REFUSE);
 

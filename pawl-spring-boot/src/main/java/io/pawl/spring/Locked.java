@@ -7,6 +7,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
@@ -33,6 +34,7 @@ import org.springframework.core.annotation.AliasFor;
 @Documented
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 public @interface Locked {
 
   /** As {@link #name}. */
@@ -48,9 +50,17 @@ public @interface Locked {
   String name() default "";
 
   /**
+   * Several locks in place of one, each as {@link #name}: all are taken together, or none. An
+   * expression that is a collection or an array stands for one name for each element; names that
+   * are there twice are one. At most 256. In any order: calls that want the same locks never wait
+   * for each other in a circle.
+   */
+  String[] names() default {};
+
+  /**
    * How long to wait for the lock, as {@code 500ms}, {@code 10s} or {@code PT10S}. Unless set,
-   * {@code pawl.locked.wait-at-most} with {@link OnBusy#THROW}, and no wait with {@link
-   * OnBusy#SKIP}.
+   * {@code pawl.locked.wait-at-most} with {@link OnBusy#THROW} or a {@link #fallback}, and no wait
+   * with {@link OnBusy#SKIP}.
    */
   String waitAtMost() default "";
 
@@ -62,6 +72,14 @@ public @interface Locked {
 
   /** What becomes of a call that does not get the lock in time. */
   OnBusy onBusy() default OnBusy.THROW;
+
+  /**
+   * The name of a method that runs without the lock in place of a call that does not get it in
+   * time: of the same object, with the same parameters and result. It may have a {@link
+   * LockNotAcquiredException} as a further, last parameter, and may be private. No proxy is
+   * between: its own annotations have no effect. A wait that was interrupted throws all the same.
+   */
+  String fallback() default "";
 
   /** Whether calls share the lock as readers do: with one another, not with calls that do not. */
   boolean shared() default false;
@@ -75,4 +93,10 @@ public @interface Locked {
    * and none around it.
    */
   boolean fenced() default false;
+
+  /**
+   * What becomes of a call while a transaction is open already. A method that is fenced, or that
+   * returns a stage, a {@code Mono} or a {@code Flux}, refuses it whatever is configured.
+   */
+  OpenTransaction openTransaction() default OpenTransaction.AS_CONFIGURED;
 }

@@ -4,33 +4,49 @@ import io.pawl.options.LockOptions;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * What the annotations of one method say.
  *
+ * @param names of several locks, or of one
+ * @param several whether they are taken as a group, though there may be one
  * @param waitAtMost null for the default
  * @param lease null for the default
  * @param job null for a method that is not to run once
  */
 record LockedMethod(
     Method method,
-    NameTemplate name,
+    List<NameTemplate> names,
+    boolean several,
     @Nullable Duration waitAtMost,
     @Nullable Duration lease,
     OnBusy onBusy,
+    @Nullable Fallback fallback,
     boolean shared,
     boolean fenced,
+    OpenTransaction openTransaction,
     Completion completion,
     @Nullable Job job) {
 
   /**
    * @param maxRun null for no limit
+   * @param overdueAfter null for no limit
    */
-  record Job(Duration minHold, @Nullable Duration maxRun) {}
+  record Job(
+      Duration minHold,
+      @Nullable Duration maxRun,
+      @Nullable Duration overdueAfter,
+      JobWatch watch) {}
 
   /**
    * Returns null for a method without annotations.
@@ -48,6 +64,8 @@ record LockedMethod(
     check(!Modifier.isStatic(modifiers), method, "is static: no proxy sees its calls");
     check(!Modifier.isFinal(modifiers), method, "is final: no proxy sees its calls");
     check(locked == null || once == null, method, "has both @Locked and @ScheduledOnce; keep one");
+    long locks = MergedAnnotations.from(method).stream(Locked.class).count();
+    check(locks <= 1, method, "has " + locks + " annotations of a lock; one would be left out");
     if (locked != null) {
       return locked(locked, method, beans);
     }
@@ -66,14 +84,34 @@ record LockedMethod(
         method,
         "cannot be fenced: its transaction does not end on the thread that calls it");
     check(!locked.fenced() || !locked.shared(), method, "is fenced and shared; keep one");
+    check(
+        locked.openTransaction() != OpenTransaction.HOLD
+            || !locked.fenced() && completion == Completion.RETURNED,
+        method,
+        "is fenced or asynchronous, and cannot hold its lock until an open transaction ends");
+    boolean several = locked.names().length > 0;
+    String[] one = {locked.name()};
+    check(!several || locked.name().isEmpty(), method, "has both a name and names; keep one");
+    check(!several || !locked.shared(), method, "shares several locks, which it takes alone");
+    check(
+        !several || completion != Completion.STAGE,
+        method,
+        "returns a stage and has several locks; return a Mono, be @Async, or use Pawl.lockAll");
+    check(
+        locked.fallback().isBlank() || locked.onBusy() == OnBusy.THROW,
+        method,
+        "has a fallback and is skipped; keep one");
     return new LockedMethod(
         method,
-        name(locked.name(), method, beans),
+        several ? names(locked.names(), method, beans) : names(one, method, beans),
+        several,
         duration(locked.waitAtMost(), beans),
         lease(locked.lease(), beans),
         locked.onBusy(),
+        locked.fallback().isBlank() ? null : Fallback.of(locked.fallback(), method),
         locked.shared(),
         locked.fenced(),
+        locked.openTransaction(),
         completion,
         null);
   }
@@ -87,14 +125,21 @@ record LockedMethod(
     Duration minHold = duration(once.minHold(), beans);
     return new LockedMethod(
         method,
-        name(once.name(), method, beans),
+        names(new String[] {once.name()}, method, beans),
+        false,
         Duration.ZERO,
         lease(once.lease(), beans),
         OnBusy.SKIP,
+        null,
         false,
         false,
+        OpenTransaction.REFUSE,
         Completion.of(method),
-        new Job(minHold == null ? Duration.ZERO : minHold, duration(once.maxRun(), beans)));
+        new Job(
+            minHold == null ? Duration.ZERO : minHold,
+            duration(once.maxRun(), beans),
+            duration(once.overdueAfter(), beans),
+            new JobWatch(System.nanoTime())));
   }
 
   private static void check(boolean holds, Method method, String otherwise) {
@@ -103,8 +148,11 @@ record LockedMethod(
     }
   }
 
-  private static NameTemplate name(String text, Method method, ConfigurableBeanFactory beans) {
-    return new NameTemplate(resolved(text, beans), method, beans);
+  private static List<NameTemplate> names(
+      String[] texts, Method method, ConfigurableBeanFactory beans) {
+    return Arrays.stream(texts)
+        .map(text -> new NameTemplate(resolved(text, beans), method, beans))
+        .toList();
   }
 
   private static String resolved(String text, ConfigurableBeanFactory beans) {
@@ -122,11 +170,37 @@ record LockedMethod(
     return lease == null ? null : LockOptions.defaults().lease(lease).lease(); // which checks it
   }
 
+  /** The name of the only lock. */
+  String name(@Nullable Object target, @Nullable Object[] arguments) {
+    return names.get(0).of(target, arguments);
+  }
+
+  /** The names of all locks, each once. */
+  Collection<String> allNames(@Nullable Object target, @Nullable Object[] arguments) {
+    TreeSet<String> all = new TreeSet<>();
+    names.forEach(template -> all.addAll(template.allOf(target, arguments)));
+    return all;
+  }
+
   Duration waitOr(Duration usual) {
     if (waitAtMost != null) {
       return waitAtMost;
     }
     return onBusy == OnBusy.SKIP ? Duration.ZERO : usual;
+  }
+
+  /** Empty where it is no job. */
+  Optional<JobState> jobState(long now) {
+    return job == null
+        ? Optional.empty()
+        : Optional.of(
+            job.watch()
+                .state(
+                    method.getDeclaringClass().getSimpleName() + "." + method.getName(), job, now));
+  }
+
+  boolean canHold() {
+    return !fenced && completion == Completion.RETURNED;
   }
 
   LockOptions options(Duration usualLease) {

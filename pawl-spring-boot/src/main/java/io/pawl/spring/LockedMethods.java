@@ -1,6 +1,8 @@
 package io.pawl.spring;
 
 import java.lang.reflect.Method;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -16,6 +18,7 @@ final class LockedMethods {
 
   private final ConfigurableBeanFactory beans;
   private final Map<MethodClassKey, Optional<LockedMethod>> known = new ConcurrentHashMap<>();
+  private final Map<Method, Optional<LockedMethod>> specific = new ConcurrentHashMap<>();
   private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
   LockedMethods(ConfigurableBeanFactory beans) {
@@ -43,8 +46,19 @@ final class LockedMethods {
         .computeIfAbsent(
             new MethodClassKey(method, type),
             key ->
-                Optional.ofNullable(
-                    LockedMethod.of(AopUtils.getMostSpecificMethod(method, type), beans)))
+                specific.computeIfAbsent(
+                    AopUtils.getMostSpecificMethod(method, type),
+                    found -> Optional.ofNullable(LockedMethod.of(found, beans))))
         .orElse(null);
+  }
+
+  /** How the jobs go that beans have, in the order of their methods. */
+  List<JobState> jobs() {
+    long now = System.nanoTime();
+    return specific.values().stream()
+        .flatMap(Optional::stream)
+        .flatMap(method -> method.jobState(now).stream())
+        .sorted(Comparator.comparing(JobState::job))
+        .toList();
   }
 }

@@ -11,5 +11,7 @@ public enum OpenTransaction {
    * The lock is held until that transaction has ended, and the transaction is rolled back if the
    * lease was lost before. What the transaction read before the call may be older than the lock.
    */
-  HOLD
+  HOLD,
+  /** What {@code pawl.locked.open-transaction} says, of which this is no value. */
+  AS_CONFIGURED
 }

@@ -1,16 +1,18 @@
 package io.pawl.spring;
 
-import io.pawl.DistributedLock;
+import io.pawl.GroupLease;
 import io.pawl.Lease;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 /**
  * Calls of methods that return a {@code Mono} or a {@code Flux}: each subscription takes the lock,
@@ -20,54 +22,113 @@ final class ReactiveCalls {
 
   private ReactiveCalls() {}
 
-  static Mono<Object> mono(
-      MethodInvocation call, LockedMethod method, DistributedLock lock, Duration wait) {
-    return Mono.usingWhen(
-        lease(method, lock, wait),
-        lease ->
-            Mono.from(result(call, lease)).contextWrite(context -> context.put(Lease.class, lease)),
-        ReactiveCalls::release,
-        (lease, error) -> release(lease),
-        ReactiveCalls::release);
+  static Mono<Object> mono(MethodInvocation call, LockRequest request) {
+    Mono<Object> run =
+        Mono.usingWhen(
+            take(request),
+            taken ->
+                Mono.from(result(call, request, taken))
+                    .contextWrite(context -> with(taken, context)),
+            ReactiveCalls::release,
+            (taken, error) -> release(taken),
+            ReactiveCalls::release);
+    return run.onErrorResume(Busy.class, busy -> Mono.from(otherwise(call, busy)));
   }
 
-  static Flux<Object> flux(
-      MethodInvocation call, LockedMethod method, DistributedLock lock, Duration wait) {
-    return Flux.usingWhen(
-        lease(method, lock, wait),
-        lease ->
-            Flux.from(result(call, lease)).contextWrite(context -> context.put(Lease.class, lease)),
-        ReactiveCalls::release,
-        (lease, error) -> release(lease),
-        ReactiveCalls::release);
+  static Flux<Object> flux(MethodInvocation call, LockRequest request) {
+    Flux<Object> run =
+        Flux.usingWhen(
+            take(request),
+            taken ->
+                Flux.from(result(call, request, taken))
+                    .contextWrite(context -> with(taken, context)),
+            ReactiveCalls::release,
+            (taken, error) -> release(taken),
+            ReactiveCalls::release);
+    return run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
+  }
+
+  private static Context with(Taken taken, Context context) {
+    return taken instanceof Taken.Several several
+        ? context.put(GroupLease.class, several.lease())
+        : context.put(Lease.class, ((Taken.One) taken).lease());
+  }
+
+  /** This call's lock stayed busy: what fails in the method itself is another matter. */
+  private static final class Busy extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    private final transient LockRequest request;
+
+    Busy(LockRequest request) {
+      super(null, null, false, false);
+      this.request = request;
+    }
+  }
+
+  private static Publisher<?> otherwise(MethodInvocation call, Busy busy) {
+    LockNotAcquiredException reason = busy.request.busy();
+    Fallback fallback = busy.request.method().fallback();
+    if (fallback == null) {
+      return Mono.error(reason);
+    }
+    try {
+      Object result = fallback.run(call, reason);
+      if (result == null) {
+        throw new IllegalStateException(
+            fallback.method() + " returned null in place of a publisher");
+      }
+      return (Publisher<?>) result;
+    } catch (Exception e) {
+      return Mono.error(e);
+    }
+  }
+
+  private static Mono<Taken> take(LockRequest request) {
+    Mono<Taken> taken =
+        request instanceof LockRequest.One one
+            ? granted(() -> one.lock().tryAcquireAsync(one.waitAtMost()), Taken.One::new, one)
+            : granted(
+                () -> ((LockRequest.Several) request).group().tryAcquireAsync(request.waitAtMost()),
+                Taken.Several::new,
+                request);
+    return OpenTransactions.arePossible
+        ? OpenTransactions.refusedReactively(request.method()).then(taken)
+        : taken;
   }
 
   /** A grant that comes as the subscription is cancelled is given back. */
-  private static Mono<Lease> lease(LockedMethod method, DistributedLock lock, Duration wait) {
-    return Mono.fromFuture(() -> lock.tryAcquireAsync(wait))
+  private static <L> Mono<Taken> granted(
+      Supplier<CompletableFuture<Optional<L>>> asked,
+      Function<L, Taken> taken,
+      LockRequest request) {
+    return Mono.fromFuture(asked)
         .doOnDiscard(Optional.class, ReactiveCalls::giveBack)
-        .flatMap(lease -> lease.map(Mono::just).orElseGet(() -> busy(method, lock, wait)))
-        .doOnDiscard(Lease.class, Lease::closeAsync);
+        .flatMap(
+            granted ->
+                granted.map(lease -> Mono.just(taken.apply(lease))).orElseGet(() -> busy(request)))
+        .doOnDiscard(Taken.class, Taken::closeAsync);
   }
 
   private static void giveBack(Optional<?> granted) {
     if (granted.isPresent() && granted.get() instanceof Lease lease) {
       lease.closeAsync();
+    } else if (granted.isPresent() && granted.get() instanceof GroupLease lease) {
+      lease.closeAsync();
     }
   }
 
-  private static Mono<Lease> busy(LockedMethod method, DistributedLock lock, Duration wait) {
-    return method.onBusy() == OnBusy.SKIP
-        ? Mono.empty()
-        : Mono.error(() -> new LockNotAcquiredException(lock.name(), wait, null));
+  private static Mono<Taken> busy(LockRequest request) {
+    return request.method().onBusy() == OnBusy.SKIP ? Mono.empty() : Mono.error(new Busy(request));
   }
 
-  private static Mono<Void> release(Lease lease) {
-    return Mono.fromFuture(lease::closeAsync);
+  private static Mono<Void> release(Taken taken) {
+    return Mono.fromFuture(taken::closeAsync);
   }
 
-  private static Publisher<?> result(MethodInvocation call, Lease lease) {
-    Held held = Leases.enter(lease);
+  private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
+    Held held = Leases.enter(request.client(), taken);
     try {
       @Nullable Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
       if (result == null) {
@@ -78,7 +139,7 @@ final class ReactiveCalls {
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
-      throw new CompletionException(e);
+      return Mono.error(e);
     } finally {
       Leases.leave(held);
     }

@@ -6,6 +6,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
@@ -23,6 +24,7 @@ import org.springframework.core.annotation.AliasFor;
 @Documented
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 public @interface ScheduledOnce {
 
   /** As {@link #name}. */
@@ -41,6 +43,14 @@ public @interface ScheduledOnce {
 
   /** After how long a run is interrupted; never unless set. As {@code 2h}. */
   String maxRun() default "";
+
+  /**
+   * After how long health calls the job overdue: longer than the schedule's period and a run. The
+   * time counts from the last run that ended well on this machine, or the last start that was
+   * skipped since the job ran elsewhere while no run went on here, or from the start of the
+   * application. Never unless set. As {@code 25h}.
+   */
+  String overdueAfter() default "";
 
   /** As {@link Locked#lease}. */
   String lease() default "";

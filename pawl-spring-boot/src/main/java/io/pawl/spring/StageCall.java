@@ -1,8 +1,6 @@
 package io.pawl.spring;
 
-import io.pawl.DistributedLock;
 import io.pawl.Lease;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -15,43 +13,66 @@ import org.springframework.aop.ProxyMethodInvocation;
 final class StageCall {
 
   private final MethodInvocation call;
-  private final LockedMethod method;
-  private final DistributedLock lock;
-  private final Duration wait;
+  private final LockRequest.One request;
   private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
-  StageCall(MethodInvocation call, LockedMethod method, DistributedLock lock, Duration wait) {
+  StageCall(MethodInvocation call, LockRequest.One request) {
     this.call = ((ProxyMethodInvocation) call).invocableClone();
-    this.method = method;
-    this.lock = lock;
-    this.wait = wait;
+    this.request = request;
   }
 
   /** Cancelling what this returns ends the wait for the lock, and nothing that runs already. */
   CompletableFuture<@Nullable Object> start() {
-    CompletableFuture<Optional<Optional<Object>>> run = lock.callAsync(wait, this::run);
+    CompletableFuture<Optional<Optional<Object>>> run =
+        request.lock().callAsync(request.waitAtMost(), this::run);
     run.whenComplete(
         (value, error) -> {
           if (error != null) {
             result.completeExceptionally(error);
           } else if (value.isPresent()) {
             result.complete(value.get().orElse(null));
-          } else if (method.onBusy() == OnBusy.SKIP) {
+          } else if (request.method().onBusy() == OnBusy.SKIP) {
             result.complete(null);
           } else {
-            result.completeExceptionally(new LockNotAcquiredException(lock.name(), wait, null));
+            isBusy();
           }
         });
     result.whenComplete((value, error) -> run.cancel(false));
     return result;
   }
 
+  private void isBusy() {
+    Fallback fallback = request.method().fallback();
+    if (fallback == null) {
+      result.completeExceptionally(request.busy());
+      return;
+    }
+    try {
+      Object stage = fallback.run(call, request.busy());
+      if (stage == null) {
+        throw new IllegalStateException(fallback.method() + " returned null in place of a stage");
+      }
+      ((CompletionStage<?>) stage)
+          .whenComplete(
+              (value, error) -> {
+                if (error == null) {
+                  result.complete(value);
+                } else {
+                  result.completeExceptionally(error);
+                }
+              });
+    } catch (Throwable e) { // of the fallback: somebody waits for the result
+      result.completeExceptionally(e);
+    }
+  }
+
   private CompletionStage<Optional<Object>> run(Lease lease) {
-    Held held = Leases.enter(lease);
+    Held held = Leases.enter(request.client(), new Taken.One(lease));
     try {
       Object stage = call.proceed();
       if (stage == null) {
-        throw new IllegalStateException(method.method() + " returned null in place of a stage");
+        throw new IllegalStateException(
+            request.method().method() + " returned null in place of a stage");
       }
       return ((CompletionStage<?>) stage).thenApply(Optional::ofNullable);
     } catch (RuntimeException | Error e) {

@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -68,6 +70,50 @@ class LeaderTest {
                       });
               await().until(() -> clients.isFree("shipping"));
             });
+  }
+
+  static class TwoLeaders {
+
+    private final CountDownLatch leading = new CountDownLatch(2);
+    private final CountDownLatch interrupted = new CountDownLatch(2);
+    private final AtomicInteger together = new AtomicInteger();
+
+    @Leader("first")
+    void first() throws InterruptedException {
+      lead();
+    }
+
+    @Leader("second")
+    void second() throws InterruptedException {
+      lead();
+    }
+
+    private void lead() throws InterruptedException {
+      leading.countDown();
+      try {
+        new CountDownLatch(1).await();
+      } catch (InterruptedException e) {
+        interrupted.countDown();
+        together.addAndGet(interrupted.await(4, TimeUnit.SECONDS) ? 1 : 0);
+      }
+    }
+  }
+
+  /** So that what each of them needs to end is no sum. */
+  @Test
+  void allLeadersAreInterruptedBeforeTheFirstIsWaitedFor() {
+    AtomicReference<TwoLeaders> bean = new AtomicReference<>();
+    TestClients.application()
+        .withBean(TwoLeaders.class)
+        .run(
+            context -> {
+              bean.set(context.getBean(TwoLeaders.class));
+              assertThat(bean.get().leading.await(30, TimeUnit.SECONDS)).isTrue();
+              context.close();
+            });
+
+    assertThat(bean.get().interrupted.getCount()).isZero();
+    assertThat(bean.get().together).hasValue(2);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
+import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -12,17 +13,14 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.annotation.AliasFor;
 
 class LockedTest {
@@ -69,6 +67,11 @@ class LockedTest {
     @Locked(name = "orders", onBusy = OnBusy.SKIP)
     public Optional<String> skippedWithResult() {
       return Optional.of("ran");
+    }
+
+    @Locked(name = "orders", onBusy = OnBusy.SKIP)
+    public OptionalInt skippedWithNumber() {
+      return OptionalInt.of(1);
     }
 
     @Locked(name = "orders", waitAtMost = "10ms")
@@ -161,6 +164,15 @@ class LockedTest {
   }
 
   @Test
+  void anExpressionThatIsBlankIsRefused() {
+    with(
+        shop ->
+            assertThatThrownBy(() -> shop.ship(new Order(" "), () -> true))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("order.id"));
+  }
+
+  @Test
   void aBusyLockEndsTheCallWhenTheWaitIsOver() {
     with(
         shop -> {
@@ -188,6 +200,7 @@ class LockedTest {
                   throw new AssertionError("ran");
                 });
             assertThat(shop.skippedWithResult()).isEmpty();
+            assertThat(shop.skippedWithNumber()).isEmpty();
           }
           assertThat(shop.skippedWithResult()).contains("ran");
         });
@@ -220,6 +233,25 @@ class LockedTest {
           assertThat(tokens[0]).isEqualTo(tokens[1]);
           assertThat(clients.isFree("orders")).isTrue();
         });
+  }
+
+  @Test
+  void aLockOfAnotherClientIsAnotherLockThoughItHasTheSameName() {
+    with(
+        shop ->
+            TestClients.application()
+                .withBean(Shop.class)
+                .withBean("currency", String.class, () -> "EUR")
+                .withPropertyValues("shop.name=corner", "pawl.url=memory:")
+                .run(
+                    context -> {
+                      Pawl second = context.getBean(Pawl.class);
+                      Shop elsewhere = context.getBean(Shop.class);
+                      assertThat(
+                              shop.<Boolean>alone(
+                                  () -> elsewhere.alone(() -> second.inspect("orders").isHeld())))
+                          .isTrue();
+                    }));
   }
 
   @Test
@@ -293,85 +325,6 @@ class LockedTest {
                 assertThat(
                         context.getBean(Shop.class).<Boolean>alone(() -> clients.isFree("orders")))
                     .isFalse());
-  }
-
-  static class PrivateMethod {
-    @Locked("orders")
-    public void first() {}
-
-    @Locked("orders")
-    private void run() {}
-
-    boolean uses() {
-      run();
-      return true;
-    }
-  }
-
-  static class FinalMethod {
-    @Locked("orders")
-    public final void run() {}
-  }
-
-  static class BareExpression {
-    @Locked("'orders:' + #id")
-    public void run(long id) {}
-  }
-
-  static class NoName {
-    @Locked(lease = "1s")
-    public void run() {}
-  }
-
-  static class TooShort {
-    @Locked(name = "orders", lease = "1ms")
-    public void run() {}
-  }
-
-  static class PlainFuture {
-    @Locked("orders")
-    public Future<String> run() {
-      return CompletableFuture.completedFuture("");
-    }
-  }
-
-  static class SkippedNumber {
-    @Locked(name = "orders", onBusy = OnBusy.SKIP)
-    public int run() {
-      return 1;
-    }
-  }
-
-  static class FencedStage {
-    @Locked(name = "orders", fenced = true)
-    public CompletableFuture<String> run() {
-      return CompletableFuture.completedFuture("");
-    }
-  }
-
-  static class OnceWithResult {
-    @ScheduledOnce("nightly")
-    public int run() {
-      return 1;
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      classes = {
-        PrivateMethod.class,
-        FinalMethod.class,
-        BareExpression.class,
-        NoName.class,
-        TooShort.class,
-        PlainFuture.class,
-        SkippedNumber.class,
-        FencedStage.class,
-        OnceWithResult.class
-      })
-  void whatCouldNotDoWhatItSaysIsRefusedAtTheStart(Class<?> bean) {
-    ApplicationContextRunner application = TestClients.application().withBean(bean);
-    application.run(context -> assertThat(context).hasFailed());
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.pawl.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -86,6 +87,16 @@ class LockedTransactionTest {
     public void ship(long id, Runnable andThen) {
       jdbc.update("INSERT INTO shipped VALUES (?)", id);
       andThen.run();
+    }
+
+    @Locked(name = "orders", openTransaction = OpenTransaction.HOLD)
+    public void shipWithinTheCallersTransaction(long id) {
+      jdbc.update("INSERT INTO shipped VALUES (?)", id);
+    }
+
+    @Locked(name = "orders", openTransaction = OpenTransaction.REFUSE)
+    public void shipAlone(long id) {
+      jdbc.update("INSERT INTO shipped VALUES (?)", id);
     }
 
     @Locked(name = "orders", fenced = true)
@@ -226,6 +237,63 @@ class LockedTransactionTest {
   }
 
   @Test
+  void anAnnotationSaysForItselfWhatBecomesOfACallInAnOpenTransaction() {
+    with(
+        application(),
+        (shop, application) -> {
+          inTransaction(
+              application,
+              () -> {
+                shop.shipWithinTheCallersTransaction(1);
+                assertThat(isFree(application)).isFalse();
+                return null;
+              });
+          assertThat(isFree(application)).isTrue();
+        });
+    with(
+        application().withPropertyValues("pawl.locked.open-transaction=hold"),
+        (shop, application) ->
+            assertThatThrownBy(
+                    () ->
+                        inTransaction(
+                            application,
+                            () -> {
+                              shop.shipAlone(2);
+                              return null;
+                            }))
+                .isInstanceOf(IllegalStateException.class));
+    assertThat(shipped()).containsExactly(1L);
+    application()
+        .withPropertyValues("pawl.locked.open-transaction=as-configured")
+        .run(context -> assertThat(context).hasFailed());
+  }
+
+  @Test
+  void aCallInAListenerAfterTheCommitIsToldToComeOnAnotherThread() {
+    with(
+        application().withPropertyValues("pawl.locked.open-transaction=hold"),
+        (shop, application) -> {
+          Throwable[] refusal = new Throwable[1];
+          inTransaction(
+              application,
+              () -> {
+                TransactionSynchronizationManager.registerSynchronization(
+                    new TransactionSynchronization() {
+                      @Override
+                      public void afterCompletion(int status) {
+                        refusal[0] = catchThrowable(() -> shop.ship(1, () -> {}));
+                      }
+                    });
+                return null;
+              });
+          assertThat(refusal[0])
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("has just ended");
+          assertThat(shipped()).isEmpty();
+        });
+  }
+
+  @Test
   void aTransactionWhoseLeaseWasLostBeforeItsEndIsRolledBack() {
     with(
         application()
@@ -270,7 +338,8 @@ class LockedTransactionTest {
                           1,
                           () -> {
                             Lease later = overtake(application);
-                            new Fencing(plain, false).enter(later); // and has yet to commit
+                            new Fencing(plain, false)
+                                .enter(new Taken.One(later).tokens()); // and has yet to commit
                           }))
               .isInstanceOf(StaleTokenException.class);
           assertThat(shipped()).isEmpty();
@@ -336,7 +405,10 @@ class LockedTransactionTest {
           assertThatThrownBy(
                   () ->
                       shop.shipFenced(
-                          2, () -> new Fencing(plain, false).enter(overtake(application))))
+                          2,
+                          () ->
+                              new Fencing(plain, false)
+                                  .enter(new Taken.One(overtake(application)).tokens())))
               .isInstanceOf(StaleTokenException.class);
           assertThat(shipped()).containsExactly(1L);
         });

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
+import io.pawl.Pawl;
 import io.pawl.error.RunTooLongException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -49,6 +52,121 @@ class ScheduledOnceTest {
     }
   }
 
+  static class Watched {
+
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+    void end() {
+      mayEnd.countDown();
+    }
+
+    @ScheduledOnce(name = "quick", overdueAfter = "1h")
+    public void quick() {}
+
+    @ScheduledOnce(name = "seldom", overdueAfter = "1ms")
+    public void seldom() {}
+
+    @ScheduledOnce(name = "stubborn", maxRun = "1ms")
+    public void stubborn() {
+      boolean ended = false;
+      while (!ended) {
+        try {
+          mayEnd.await();
+          ended = true;
+        } catch (InterruptedException e) {
+          // goes on, as it should not
+        }
+      }
+    }
+  }
+
+  static class Hung {
+
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+    void end() {
+      mayEnd.countDown();
+    }
+
+    @ScheduledOnce(name = "hung", overdueAfter = "1h")
+    public void job() throws InterruptedException {
+      mayEnd.await();
+    }
+  }
+
+  @Test
+  void aStartThatIsSkippedForARunOfThisMachineShowsNothing() {
+    TestClients.application()
+        .withBean(Hung.class)
+        .run(
+            context -> {
+              Hung jobs = context.getBean(Hung.class);
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              CompletableFuture<Void> run =
+                  CompletableFuture.runAsync(
+                      () -> {
+                        try {
+                          jobs.job();
+                        } catch (InterruptedException e) {
+                          throw new IllegalStateException(e);
+                        }
+                      });
+              await().until(() -> advisor.jobs().get(0).runningFor() != null);
+              Duration before = advisor.jobs().get(0).quietFor();
+
+              jobs.job();
+
+              assertThat(advisor.jobs().get(0).quietFor()).isGreaterThan(before);
+              jobs.end();
+              run.join();
+            });
+  }
+
+  private static JobState state(LockAdvisor advisor, String job) {
+    return advisor.jobs().stream()
+        .filter(each -> each.job().equals("Watched." + job))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void aJobIsOverdueWhenItHasNotEndedWellForTooLongOrGoesOnPastItsLimit() {
+    TestClients.application()
+        .withBean(Watched.class)
+        .run(
+            context -> {
+              Watched jobs = context.getBean(Watched.class);
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              jobs.quick();
+              assertThat(state(advisor, "quick").overdue()).isFalse();
+              await().until(() -> state(advisor, "seldom").overdue());
+              assertThat(state(advisor, "stubborn").runningFor()).isNull();
+
+              CompletableFuture<Void> run = CompletableFuture.runAsync(jobs::stubborn);
+              await().until(() -> state(advisor, "stubborn").overdue());
+              jobs.end();
+              assertThatThrownBy(run::join).hasCauseInstanceOf(RunTooLongException.class);
+              assertThat(state(advisor, "stubborn").overdue()).isFalse();
+            });
+  }
+
+  @Test
+  void aStartThatIsSkippedShowsThatTheJobRunsElsewhereAndAFailureDoesNot() {
+    LockedMethod.Job times =
+        new LockedMethod.Job(Duration.ZERO, null, Duration.ofNanos(10), new JobWatch(100));
+    JobWatch watch = times.watch();
+    assertThat(watch.state("job", times, 110).overdue()).isFalse();
+    assertThat(watch.state("job", times, 111).overdue()).isTrue();
+    watch.ended(watch.begun(112));
+    assertThat(watch.state("job", times, 113).overdue()).isTrue();
+    Object run = watch.begun(114);
+    watch.skipped(115);
+    assertThat(watch.state("job", times, 116).overdue()).isTrue(); // that run is this machine's
+    watch.ended(run);
+    watch.skipped(120);
+    assertThat(watch.state("job", times, 130).overdue()).isFalse();
+  }
+
   @Configuration
   @EnableScheduling
   static class Scheduling {}
@@ -74,6 +192,21 @@ class ScheduledOnceTest {
     TestClients.application()
         .withBean(Jobs.class)
         .run(context -> use.accept(context.getBean(Jobs.class)));
+  }
+
+  /** A scheduler starts what was due as the context closed, after the client. */
+  @Test
+  void aRunThatBeginsAfterTheEndIsSkipped() {
+    TestClients.application()
+        .withBean(Jobs.class)
+        .run(
+            context -> {
+              context.getBean(Pawl.class).close();
+
+              context.getBean(Jobs.class).plain();
+
+              assertThat(context.getBean(Jobs.class).runs()).isZero();
+            });
   }
 
   @Test

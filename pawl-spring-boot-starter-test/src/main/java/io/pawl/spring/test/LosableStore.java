@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class LosableStore implements LockStore, Inspectable, CounterStore {
 
   private final MemoryStore memory = new MemoryStore();
+  private volatile MemoryStore counters = new MemoryStore();
 
   /** Of claims that hold or wait. */
   private final Map<ClaimId, Bell> bells = new ConcurrentHashMap<>();
@@ -43,6 +44,16 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
       }
     }
     return !holders.isEmpty();
+  }
+
+  /** Tokens go on growing, as a fence of the application may have seen them. */
+  void reset() {
+    memory.list(Integer.MAX_VALUE).toCompletableFuture().join().stream()
+        .filter(lock -> !lock.holders().isEmpty())
+        .forEach(lock -> lose(lock.name()));
+    MemoryStore old = counters;
+    counters = new MemoryStore();
+    old.close();
   }
 
   Optional<LockView> view(String lock) {
@@ -95,27 +106,27 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
-    return memory.apply(request);
+    return counters.apply(request);
   }
 
   @Override
   public CompletionStage<Optional<CounterView>> read(String counter) {
-    return memory.read(counter);
+    return counters.read(counter);
   }
 
   @Override
   public CompletionStage<List<LedgerEntry>> history(String counter, int limit) {
-    return memory.history(counter, limit);
+    return counters.history(counter, limit);
   }
 
   @Override
   public CompletionStage<List<CounterView>> list(String after, int limit) {
-    return memory.list(after, limit);
+    return counters.list(after, limit);
   }
 
   @Override
   public CompletionStage<Long> prune(String counter, Instant before) {
-    return memory.prune(counter, before);
+    return counters.prune(counter, before);
   }
 
   @Override
@@ -126,5 +137,6 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
   @Override
   public void close() {
     memory.close();
+    counters.close();
   }
 }

@@ -1,8 +1,13 @@
 package io.pawl.spring.test;
 
 import io.pawl.Lease;
+import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What tests do to the locks of their application. A bean; thread-safe.
@@ -14,12 +19,60 @@ import io.pawl.spi.Inspectable;
  * assertThatThrownBy(() -> orders.ship(42)).isInstanceOf(LeaseLostException.class);
  * }</pre>
  */
-public final class TestLocks {
+public final class TestLocks implements AutoCloseable {
 
   private final LosableStore store;
+  private final ReentrantLock opening = new ReentrantLock();
+  private @Nullable Pawl other;
 
   TestLocks(LosableStore store) {
     this.store = store;
+  }
+
+  private Pawl other() {
+    opening.lock();
+    try {
+      if (other == null) {
+        PawlOptions options = PawlOptions.defaults().application("another machine");
+        other = Pawl.over(store, options.releaseAtShutdown(false));
+      }
+      return other;
+    } finally {
+      opening.unlock();
+    }
+  }
+
+  /**
+   * Takes the lock of this name as another machine would, until the lease is closed.
+   *
+   * @throws IllegalStateException when somebody holds it
+   */
+  public Lease occupy(String lock) {
+    return other()
+        .lock(lock)
+        .tryAcquire()
+        .orElseThrow(() -> new IllegalStateException("lock '" + lock + "' is held already"));
+  }
+
+  /**
+   * Ends all holds, as by {@link #lose}, and forgets all counters: tests that share an application
+   * find nothing of one another. Shortest holds of scheduled jobs end too. Tokens go on growing.
+   * Who waits gets what is free now. A {@code @Leader} loses its lease and stands again.
+   */
+  public void reset() {
+    store.reset();
+  }
+
+  @Override
+  public void close() {
+    opening.lock();
+    try {
+      if (other != null) {
+        other.close(Duration.ZERO);
+      }
+    } finally {
+      opening.unlock();
+    }
   }
 
   /**

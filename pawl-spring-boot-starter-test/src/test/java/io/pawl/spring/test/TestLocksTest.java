@@ -9,11 +9,13 @@ import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import io.pawl.spring.Leases;
+import io.pawl.spring.LockNotAcquiredException;
 import io.pawl.spring.Locked;
 import io.pawl.spring.boot.LockedAutoConfiguration;
 import io.pawl.spring.boot.PawlActuatorAutoConfiguration;
 import io.pawl.spring.boot.PawlAutoConfiguration;
 import io.pawl.spring.boot.PawlMetricsAutoConfiguration;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -105,6 +107,47 @@ class TestLocksTest {
           lost.get(1, TimeUnit.MINUTES);
           try (Lease next = waiter.get(1, TimeUnit.MINUTES)) {
             assertThat(next.token()).isGreaterThan(lease.token());
+          }
+        });
+  }
+
+  @Test
+  void aLockMayBeOccupiedAsByAnotherMachine() {
+    application
+        .withBean(Shop.class)
+        .withPropertyValues("pawl.locked.wait-at-most=0s")
+        .run(
+            context -> {
+              Shop shop = context.getBean(Shop.class);
+              TestLocks locks = context.getBean(TestLocks.class);
+              try (Lease other = locks.occupy("orders")) {
+                assertThat(other.isValid()).isTrue();
+                assertThatThrownBy(() -> shop.ship(() -> {}))
+                    .isInstanceOf(LockNotAcquiredException.class);
+                assertThatThrownBy(() -> locks.occupy("orders"))
+                    .isInstanceOf(IllegalStateException.class);
+              }
+              shop.ship(() -> {});
+            });
+  }
+
+  @Test
+  void aResetLeavesNothingOfATestButItsTokens() {
+    application.run(
+        context -> {
+          Pawl pawl = context.getBean(Pawl.class);
+          TestLocks locks = context.getBean(TestLocks.class);
+          long token = locks.occupy("orders").token();
+          pawl.job("nightly").minHold(Duration.ofHours(1)).run(lease -> {});
+          pawl.counter("stock").add(3);
+
+          locks.reset();
+
+          assertThat(locks.isHeld("orders") || locks.isHeld("nightly")).isFalse();
+          assertThat(pawl.counter("stock").get()).isZero();
+          assertThat(pawl.job("nightly").run(lease -> {})).isTrue();
+          try (Lease next = pawl.lock("orders").acquire()) {
+            assertThat(next.token()).isGreaterThan(token);
           }
         });
   }

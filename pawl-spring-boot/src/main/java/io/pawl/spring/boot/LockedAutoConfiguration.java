@@ -12,9 +12,11 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -23,6 +25,7 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.util.ClassUtils;
 
 /** Puts the annotations into effect. */
 @AutoConfiguration(after = PawlAutoConfiguration.class)
@@ -53,6 +56,11 @@ public final class LockedAutoConfiguration {
     return new Leaders(pawl::getObject, () -> properties.getObject().locked().asSettings(), beans);
   }
 
+  @Bean
+  static LazyInitializationExcludeFilter pawlLeadersAreNotLazy() {
+    return (name, definition, type) -> type != null && Leaders.leads(ClassUtils.getUserClass(type));
+  }
+
   /** Locks are not left out where the application has switched proxies off. */
   static final class Proxies implements ImportBeanDefinitionRegistrar {
 
@@ -63,14 +71,16 @@ public final class LockedAutoConfiguration {
     }
   }
 
+  /** Where there are several DataSources, a bean of type {@link Fencing} says which has it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({SqlFence.class, DataSourceUtils.class})
-  @ConditionalOnSingleCandidate(DataSource.class)
   static class Fences {
 
     @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnSingleCandidate(DataSource.class)
     Fencing pawlFencing(DataSource dataSource, PawlProperties properties) {
-      return new Fencing(dataSource, properties.createTables());
+      return new Fencing(dataSource, properties.createTables(), properties.patience());
     }
 
     @Bean

@@ -1,5 +1,7 @@
 package io.pawl.spring.boot;
 
+import org.jspecify.annotations.Nullable;
+
 /** The application has nothing to keep locks in, or too much. */
 final class NoStoreException extends RuntimeException {
 
@@ -11,7 +13,11 @@ final class NoStoreException extends RuntimeException {
    * @param action what to do about it
    */
   NoStoreException(String message, String action) {
-    super(message);
+    this(message, action, null);
+  }
+
+  NoStoreException(String message, String action, @Nullable Throwable cause) {
+    super(message, cause);
     this.action = action;
   }
 

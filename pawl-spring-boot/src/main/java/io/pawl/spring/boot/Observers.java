@@ -5,8 +5,9 @@ import io.pawl.options.LockObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Tells several observers what one is told. An exception of one keeps it from those behind. */
+/** Tells several observers what one is told, each though another failed. */
 final class Observers implements LockObserver {
 
   private final List<LockObserver> all;
@@ -24,7 +25,33 @@ final class Observers implements LockObserver {
   }
 
   private void tell(Consumer<LockObserver> event) {
-    all.forEach(event);
+    @Nullable RuntimeException failure = null;
+    for (LockObserver observer : all) {
+      try {
+        event.accept(observer);
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else if (failure != e) {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure; // the client logs it
+    }
+  }
+
+  /** What each says, with a space between. */
+  @Override
+  public String noteFor(String lock) {
+    StringBuilder note = new StringBuilder();
+    tell(
+        observer -> {
+          String part = observer.noteFor(lock);
+          note.append(note.isEmpty() || part.isEmpty() ? "" : " ").append(part);
+        });
+    return note.toString();
   }
 
   @Override
@@ -55,6 +82,11 @@ final class Observers implements LockObserver {
   @Override
   public void lost(String lock, long token, String why) {
     tell(observer -> observer.lost(lock, token, why));
+  }
+
+  @Override
+  public void skipped(String job) {
+    tell(observer -> observer.skipped(job));
   }
 
   @Override

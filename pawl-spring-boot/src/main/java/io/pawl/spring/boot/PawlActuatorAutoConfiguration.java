@@ -2,8 +2,10 @@ package io.pawl.spring.boot;
 
 import io.pawl.Pawl;
 import io.pawl.spi.LockStore;
+import io.pawl.spring.LockAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,8 +27,9 @@ public final class PawlActuatorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "pawlHealthIndicator")
-    PawlHealthIndicator pawlHealthIndicator(Pawl pawl) {
-      return new PawlHealthIndicator(pawl);
+    PawlHealthIndicator pawlHealthIndicator(Pawl pawl, ObjectProvider<LockAdvisor> annotations) {
+      return new PawlHealthIndicator(
+          pawl, () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
     }
   }
 
@@ -38,6 +41,12 @@ public final class PawlActuatorAutoConfiguration {
     @Bean
     PawlEndpoint pawlEndpoint(Pawl pawl, ObjectProvider<LockStore> store) {
       return new PawlEndpoint(pawl, store.getIfUnique());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = PawlEndpoint.class, exposure = EndpointExposure.WEB)
+    PawlWebEndpoint pawlWebEndpoint(PawlEndpoint endpoint) {
+      return new PawlWebEndpoint(endpoint);
     }
   }
 }

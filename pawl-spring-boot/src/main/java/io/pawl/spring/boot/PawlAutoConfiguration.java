@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -45,7 +48,7 @@ public final class PawlAutoConfiguration {
   LockStore pawlStore(PawlProperties properties, ObjectProvider<StoreSource> sources) {
     String url = properties.url();
     if (url != null && !url.isBlank()) {
-      return Stores.open(StoreUrl.parse(url));
+      return opened(url);
     }
     List<StoreSource> allowed =
         sources
@@ -66,6 +69,17 @@ public final class PawlAutoConfiguration {
         "Set pawl.url, as in pawl.url=redis://localhost or pawl.url=sqlite:/var/lib/app/locks.db,"
             + " and add pawl-sql or pawl-redis with its driver. For tests, add"
             + " pawl-spring-boot-starter-test. Without locks, set pawl.enabled=false.");
+  }
+
+  private static LockStore opened(String url) {
+    try {
+      return Stores.open(StoreUrl.parse(url));
+    } catch (IllegalArgumentException e) {
+      throw new NoStoreException(
+          "Pawl has no store: pawl.url cannot be used. " + e.getMessage(),
+          "Correct pawl.url, or add the module of its store, such as pawl-sql or pawl-redis.",
+          e);
+    }
   }
 
   @Bean(destroyMethod = "close")
@@ -94,9 +108,11 @@ public final class PawlAutoConfiguration {
     return Pawl.over(store, options);
   }
 
+  /** In the context that has the client: the end of a child is not its end. */
   @Bean
-  PawlLifecycle pawlLifecycle(Pawl pawl) {
-    return new PawlLifecycle(pawl);
+  @ConditionalOnBean(value = Pawl.class, search = SearchStrategy.CURRENT)
+  static PawlLifecycle pawlLifecycle(ConfigurableListableBeanFactory beans) {
+    return new PawlLifecycle(beans);
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -2,10 +2,14 @@ package io.pawl.spring.boot;
 
 import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -22,6 +26,7 @@ final class PawlEndpoint {
 
   private static final int USUAL_LIMIT = 100;
   private static final int LARGEST_LIMIT = 1_000;
+  private static final int LONGEST_SECONDS = 10;
 
   private final Pawl pawl;
   private final @Nullable LockStore store;
@@ -60,16 +65,28 @@ final class PawlEndpoint {
     if (!(store instanceof Inspectable locks)) {
       return null;
     }
-    return locks
-        .list(Math.max(1, Math.min(LARGEST_LIMIT, limit)))
-        .toCompletableFuture()
-        .join()
-        .stream()
+    return views(locks, Math.max(1, Math.min(LARGEST_LIMIT, limit))).stream()
         .map(
             lock ->
                 new LockSummary(
                     lock.name(), lock.holders().size(), lock.waiters().size(), lock.lastToken()))
         .toList();
+  }
+
+  private static List<Inspectable.LockView> views(Inspectable locks, int limit) {
+    try {
+      return locks
+          .list(limit)
+          .toCompletableFuture()
+          .thenApply(found -> found)
+          .orTimeout(LONGEST_SECONDS, TimeUnit.SECONDS)
+          .join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof StoreException known) {
+        throw known;
+      }
+      throw new StoreUnavailableException("the store did not list its locks", e.getCause());
+    }
   }
 
   /** Who holds a lock and who waits for it. Slashes in its name stay as they are. */

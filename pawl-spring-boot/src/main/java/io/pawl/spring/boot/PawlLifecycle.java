@@ -1,23 +1,25 @@
 package io.pawl.spring.boot;
 
 import io.pawl.Pawl;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
  * Closes the client when the application stops: after web servers, listeners and schedulers, which
  * use locks, and before pools, which locks use. Waits for holders for {@code pawl.shutdown-grace}.
+ * Makes none: a lazy application that never locks never opens its store.
  */
 final class PawlLifecycle implements SmartLifecycle {
 
   /** Behind that of web servers, before 0, at which connection factories stop. */
   static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
 
-  private final Pawl pawl;
+  private final ConfigurableListableBeanFactory beans;
   private volatile boolean running;
   private volatile boolean closed;
 
-  PawlLifecycle(Pawl pawl) {
-    this.pawl = pawl;
+  PawlLifecycle(ConfigurableListableBeanFactory beans) {
+    this.beans = beans;
   }
 
   /**
@@ -35,7 +37,11 @@ final class PawlLifecycle implements SmartLifecycle {
   public void stop() {
     running = false;
     closed = true;
-    pawl.close();
+    for (String name : beans.getBeanNamesForType(Pawl.class, false, false)) {
+      if (beans.containsSingleton(name)) {
+        beans.getBean(name, Pawl.class).close();
+      }
+    }
   }
 
   @Override

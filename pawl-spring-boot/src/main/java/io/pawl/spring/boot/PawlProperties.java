@@ -61,6 +61,11 @@ public record PawlProperties(
       @DefaultValue("30s") Duration lease,
       @DefaultValue("refuse") OpenTransaction openTransaction) {
 
+    /** Checks them when the application starts. */
+    public Annotations {
+      new LockSettings(waitAtMost, lease, openTransaction);
+    }
+
     LockSettings asSettings() {
       return new LockSettings(waitAtMost, lease, openTransaction);
     }

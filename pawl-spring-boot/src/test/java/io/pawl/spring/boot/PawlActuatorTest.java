@@ -1,12 +1,14 @@
 package io.pawl.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.micrometer.LockGroups;
 import io.pawl.servers.RedisServer;
+import io.pawl.spring.ScheduledOnce;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -65,6 +67,40 @@ class PawlActuatorTest {
             });
   }
 
+  static class Nightly {
+    @ScheduledOnce(name = "nightly", overdueAfter = "1ms")
+    public void run() {}
+  }
+
+  @Test
+  void healthShowsTheOldestRenewal() throws Exception {
+    application.run(
+        context -> {
+          PawlHealthIndicator indicator = context.getBean(PawlHealthIndicator.class);
+          assertThat(indicator.health().getDetails()).doesNotContainKey("oldestRenewal");
+          try (Lease lease = context.getBean(Pawl.class).lock("orders:42").acquire()) {
+            assertThat(indicator.health().getDetails().get("oldestRenewal"))
+                .asString()
+                .contains("lock=orders:42", "lease=PT30S");
+          }
+        });
+  }
+
+  @Test
+  void healthIsDownWhileAJobIsOverdueAndNamesIt() {
+    application
+        .withConfiguration(AutoConfigurations.of(LockedAutoConfiguration.class))
+        .withBean(Nightly.class)
+        .run(
+            context -> {
+              PawlHealthIndicator indicator = context.getBean(PawlHealthIndicator.class);
+              await().until(() -> indicator.health().getStatus().equals(Status.DOWN));
+              assertThat(indicator.health().getDetails().get("overdueJobs"))
+                  .asString()
+                  .contains("job=Nightly.run", "quietFor=");
+            });
+  }
+
   @Test
   void theEndpointShowsLocks() {
     application.run(
@@ -117,6 +153,40 @@ class PawlActuatorTest {
           assertThat(endpoint.evict(new String[] {"orders"}, lease.token()).evicted()).isTrue();
           assertThat(pawl.inspect("orders").isHeld()).isFalse();
         });
+  }
+
+  @Test
+  void overHttpWhatIsUnknownIsNotFoundAndWhatIsInvalidIsABadRequest() {
+    application.run(
+        context -> {
+          PawlWebEndpoint endpoint = new PawlWebEndpoint(context.getBean(PawlEndpoint.class));
+          String[] orders = {"orders"};
+          assertThat(endpoint.overview(null).getStatus()).isEqualTo(200);
+          assertThat(endpoint.show(orders).getStatus()).isEqualTo(404);
+          Lease lease = context.getBean(Pawl.class).lock("orders").acquire();
+          assertThat(endpoint.show(orders).getStatus()).isEqualTo(200);
+          assertThat(endpoint.evict(orders, lease.token() + 1).getStatus()).isEqualTo(404);
+          assertThat(endpoint.evict(orders, lease.token()).getStatus()).isEqualTo(200);
+          assertThat(endpoint.show(new String[] {"x".repeat(600)}).getStatus()).isEqualTo(400);
+        });
+  }
+
+  @Test
+  void overHttpAStoreThatIsAwayIsAServiceThatIsUnavailable() {
+    RedisServer server = RedisServer.start();
+    application
+        .withPropertyValues(
+            "pawl.url=" + server.url(),
+            "pawl.patience=100ms",
+            "management.endpoints.web.exposure.include=pawl")
+        .run(
+            context -> {
+              PawlWebEndpoint endpoint = context.getBean(PawlWebEndpoint.class);
+              assertThat(endpoint.overview(null).getStatus()).isEqualTo(200);
+              server.close();
+              assertThat(endpoint.show(new String[] {"orders"}).getStatus()).isEqualTo(503);
+              assertThat(endpoint.overview(null).getStatus()).isEqualTo(503);
+            });
   }
 
   @Test

@@ -24,6 +24,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -139,6 +140,20 @@ class PawlAutoConfigurationTest {
             context -> {
               FailureAnalysis analysis = analysisOf(context.getStartupFailure());
               assertThat(analysis.getDescription()).contains("127.0.0.1").doesNotContain("s3cret");
+              assertThat(analysis.getAction()).contains("pawl.url");
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"nosuch://pawl:s3cret@127.0.0.1:1", "redis://:s3cret@127.0.0.1:port"})
+  void aUrlThatCannotBeReadIsExplainedAndItsPasswordIsNot(String url) {
+    bare.withPropertyValues("pawl.url=" + url)
+        .run(
+            context -> {
+              FailureAnalysis analysis = analysisOf(context.getStartupFailure());
+              assertThat(analysis.getDescription())
+                  .contains("pawl.url", "127.0.0.1")
+                  .doesNotContain("s3cret");
               assertThat(analysis.getAction()).contains("pawl.url");
             });
   }
@@ -295,6 +310,41 @@ class PawlAutoConfigurationTest {
     public int getPhase() {
       return SmartLifecycle.DEFAULT_PHASE - 2048;
     }
+  }
+
+  @Test
+  void aLazyApplicationOpensItsStoreAtTheFirstLockAndClosesItAtItsEnd() {
+    inMemory
+        .withInitializer(
+            context ->
+                context.addBeanFactoryPostProcessor(
+                    new LazyInitializationBeanFactoryPostProcessor()))
+        .run(
+            context -> {
+              ConfigurableApplicationContext application =
+                  (ConfigurableApplicationContext) context.getSourceApplicationContext();
+              assertThat(application.getBeanFactory().containsSingleton("pawlStore")).isFalse();
+
+              Pawl pawl = context.getBean(Pawl.class);
+              locks(pawl);
+              application.stop();
+
+              assertThat(pawl.isClosed()).isTrue();
+            });
+  }
+
+  @Test
+  void aLazyApplicationThatNeverLocksEndsWithoutAStore() {
+    bare.withPropertyValues("pawl.url=redis://127.0.0.1:1")
+        .withInitializer(
+            context ->
+                context.addBeanFactoryPostProcessor(
+                    new LazyInitializationBeanFactoryPostProcessor()))
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              ((ConfigurableApplicationContext) context.getSourceApplicationContext()).stop();
+            });
   }
 
   @Test

@@ -1,0 +1,18 @@
+package io.pawl.spring;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a job of {@link ScheduledOnce} goes on this machine. Immutable.
+ *
+ * @param job its method, as {@code Reports.nightly}
+ * @param quietFor the time since a run has ended well here, or a start was skipped since the job
+ *     ran elsewhere, while no run went on here; before the first of these since the application
+ *     knows the job
+ * @param runningFor how long the oldest run has lasted that goes on here; null where none does
+ * @param overdue whether it has been quiet for longer than {@link ScheduledOnce#overdueAfter}, or a
+ *     run goes on past its {@link ScheduledOnce#maxRun}
+ */
+public record JobState(
+    String job, Duration quietFor, @Nullable Duration runningFor, boolean overdue) {}
