@@ -41,6 +41,7 @@ public final class Main {
           "purge",
           "tokens",
           "schema",
+          "quorum",
           "doctor",
           "demo",
           "completion",
@@ -66,7 +67,7 @@ public final class Main {
     boolean json = (end < 0 ? args : args.subList(0, end)).contains("--json");
     try {
       return dispatch(args);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       Failure failure = Failure.of(e);
       if (json) {
         output.event(
@@ -145,6 +146,7 @@ public final class Main {
       case "purge" -> new PurgeCommand(environment, output);
       case "tokens" -> new TokensCommand(environment, output);
       case "schema" -> new SchemaCommand(environment, output);
+      case "quorum" -> new QuorumCommand(environment, output);
       case "doctor" -> new DoctorCommand(environment, output);
       case "demo" -> new DemoCommand(Main.class, output);
       case "demo-worker" -> new DemoWorker();

@@ -38,7 +38,8 @@ class ModuleRulesTest {
         all.stream()
             .filter(JavaClass::isTopLevelClass)
             .collect(Collectors.groupingBy(JavaClass::getPackageName));
-    assertThat(packages).containsKeys("io.pawl", "io.pawl.cli", "io.pawl.tck");
+    assertThat(packages)
+        .containsKeys("io.pawl", "io.pawl.cli", "io.pawl.micrometer", "io.pawl.tck");
     assertThat(packages)
         .allSatisfy(
             (name, classes) -> {
@@ -159,13 +160,48 @@ class ModuleRulesTest {
               "org.slf4j..");
 
   @ArchTest
-  static final ArchRule mainCodeSeesNeitherTckNorBench =
+  static final ArchRule aQuorumSeesTheSeamAndNoDriver =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.quorum..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl.concurrent",
+              "io.pawl.error",
+              "io.pawl.memory",
+              "io.pawl.spi..",
+              "io.pawl.quorum..",
+              "java..",
+              "org.jspecify..",
+              "org.slf4j..");
+
+  @ArchTest
+  static final ArchRule metersSeeWhatUsersSee =
+      classes()
+          .that()
+          .resideInAPackage("io.pawl.micrometer..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pawl",
+              "io.pawl.error",
+              "io.pawl.options",
+              "io.pawl.micrometer..",
+              "java..",
+              "org.jspecify..",
+              "org.slf4j..",
+              "io.micrometer.core.instrument..",
+              "io.micrometer.tracing..");
+
+  @ArchTest
+  static final ArchRule mainCodeSeesNeitherTckNorBenchNorLab =
       noClasses()
           .that()
-          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.bench..")
+          .resideOutsideOfPackages("io.pawl.tck..", "io.pawl.bench..", "io.pawl.lab..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("io.pawl.tck..", "io.pawl.bench..");
+          .resideInAnyPackage("io.pawl.tck..", "io.pawl.bench..", "io.pawl.lab..");
 
   /** Its thread never ends, and has the class loader of whoever was the first to need it. */
   @ArchTest

@@ -26,7 +26,7 @@ public final class Failure extends RuntimeException {
   }
 
   /** What a failure of the library means to a script. */
-  public static Failure of(RuntimeException cause) {
+  public static Failure of(Throwable cause) {
     if (cause instanceof Failure known) {
       return known;
     }
@@ -55,7 +55,7 @@ public final class Failure extends RuntimeException {
     return configuration ? Exit.CONFIGURATION : Exit.UNAVAILABLE;
   }
 
-  private static String text(RuntimeException cause) {
+  private static String text(Throwable cause) {
     String message = cause.getMessage();
     return message == null ? cause.toString() : message;
   }

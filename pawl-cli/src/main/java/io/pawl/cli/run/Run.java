@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class Run {
 
   private static final long SHOW_SECONDS = 2;
-  private static final long ANSWER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(5);
   private static final long ANSWER_PAUSE_MILLIS = 100;
   private static final String EXPIRES_AT = "PAWL_EXPIRES_AT";
 
@@ -43,12 +43,19 @@ final class Run {
   private final StoreSetting setting;
   private final Map<String, String> environment;
   private final RunReport report;
+  private final long answerPatienceNanos;
 
   Run(RunOptions options, StoreSetting setting, Map<String, String> environment, Output output) {
     this.options = options;
     this.setting = setting;
     this.environment = environment;
     this.report = new RunReport(output, options.json());
+    this.answerPatienceNanos = answerPatience(options.patience()).toNanos();
+  }
+
+  /** A store that is away is waited for as a lock that is busy, if a limit was asked for. */
+  private static Duration answerPatience(@Nullable Duration patience) {
+    return patience == null || patience.compareTo(ANSWER_PATIENCE) < 0 ? ANSWER_PATIENCE : patience;
   }
 
   int execute() {
@@ -57,7 +64,7 @@ final class Run {
     }
     Signals signals = Signals.catchFor(Thread.currentThread());
     PawlOptions client = PawlOptions.defaults().application("pawl run").releaseAtShutdown(false);
-    try (LockStore store = setting.open();
+    try (LockStore store = open();
         Pawl pawl = Pawl.over(store, client)) {
       Optional<Lease> lease = acquire(pawl);
       if (lease.isEmpty()) {
@@ -70,9 +77,24 @@ final class Run {
     }
   }
 
+  /** A server that is being started again is tried again: a job comes once a day. */
+  private LockStore open() throws InterruptedException {
+    long begun = System.nanoTime();
+    while (true) {
+      try {
+        return setting.open();
+      } catch (StoreUnavailableException e) {
+        if (System.nanoTime() - begun >= answerPatienceNanos) {
+          throw e;
+        }
+      }
+      Thread.sleep(ANSWER_PAUSE_MILLIS);
+    }
+  }
+
   /**
-   * A store that does not answer within the client's patience is asked again for some seconds: on a
-   * starved host a cold JVM alone takes longer than that.
+   * A store that does not answer within the client's patience is asked again: on a starved host a
+   * cold JVM alone takes longer than that.
    */
   private Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     long begun = System.nanoTime();
@@ -81,7 +103,7 @@ final class Run {
       try {
         return ask(pawl, patience);
       } catch (StoreUnavailableException e) {
-        if (System.nanoTime() - begun >= ANSWER_PATIENCE_NANOS) {
+        if (System.nanoTime() - begun >= answerPatienceNanos) {
           throw e;
         }
       }
@@ -153,6 +175,9 @@ final class Run {
     if (verdict == Watch.Verdict.LOST) {
       lease.closeAsync();
       return Exit.LOST;
+    }
+    if (verdict == Watch.Verdict.UNSTOPPED) {
+      return Exit.INTERNAL; // the lock is left to run out, which the guard does not wait for
     }
     if (verdict == Watch.Verdict.FAILED) {
       lease.close();

@@ -219,7 +219,7 @@ public final class RunCommand implements Command {
 
   private static Duration maxRun(ParseResult arguments) {
     Duration longest = duration(arguments, "--max-run", DurationText.LONGEST);
-    if (longest.isZero()) {
+    if (longest.toMillis() < 1) {
       throw Failure.usage("--max-run: leaves the command no time; give it at least 1ms");
     }
     return longest;

@@ -78,9 +78,7 @@ final class RunReport {
   }
 
   void failed(Lease lease, Throwable cause) {
-    RuntimeException known =
-        cause instanceof RuntimeException e ? e : new IllegalStateException(cause);
-    say("failed", lease, Failure.of(known).message() + "; the command was stopped");
+    say("failed", lease, Failure.of(cause).message() + "; the command was stopped");
   }
 
   void stillRuns(Lease lease) {

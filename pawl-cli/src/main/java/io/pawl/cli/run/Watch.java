@@ -24,7 +24,10 @@ final class Watch {
     NOTHING_HAPPENED,
     LOST,
     TOO_LONG,
-    FAILED
+    /** The watch failed, and has stopped the command. */
+    FAILED,
+    /** The watch failed, and so did stopping: some of it may go on until the guard acts. */
+    UNSTOPPED
   }
 
   /** Most commands of a script are over by then, and need no guard. */
@@ -76,7 +79,12 @@ final class Watch {
 
   void start() {
     lease.onLost(this::wakeUp);
-    thread.start();
+    try {
+      thread.start();
+    } catch (RuntimeException | Error e) { // of memory: unwatched it would outlive its lock
+      tree.kill();
+      throw e;
+    }
   }
 
   private synchronized void wakeUp() {
@@ -112,13 +120,13 @@ final class Watch {
     try {
       lookUntilOver();
     } catch (RuntimeException | Error e) {
-      verdict = Verdict.FAILED;
-      boolean gone = tree.kill(); // should this fail too, the guard is left to do it
-      dismissGuard();
-      report.failed(lease, e);
-      if (!gone) {
+      verdict = Verdict.UNSTOPPED; // should stopping it fail too, the guard is left to do it
+      if (!tree.kill()) {
         awaitEnd();
       }
+      verdict = Verdict.FAILED;
+      dismissGuard();
+      report.failed(lease, e);
       return;
     }
     dismissGuard();

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -122,11 +123,11 @@ class BadInputTest {
 
   private void assertHidden(int exit, String url) {
     Map<String, String> variables = Map.of("PAWL_STORE", url);
-    for (String[] args :
-        new String[][] {
-          {"run", "x", "--", "true"}, {"run", "--json", "x", "--", "true"}, {"list"}, {"doctor"}
-        }) {
-      Started run = new Shell(directory).run(variables, args);
+    String[][] commands = {
+      {"run", "x", "--", "true"}, {"run", "--json", "x", "--", "true"}, {"list"}, {"doctor"}
+    };
+    Shell shell = new Shell(directory);
+    for (Started run : Stream.of(commands).map(args -> shell.start(variables, args)).toList()) {
       assertThat(run.exit()).isEqualTo(exit);
       assertThat(run.output() + run.errors()).isNotEmpty().doesNotContain("canary");
     }

@@ -93,6 +93,7 @@ class EtcdTest {
       assertThat(whole.output())
           .containsOnlyOnce(", the leader")
           .contains("3 voting members, of which 2 have to be up")
+          .contains("no member is more than 1000 entries of the log behind")
           .contains("no alarm")
           .contains("the shortest lease")
           .doesNotContain("warning ")

@@ -82,7 +82,8 @@ class InspectTest {
   void helpManualAndCompletionComeFromTheSameDescription() {
     for (String command :
         new String[] {
-          "run", "list", "show", "release", "counter", "purge", "tokens", "schema", "doctor", "demo"
+          "run", "list", "show", "release", "counter", "purge", "tokens", "schema", "quorum",
+          "doctor", "demo"
         }) {
       assertThat(shell.run("--help").output()).contains("  " + command + " ");
       assertThat(shell.run(command, "--help").output()).contains("pawl " + command);

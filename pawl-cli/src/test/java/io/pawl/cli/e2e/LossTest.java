@@ -85,7 +85,12 @@ class LossTest {
     awaitGuard(pids);
     shell.signal("STOP", first.process().pid());
     Started second = shell.run("run", "x", "-c", CENSUS);
-    assertThat(second.output()).isEqualTo("in\n");
+    if (second.exit() == 69) { // it was stopped within a renewal, which keeps the file locked
+      assertThat(second.errors()).contains("locked");
+      shell.signal("CONT", first.process().pid());
+      second = shell.run("run", "x", "-c", CENSUS);
+    }
+    assertThat(second.output()).as(second.errors()).isEqualTo("in\n");
     shell.signal("CONT", first.process().pid());
     assertThat(first.exit()).isEqualTo(76);
     assertThat(first.errors()).contains("lost").hasLineCount(1);

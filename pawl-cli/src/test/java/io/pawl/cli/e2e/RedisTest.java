@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.cli.e2e.Shell.Started;
 import io.pawl.servers.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +41,33 @@ class RedisTest {
         assertThat(run("list", url).output()).isEqualTo("No lock is held or waited for.\n");
         assertThat(run("doctor", url).output()).contains("opens").doesNotContain("problem ");
       }
+    }
+  }
+
+  /** The job comes once a day; whoever says how long it may wait means the server too. */
+  @Test
+  void aServerThatIsBeingStartedIsWaitedForAsABusyLock() {
+    try (RedisServer server = RedisServer.start()) {
+      server.kill();
+      Started run =
+          shell.start("run", "--wait", "1m", "x", "-c", "echo in", "--store", server.url());
+      awaitDialled(server);
+      server.restart();
+
+      assertThat(run.exit()).as(run.errors()).isZero();
+      assertThat(run.output()).isEqualTo("in\n");
+      assertThat(run.errors()).isEmpty();
+    }
+  }
+
+  /** Whoever dials a port that nobody else has finds nobody there. */
+  private static void awaitDialled(RedisServer server) {
+    try (ServerSocket port =
+        new ServerSocket(server.port(), 1, InetAddress.getByName(server.host()))) {
+      port.setSoTimeout((int) Shell.LONG.toMillis());
+      port.accept().close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -73,6 +73,7 @@ class ZooKeeperTest {
           .containsOnlyOnce(", leader")
           .contains(", follower")
           .contains("a transaction takes p50 ")
+          .contains("no host is more than 1000 transactions behind")
           .contains("sessions outlast their lease by ")
           .containsPattern("leases of \\d+ to 36\\d+ ms are possible")
           .doesNotContain("problem ")

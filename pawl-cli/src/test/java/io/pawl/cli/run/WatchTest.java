@@ -1,6 +1,7 @@
 package io.pawl.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -124,6 +125,60 @@ class WatchTest {
       assertThat(end).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(Watch.Verdict.TOO_LONG);
     } finally {
       mayEnd.complete(null);
+      child.destroyForcibly();
+    }
+  }
+
+  /** As where no more memory is left, not even for a list of processes. */
+  private static final class Lost extends ProcessTree {
+    private final CompletableFuture<Void> asked = new CompletableFuture<>();
+
+    Lost(Process root) {
+      super(root, "no-mark");
+    }
+
+    @Override
+    boolean kill() {
+      asked.complete(null);
+      throw new OutOfMemoryError("says the test");
+    }
+  }
+
+  @Test
+  void aWatchThatCannotStopWhatItWatchedDoesNotSayThatItIsStopped() throws Exception {
+    List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
+    Process child = new ProcessBuilder(command).start();
+    try (Pawl pawl = Pawl.connect("memory:");
+        Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
+      RunOptions options = options(command, Duration.ofMillis(50));
+      RunReport report = new RunReport(failing(), false);
+      Lost tree = new Lost(child);
+      Watch watch = new Watch(options, lease, report, child, "no-mark", tree);
+      watch.start();
+      assertThat(tree.asked).succeedsWithin(Duration.ofSeconds(20));
+
+      assertThat(watch.end(143)).isEqualTo(Watch.Verdict.UNSTOPPED);
+    } finally {
+      child.destroyForcibly();
+    }
+  }
+
+  /** Here since it was started before; else for want of memory. */
+  @Test
+  void aCommandWhoseWatchCannotBeStartedIsStopped() throws Exception {
+    List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
+    Process child = new ProcessBuilder(command).start();
+    try (Pawl pawl = Pawl.connect("memory:");
+        Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
+      RunOptions options = options(command, Duration.ofDays(1));
+      Watch watch = new Watch(options, lease, new RunReport(failing(), false), child, "no-mark");
+      watch.start();
+
+      assertThatThrownBy(watch::start).isInstanceOf(IllegalThreadStateException.class);
+
+      assertThat(child.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      watch.end(137);
+    } finally {
       child.destroyForcibly();
     }
   }
