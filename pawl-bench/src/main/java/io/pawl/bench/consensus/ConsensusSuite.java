@@ -64,7 +64,12 @@ final class ConsensusSuite implements ContestSuite {
   @Override
   public List<Rival> rivals() {
     PawlRival strict = PawlRival.strict(service.scheme);
-    return List.of(PawlRival.passing(service.scheme), strict, strict.named(FEW), service.theirs());
+    return List.of(
+        PawlRival.passing(service.scheme),
+        strict,
+        strict.named(FEW),
+        PawlRival.sticky(service.scheme),
+        service.theirs());
   }
 
   @Override
@@ -76,8 +81,10 @@ final class ConsensusSuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PAWL, rival),
-            List.of(Target.timesAtLeast(times.free, PAWL, Metric.CYCLES, rival))),
+            List.of(PAWL, PawlRival.STICKY, rival),
+            List.of(
+                Target.timesAtLeast(times.free, PAWL, Metric.CYCLES, rival),
+                Target.atLeast(PawlRival.STICKY, Metric.CYCLES, 1_000_000))),
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),

@@ -1,13 +1,13 @@
 package io.pawl.bench.consensus;
 
 import io.pawl.bench.Settings;
-import io.pawl.bench.contest.Child;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Sample;
 import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
 import io.pawl.bench.report.Target;
 import io.pawl.bench.rival.PawlRival;
+import io.pawl.servers.fault.Child;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

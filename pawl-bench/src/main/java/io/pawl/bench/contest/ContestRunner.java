@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
@@ -44,10 +43,17 @@ public final class ContestRunner {
     List<Section> sections = new ArrayList<>();
     for (Contest contest : suite.contests()) {
       if (settings.includes(contest.title())) {
-        sections.add(run(contest, ground, sections.isEmpty() ? ground.notes() : List.of()));
+        sections.add(run(contest, ground, sections.isEmpty() ? about(ground) : List.of()));
       }
     }
     return sections;
+  }
+
+  private List<String> about(ContestSuite.Ground ground) {
+    List<String> about = new ArrayList<>(ground.notes());
+    about.addAll(Floor.measure(settings.folder()));
+    about.addAll(ground.floors());
+    return about;
   }
 
   private Section run(Contest contest, ContestSuite.Ground ground, List<String> about) {
@@ -95,7 +101,7 @@ public final class ContestRunner {
     Path board = folder.resolve("board");
     Board words = Board.at(board, load.locks());
     String address = ground.fresh();
-    long before = ground.operations().orElse(0);
+    Usage before = Usage.of(ground);
     List<ForkProcess> processes = new ArrayList<>();
     try {
       for (int jvm = 0; jvm < load.jvms(); jvm++) {
@@ -119,9 +125,7 @@ public final class ContestRunner {
       if (load.writes()) {
         ground.checkRows(address, words.entries());
       }
-      OptionalLong after = ground.operations();
-      return Tally.sum(
-          load, tallies, after.isPresent() ? OptionalLong.of(after.getAsLong() - before) : after);
+      return Tally.sum(load, tallies, Usage.of(ground).since(before));
     } finally {
       processes.forEach(ForkProcess::close);
       Folders.delete(folder);

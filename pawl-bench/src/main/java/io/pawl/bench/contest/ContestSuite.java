@@ -30,6 +30,16 @@ public interface ContestSuite extends Suite {
       return OptionalLong.empty();
     }
 
+    /** Processor time of the store's own processes since they started, where it has any. */
+    default OptionalLong cpuNanos() {
+      return OptionalLong.empty();
+    }
+
+    /** The least that a request costs this store by itself, in words; empty where unknown. */
+    default List<String> floors() {
+      return List.of();
+    }
+
     /** What a reader has to know of it, such as settings on which the figures depend. */
     default List<String> notes() {
       return List.of();

@@ -8,6 +8,7 @@ import io.pawl.bench.report.Sample;
 import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
 import io.pawl.bench.report.Target;
+import io.pawl.servers.fault.Child;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;

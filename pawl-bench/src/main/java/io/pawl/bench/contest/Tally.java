@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
@@ -90,9 +89,9 @@ record Tally(
    * All processes of one run taken together.
    *
    * @param load what they were told to do
-   * @param operations that the store served for them, where it counts
+   * @param store what it did for them, from before they connected, where it counts
    */
-  static Sample sum(Load load, List<Tally> processes, OptionalLong operations) {
+  static Sample sum(Load load, List<Tally> processes, Usage store) {
     double perSecond = 0;
     double cpuNanos = 0;
     long cycles = 0;
@@ -146,8 +145,11 @@ record Tally(
     }
     figures.put(Metric.CPU_SECONDS, cpuNanos / 1e9);
     figures.put(Metric.CPU_MICROS, cpuNanos / 1e3 / Arrays.stream(perJvm).sum());
-    if (operations.isPresent()) {
-      figures.put(Metric.OPERATIONS, (double) operations.getAsLong() / cycles);
+    if (store.cpuNanos().isPresent()) {
+      figures.put(Metric.STORE_CPU_MICROS, store.cpuNanos().getAsLong() / 1e3 / cycles);
+    }
+    if (store.operations().isPresent()) {
+      figures.put(Metric.OPERATIONS, (double) store.operations().getAsLong() / cycles);
     }
     return new Sample(figures);
   }

@@ -19,6 +19,7 @@ public enum Metric {
   JVM_SPREAD("JVMs max/min", Sum.LARGEST),
   CPU_SECONDS("cpu s", Sum.MEDIAN),
   CPU_MICROS("cpu µs/cycle", Sum.MEDIAN),
+  STORE_CPU_MICROS("store cpu µs/cycle", Sum.MEDIAN),
   OPERATIONS("store ops/cycle", Sum.MEDIAN),
   WALL_MILLIS("median ms", Sum.MEDIAN),
   OPERATION_NANOS("ns/op", Sum.MEDIAN),

@@ -12,6 +12,8 @@ public final class PawlRival implements Rival {
 
   public static final String PASSING = "Pawl";
   public static final String STRICT = "Pawl, strict order";
+  public static final String STICKY = "Pawl, sticky for 1 s";
+  public static final String LATE = "Pawl, released in background";
 
   private final String name;
   private final String scheme;
@@ -39,6 +41,23 @@ public final class PawlRival implements Rival {
   /** In strict order, by URL. */
   public static PawlRival strict(String scheme) {
     return new PawlRival(STRICT, scheme, LockOptions.defaults().strictOrder(), Pawl::connect);
+  }
+
+  /** With holds that are kept for as long as they may be, by URL. */
+  public static PawlRival sticky(String scheme) {
+    return sticky(scheme, Duration.ofSeconds(1));
+  }
+
+  /** With holds that are kept for {@code length}, by URL. */
+  public static PawlRival sticky(String scheme, Duration length) {
+    LockOptions options = LockOptions.defaults().sticky(length);
+    return new PawlRival(STICKY, scheme, options, Pawl::connect);
+  }
+
+  /** Which does not wait for its releases, by URL. */
+  public static PawlRival late(String scheme) {
+    LockOptions options = LockOptions.defaults().releaseInBackground();
+    return new PawlRival(LATE, scheme, options, Pawl::connect);
   }
 
   /** As this one, under another name. */

@@ -149,22 +149,9 @@ public enum SqlFlavour {
    * The URL of {@code server} as seen at {@code port}; without TLS, all else being Pawl's to say.
    */
   public String plainUrl(ServerProcess server, int port) {
-    String url =
-        server instanceof PostgresServer postgres
-            ? postgres.jdbcUrl()
-            : ((MySqlServer) server).jdbcUrl();
-    String plain =
-        switch (this) {
-          case MYSQL -> "&sslMode=DISABLED&allowPublicKeyRetrieval=true";
-          case MARIADB -> "&sslMode=disable&allowPublicKeyRetrieval=true";
-          case POSTGRESQL -> "&sslmode=disable";
-        };
-    return url.replace(":" + server.port() + "/", ":" + port + "/")
-        + "?user="
-        + MySqlServer.USER
-        + "&password="
-        + MySqlServer.PASSWORD
-        + plain;
+    return server instanceof PostgresServer postgres
+        ? postgres.plainUrl(port)
+        : ((MySqlServer) server).plainUrl(port);
   }
 
   /** {@code INSERT INTO} that leaves a row alone which is there. */

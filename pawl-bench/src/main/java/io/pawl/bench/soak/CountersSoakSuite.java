@@ -13,6 +13,7 @@ import io.pawl.bench.report.Side;
 import io.pawl.bench.rival.SqlFlavour;
 import io.pawl.bench.soak.SoakNotes.Note;
 import io.pawl.bench.soak.SoakPlan.Kind;
+import io.pawl.servers.ServerException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,7 +88,7 @@ public final class CountersSoakSuite implements Suite, SuiteSource {
     progress.accept(title + ": --seed " + plan.seed() + ", " + plan.faults().size() + " faults");
     try {
       return report(title, plan, new SoakRun(ground, plan, settings, folder, progress).run());
-    } catch (BenchException e) {
+    } catch (BenchException | ServerException e) {
       throw new BenchException(title + ", --seed " + plan.seed() + ": " + e.getMessage(), e);
     }
   }
@@ -131,7 +132,7 @@ public final class CountersSoakSuite implements Suite, SuiteSource {
     List<Side> faults = new ArrayList<>();
     for (Kind kind : Kind.values()) {
       double times = result.played().getOrDefault(kind, 0);
-      faults.add(new Side(kind.title, List.of(new Sample(Map.of(Metric.FAULTS, times)))));
+      faults.add(new Side(kind.title(), List.of(new Sample(Map.of(Metric.FAULTS, times)))));
     }
     return List.of(
         new Section(

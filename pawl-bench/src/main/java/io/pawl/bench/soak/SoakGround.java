@@ -4,6 +4,7 @@ import io.pawl.bench.rival.SqlFlavour;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.servers.fault.ProxiedServer;
 import java.util.List;
 
 /**
@@ -15,22 +16,12 @@ import java.util.List;
  * @param address by which clients come, through the proxies
  * @param ownAddress by which we come, past them
  */
-record SoakGround(List<Part> parts, String address, String ownAddress, SoakLedger ledger)
+record SoakGround(List<ProxiedServer> parts, String address, String ownAddress, SoakLedger ledger)
     implements AutoCloseable {
-
-  /** A server and the proxy before it. */
-  record Part(String name, ServerProcess server, FaultProxy proxy) implements AutoCloseable {
-
-    @Override
-    public void close() {
-      proxy.close();
-      server.close();
-    }
-  }
 
   static SoakGround of(SqlFlavour flavour) {
     ServerProcess server = flavour.start();
-    Part part = new Part(flavour.title, server, FaultProxy.before(server));
+    ProxiedServer part = new ProxiedServer(flavour.title, server, FaultProxy.before(server));
     String own = flavour.plainUrl(server, server.port());
     String through = flavour.plainUrl(server, part.proxy().port());
     return new SoakGround(List.of(part), through, own, new SqlSoakLedger(own));
@@ -41,7 +32,7 @@ record SoakGround(List<Part> parts, String address, String ownAddress, SoakLedge
   }
 
   private static SoakGround redis(RedisServer server) {
-    Part part = new Part("Redis", server, FaultProxy.before(server));
+    ProxiedServer part = new ProxiedServer("Redis", server, FaultProxy.before(server));
     String through = "redis://" + part.proxy().host() + ":" + part.proxy().port();
     return new SoakGround(List.of(part), through, server.url(), new RedisSoakLedger(server));
   }
@@ -67,6 +58,6 @@ record SoakGround(List<Part> parts, String address, String ownAddress, SoakLedge
 
   @Override
   public void close() {
-    parts.forEach(Part::close);
+    parts.forEach(ProxiedServer::close);
   }
 }

@@ -1,10 +1,13 @@
 package io.pawl.bench.soak;
 
+import io.pawl.servers.fault.ServerFault;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which faults a soak plays and when, counted in takes that were told: all of it follows from the
@@ -19,20 +22,30 @@ record SoakPlan(long seed, long takes, List<Fault> faults) {
 
   /** What can happen. */
   enum Kind {
-    SERVER_KILLED("kill -9 and restart of the server", false),
-    SERVER_STOPPED("SIGSTOP of the server", false),
-    CONNECTIONS_RESET("connections reset", false),
-    REPLIES_DROPPED("replies dropped, connection reset", false),
-    REPLIES_SILENCED("replies dropped, connection silent", false),
-    CABLE_CUT("network cut", false),
-    CLIENT_KILLED("kill -9 of a client JVM", true);
+    SERVER_KILLED(ServerFault.SERVER_KILLED),
+    SERVER_STOPPED(ServerFault.SERVER_STOPPED),
+    CONNECTIONS_RESET(ServerFault.CONNECTIONS_RESET),
+    REPLIES_DROPPED(ServerFault.REPLIES_DROPPED),
+    REPLIES_SILENCED(ServerFault.REPLIES_SILENCED),
+    CABLE_CUT(ServerFault.CABLE_CUT),
+    CLIENT_KILLED(null);
 
-    final String title;
-    final boolean ofClient;
+    private final @Nullable ServerFault onServer;
 
-    Kind(String title, boolean ofClient) {
-      this.title = title;
-      this.ofClient = ofClient;
+    Kind(@Nullable ServerFault onServer) {
+      this.onServer = onServer;
+    }
+
+    String title() {
+      return onServer == null ? "kill -9 of a client JVM" : onServer.title();
+    }
+
+    boolean isOfClient() {
+      return onServer == null;
+    }
+
+    ServerFault onServer() {
+      return Objects.requireNonNull(onServer, "a client's fault");
     }
   }
 
@@ -55,8 +68,8 @@ record SoakPlan(long seed, long takes, List<Fault> faults) {
     for (long round = 0; round < rounds; round++) {
       List<Fault> some = new ArrayList<>();
       for (Kind kind : Kind.values()) {
-        for (int part = 0; part < (kind.ofClient ? 1 : servers); part++) {
-          int picked = kind.ofClient ? random.nextInt(Integer.MAX_VALUE) : part;
+        for (int part = 0; part < (kind.isOfClient() ? 1 : servers); part++) {
+          int picked = kind.isOfClient() ? random.nextInt(Integer.MAX_VALUE) : part;
           some.add(new Fault(0, kind, picked, millis(random), 1 + random.nextInt(MOST_REPLIES)));
         }
       }

@@ -4,7 +4,6 @@ import io.pawl.Counter;
 import io.pawl.Pawl;
 import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
-import io.pawl.bench.contest.Child;
 import io.pawl.bench.soak.SoakNotes.Note;
 import io.pawl.bench.soak.SoakPlan.Fault;
 import io.pawl.bench.soak.SoakPlan.Kind;
@@ -13,8 +12,7 @@ import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome;
 import io.pawl.counter.Update;
 import io.pawl.options.PawlOptions;
-import io.pawl.servers.AfterDrop;
-import io.pawl.servers.FaultProxy;
+import io.pawl.servers.fault.Child;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -200,59 +198,20 @@ final class SoakRun {
         Locale.ROOT,
         "%,d told: %s%s, %d ms",
         told(),
-        fault.kind().title,
-        fault.kind().ofClient ? "" : ", " + ground.parts().get(fault.part()).name(),
+        fault.kind().title(),
+        fault.kind().isOfClient() ? "" : ", " + ground.parts().get(fault.part()).name(),
         fault.millis());
   }
 
   private void play(Fault fault) {
-    if (fault.kind().ofClient) {
+    if (fault.kind().isOfClient()) {
       int killed = fault.part() % clients.size();
       Client client = clients.get(killed);
       client.process().kill();
       clients.set(killed, start(client.jvm() + SoakTake.CLIENTS));
       return;
     }
-    SoakGround.Part part = ground.parts().get(fault.part());
-    switch (fault.kind()) {
-      case SERVER_KILLED -> {
-        part.server().kill();
-        Settings.pause(fault.millis());
-        part.server().restart();
-      }
-      case SERVER_STOPPED -> {
-        part.server().pause();
-        Settings.pause(fault.millis());
-        part.server().resume();
-      }
-      case CONNECTIONS_RESET -> part.proxy().reset();
-      case REPLIES_DROPPED -> {
-        int before = part.proxy().droppedReplies();
-        part.proxy().dropReplies(fault.replies(), AfterDrop.RESET);
-        awaitDropped(part.proxy(), before + fault.replies(), fault.millis());
-        part.proxy().heal();
-      }
-      case REPLIES_SILENCED -> {
-        part.proxy().dropReplies(fault.replies(), AfterDrop.SILENCE);
-        Settings.pause(fault.millis());
-        part.proxy().heal();
-      }
-      case CABLE_CUT -> {
-        part.proxy().cut();
-        Settings.pause(fault.millis());
-        part.proxy().heal();
-      }
-      case CLIENT_KILLED -> throw new IllegalArgumentException(fault.toString());
-    }
-  }
-
-  /** Returns when they were dropped, or the fault has lasted long enough. */
-  private static void awaitDropped(FaultProxy proxy, int replies, long millis) {
-    long from = System.nanoTime();
-    while (proxy.droppedReplies() < replies
-        && System.nanoTime() - from < TimeUnit.MILLISECONDS.toNanos(millis)) {
-      Settings.pause(LOOK_MILLIS);
-    }
+    fault.kind().onServer().play(ground.parts().get(fault.part()), fault.millis(), fault.replies());
   }
 
   /** Asks for each take of which nobody knows what became of it; from then on that is final. */

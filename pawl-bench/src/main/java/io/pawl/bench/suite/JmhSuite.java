@@ -33,7 +33,7 @@ final class JmhSuite implements Suite {
 
   @Override
   public String purpose() {
-    return "single operations: a lease on the memory store, the grant rule, a row of SQLite";
+    return "single operations: a lease in memory, also by annotation or with meters, the grant rule, a row";
   }
 
   @Override

@@ -29,6 +29,7 @@ final class MemorySuite implements ContestSuite {
     return List.of(
         PawlRival.passing("memory").openedBy(address -> Pawl.over(new MemoryStore())),
         PawlRival.strict("memory").openedBy(address -> Pawl.over(new MemoryStore())),
+        PawlRival.sticky("memory").openedBy(address -> Pawl.over(new MemoryStore())),
         new JavaLocks(true),
         new JavaLocks(false));
   }
@@ -39,8 +40,8 @@ final class MemorySuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PawlRival.PASSING, PawlRival.STRICT, JavaLocks.UNFAIR),
-            List.of()),
+            List.of(PawlRival.PASSING, PawlRival.STRICT, PawlRival.STICKY, JavaLocks.UNFAIR),
+            List.of(OneLock.A_MILLION_STICKY)),
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),

@@ -11,6 +11,9 @@ import java.util.List;
 /** Sixty-four threads of one JVM on one lock: the load that every store has, and its targets. */
 final class OneLock {
 
+  /** Of a free lock whose hold is kept: it asks no store, so that none is slower. */
+  static final Target A_MILLION_STICKY = Target.atLeast(PawlRival.STICKY, Metric.CYCLES, 1_000_000);
+
   private OneLock() {}
 
   static Contest contest() {

@@ -6,11 +6,13 @@ import io.pawl.bench.contest.Load;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Target;
 import io.pawl.bench.rival.LettucePair;
+import io.pawl.bench.rival.LettuceRing;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.RedissonLocks;
 import io.pawl.bench.rival.Rival;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -24,7 +26,15 @@ final class RedisSuite implements ContestSuite {
   private static final String SPIN = RedissonLocks.Kind.SPIN.title;
   private static final String PAWL = PawlRival.PASSING;
   private static final String STRICT = PawlRival.STRICT;
+  private static final String STICKY = PawlRival.STICKY;
+  private static final String LATE = PawlRival.LATE;
   private static final String LETTUCE = LettucePair.NAME;
+  private static final String RING = LettuceRing.NAME;
+
+  /** One that others wait for may stay with its client for so long. */
+  private static final Duration SHORT_RUN = Duration.ofMillis(5);
+
+  private static final String RUNS = "Pawl, sticky for 5 ms";
 
   @Override
   public String name() {
@@ -41,10 +51,14 @@ final class RedisSuite implements ContestSuite {
     return List.of(
         PawlRival.passing("redis"),
         PawlRival.strict("redis"),
+        PawlRival.sticky("redis"),
+        PawlRival.late("redis"),
         new RedissonLocks(RedissonLocks.Kind.PLAIN),
         new RedissonLocks(RedissonLocks.Kind.FAIR),
         new RedissonLocks(RedissonLocks.Kind.SPIN),
-        new LettucePair());
+        PawlRival.sticky("redis", SHORT_RUN).named(RUNS),
+        new LettucePair(),
+        new LettuceRing());
   }
 
   @Override
@@ -53,8 +67,11 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PAWL, RLOCK, FAIR, LETTUCE),
+            List.of(PAWL, STICKY, LATE, RLOCK, FAIR, LETTUCE),
             List.of(
+                OneLock.A_MILLION_STICKY,
+                Target.timesAtLeast(1.7, LATE, Metric.CYCLES, LETTUCE),
+                Target.timesAtLeast(1.9, LATE, Metric.CYCLES, RLOCK),
                 Target.timesAtLeast(0.9, PAWL, Metric.CYCLES, LETTUCE),
                 Target.timesAtLeast(1.5, PAWL, Metric.CYCLES, RLOCK),
                 Target.timesAtMost(0.5, PAWL, Metric.P50, RLOCK),
@@ -63,7 +80,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),
-            List.of(PAWL, RLOCK, LETTUCE),
+            List.of(PAWL, LATE, RLOCK, LETTUCE),
             List.of(
                 Target.timesAtLeast(1, PAWL, Metric.CYCLES, LETTUCE),
                 Target.timesAtLeast(3.3, PAWL, Metric.CYCLES, RLOCK))),
@@ -85,7 +102,14 @@ final class RedisSuite implements ContestSuite {
                 Target.timesAtLeast(3.5, STRICT, Metric.CYCLES, RLOCK),
                 Target.timesAtLeast(10, STRICT, Metric.CYCLES, FAIR),
                 Target.atMost(PAWL, Metric.JVM_SPREAD, 1.5),
-                Target.atMost(STRICT, Metric.JVM_SPREAD, 1.5))));
+                Target.atMost(STRICT, Metric.JVM_SPREAD, 1.5))),
+        new Contest(
+            "one lock, 4 JVMs × 1 thread",
+            Load.of(1, 1).inEachOf(4),
+            List.of(PAWL, LATE, RUNS, RLOCK, FAIR, RING),
+            List.of(
+                Target.timesAtLeast(3.5, PAWL, Metric.CYCLES, RLOCK),
+                Target.timesAtLeast(10, PAWL, Metric.CYCLES, FAIR))));
   }
 
   @Override
@@ -94,6 +118,14 @@ final class RedisSuite implements ContestSuite {
   }
 
   record ServerGround(RedisServer server) implements Ground {
+
+    private static final int SCRIPTS = 500;
+
+    private static final String LEAST_LOCK =
+        "redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', 30000) return redis.call('del', KEYS[1])";
+
+    private static final Pattern EVAL_MICROS =
+        Pattern.compile("cmdstat_eval:.*usec_per_call=([0-9.]+)");
 
     private static final Pattern CALLS =
         Pattern.compile(
@@ -120,6 +152,27 @@ final class RedisSuite implements ContestSuite {
         sum += Long.parseLong(calls.group(1)) - Long.parseLong(calls.group(2));
       }
       return OptionalLong.of(sum);
+    }
+
+    @Override
+    public OptionalLong cpuNanos() {
+      return server.cpuNanos();
+    }
+
+    /** Of a script that does what the least lock does, by the server's own clock. */
+    @Override
+    public List<String> floors() {
+      server.call("CONFIG", "RESETSTAT");
+      for (int i = 0; i < SCRIPTS; i++) {
+        server.call("EVAL", LEAST_LOCK, "1", "floor", "owner");
+      }
+      Matcher eval = EVAL_MICROS.matcher(server.text("INFO", "commandstats"));
+      return eval.find()
+          ? List.of(
+              "floor: a script that sets a key unless it is there and deletes it takes the server "
+                  + eval.group(1)
+                  + " µs")
+          : List.of();
     }
 
     @Override

@@ -5,6 +5,8 @@ import io.pawl.bench.SuiteSource;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Target;
 import io.pawl.bench.rival.SqlFlavour;
+import io.pawl.bench.start.SpringStartSuite;
+import io.pawl.bench.start.StartupSuite;
 import java.util.List;
 
 /** All suites of this package. */
@@ -42,6 +44,8 @@ public final class RivalSuites implements SuiteSource {
         new CountersRedisSuite(),
         new ElectionSuite(),
         new StartupSuite(),
+        new MetersSuite(),
+        new SpringStartSuite(),
         new JmhSuite());
   }
 }

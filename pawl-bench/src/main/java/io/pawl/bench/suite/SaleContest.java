@@ -2,7 +2,6 @@ package io.pawl.bench.suite;
 
 import io.pawl.Pawl;
 import io.pawl.bench.Settings;
-import io.pawl.bench.contest.Child;
 import io.pawl.bench.contest.ExclusionViolation;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Numbers;
@@ -12,6 +11,7 @@ import io.pawl.bench.report.Side;
 import io.pawl.bench.report.Target;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Update;
+import io.pawl.servers.fault.Child;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -82,6 +82,11 @@ final class SqlGround implements ContestSuite.Ground {
   }
 
   @Override
+  public OptionalLong cpuNanos() {
+    return server.cpuNanos();
+  }
+
+  @Override
   public OptionalLong operations() {
     return OptionalLong.of(count(flavour.operations));
   }

@@ -55,6 +55,8 @@ final class SqlSuite implements ContestSuite {
     return List.of(
         PawlRival.passing(scheme),
         PawlRival.strict(scheme),
+        PawlRival.sticky(scheme),
+        PawlRival.late(scheme),
         new CentralRows(1),
         new CentralRows(SqlGround.CENTRAL_ROWS),
         new GuardedUpdate(flavour),
@@ -69,8 +71,9 @@ final class SqlSuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PAWL, GUARDED, flavour.sessionLock),
-            List.of(Target.timesAtLeast(0.8, PAWL, Metric.CYCLES, GUARDED))),
+            List.of(PAWL, PawlRival.STICKY, PawlRival.LATE, GUARDED, flavour.sessionLock),
+            List.of(
+                Target.timesAtLeast(0.8, PAWL, Metric.CYCLES, GUARDED), OneLock.A_MILLION_STICKY)),
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),

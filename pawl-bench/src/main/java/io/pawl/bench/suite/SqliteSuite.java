@@ -31,6 +31,8 @@ final class SqliteSuite implements ContestSuite {
     return List.of(
         PawlRival.passing("sqlite"),
         PawlRival.strict("sqlite"),
+        PawlRival.sticky("sqlite"),
+        PawlRival.late("sqlite"),
         new SqlitePair(),
         new JavaLocks(true),
         new JavaLocks(false));
@@ -42,8 +44,8 @@ final class SqliteSuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PawlRival.PASSING, SqlitePair.NAME),
-            List.of(timesThePair(0.9))),
+            List.of(PawlRival.PASSING, PawlRival.STICKY, PawlRival.LATE, SqlitePair.NAME),
+            List.of(timesThePair(0.9), OneLock.A_MILLION_STICKY)),
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),

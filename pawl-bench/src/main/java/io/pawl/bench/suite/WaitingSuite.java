@@ -2,7 +2,6 @@ package io.pawl.bench.suite;
 
 import io.pawl.bench.Settings;
 import io.pawl.bench.Suite;
-import io.pawl.bench.contest.Child;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Numbers;
 import io.pawl.bench.report.Sample;
@@ -12,6 +11,7 @@ import io.pawl.bench.report.Target;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.SpringLocks;
 import io.pawl.bench.rival.SqlFlavour;
+import io.pawl.servers.fault.Child;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.pawl.bench.consensus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.contest.ContestRunner;
 import io.pawl.bench.contest.Held;
 import io.pawl.bench.contest.HeldContest;
@@ -21,7 +22,7 @@ class ConsensusSuitesTest {
   @TempDir Path folder;
 
   private Settings settings(String contest) {
-    return new Settings(1, 0.2, 0.1, 2, contest, List.of(), folder, "");
+    return new Settings(1, 0.2, 0.1, 2, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
   }
 
   @ParameterizedTest
@@ -29,7 +30,7 @@ class ConsensusSuitesTest {
   void eachRivalExcludesAndItsRequestsAreCounted(Service service) {
     ConsensusSuite suite = new ConsensusSuite(service, false);
     try (ConsensusGround ground = suite.open(folder)) {
-      for (String contest : List.of("64 locks", "2 JVMs", "10 JVMs")) {
+      for (String contest : List.of("64 locks", "2 JVMs")) {
         List<Section> sections =
             new ContestRunner(suite, settings(contest), said -> {}).run(ground);
         assertThat(sections).hasSize(1);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
@@ -24,7 +25,7 @@ class ContestTest {
   @TempDir Path folder;
 
   private Section measure(String contest) {
-    Settings settings = new Settings(1, 0.2, 0.1, 0, contest, List.of(), folder, "");
+    Settings settings = new Settings(1, 0.2, 0.1, 0, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
     return new BrokenSuite().measure(settings, said -> {}).get(0);
   }
 

@@ -22,7 +22,11 @@ class TallyTest {
     Tally two =
         new Tally(2_000_000_000, 100_000_000, 3, new long[] {1, 1}, waits, none, none, none);
 
-    Sample sample = Tally.sum(Load.of(2, 1).inEachOf(2), List.of(one, two), OptionalLong.of(24));
+    Sample sample =
+        Tally.sum(
+            Load.of(2, 1).inEachOf(2),
+            List.of(one, two),
+            new Usage(OptionalLong.of(24), OptionalLong.of(12_000_000)));
 
     assertThat(sample.of(Metric.CYCLES)).isEqualTo(7);
     assertThat(sample.of(Metric.THREAD_SPREAD)).isEqualTo(4);
@@ -30,6 +34,7 @@ class TallyTest {
     assertThat(sample.of(Metric.CPU_SECONDS)).isEqualTo(0.6);
     assertThat(sample.of(Metric.CPU_MICROS)).isEqualTo(75_000);
     assertThat(sample.of(Metric.OPERATIONS)).isEqualTo(2);
+    assertThat(sample.of(Metric.STORE_CPU_MICROS)).isEqualTo(1_000);
     assertThat(sample.of(Metric.MAX)).isBetween(3.9, 4.1);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.contest.ContestSuite;
 import io.pawl.bench.contest.ExclusionViolation;
 import io.pawl.bench.report.Metric;
@@ -23,7 +24,8 @@ class CountersRedisSuiteTest {
 
   @Test
   void eachRivalTakesWhatItSays() {
-    Settings settings = new Settings(1, 0.2, 0.1, 4, "64 threads", List.of(), folder, "");
+    Settings settings =
+        new Settings(1, 0.2, 0.1, 4, "64 threads", ShortRuns.JVM_ARGUMENTS, folder, "");
     List<Section> sections = suite.measure(settings, said -> {});
 
     assertThat(sections).hasSize(1);

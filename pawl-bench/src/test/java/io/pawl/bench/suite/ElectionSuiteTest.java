@@ -3,6 +3,7 @@ package io.pawl.bench.suite;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Section;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ class ElectionSuiteTest {
   @ParameterizedTest
   @ValueSource(strings = {"SQLite, kill", "Redis, clean close"})
   void eachRoundHasANewLeader(String contest) {
-    Settings settings = new Settings(2, 0, 0, 0, contest, List.of(), folder, "");
+    Settings settings = new Settings(2, 0, 0, 0, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
     List<Section> sections = new ElectionSuite().measure(settings, said -> {});
 
     assertThat(sections).hasSize(1);
@@ -32,7 +33,8 @@ class ElectionSuiteTest {
 
   @Test
   void aContestThatIsLeftOutStartsNothing() {
-    Settings settings = new Settings(1, 0, 0, 0, "no such contest", List.of(), folder, "");
+    Settings settings =
+        new Settings(1, 0, 0, 0, "no such contest", ShortRuns.JVM_ARGUMENTS, folder, "");
     assertThat(new ElectionSuite().measure(settings, said -> {})).isEmpty();
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.Suites;
 import io.pawl.bench.contest.Contest;
 import io.pawl.bench.contest.ContestRunner;
@@ -13,7 +14,6 @@ import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
 import io.pawl.bench.rival.Rival;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,7 +25,7 @@ class GateSuiteTest {
   private final GateSuite suite = (GateSuite) Suites.named("gate");
 
   private Settings settings(String contest) {
-    return new Settings(1, 0.2, 0.1, 4, contest, List.of(), folder, "");
+    return new Settings(1, 0.2, 0.1, 4, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
   }
 
   @Test

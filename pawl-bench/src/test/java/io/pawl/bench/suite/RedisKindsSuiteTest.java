@@ -3,6 +3,7 @@ package io.pawl.bench.suite;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Section;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ class RedisKindsSuiteTest {
 
   @Test
   void eachRivalIsMeasuredAndWritersByThemselvesWhereThereAreReaders() {
-    Settings settings = new Settings(1, 0.3, 0.1, 12, "", List.of(), folder, "");
+    Settings settings = new Settings(1, 0.3, 0.1, 12, "", ShortRuns.JVM_ARGUMENTS, folder, "");
     List<Section> sections = suite.measure(settings, said -> {});
 
     assertThat(sections).hasSize(2);

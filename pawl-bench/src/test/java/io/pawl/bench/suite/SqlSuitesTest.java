@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.bench.Settings;
+import io.pawl.bench.ShortRuns;
 import io.pawl.bench.Suites;
 import io.pawl.bench.contest.ContestRunner;
 import io.pawl.bench.contest.ExclusionViolation;
@@ -25,7 +26,7 @@ class SqlSuitesTest {
   @TempDir Path folder;
 
   private Settings settings(String contest) {
-    return new Settings(1, 0.2, 0.1, 4, contest, List.of(), folder, "");
+    return new Settings(1, 0.2, 0.1, 4, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
   }
 
   private static SqlSuite suite(SqlFlavour flavour) {

@@ -1,4 +1,4 @@
-package io.pawl.bench.suite;
+package io.pawl.bench.start;
 
 /** The least that a Java program can do. */
 final class Empty {

@@ -1,4 +1,4 @@
-package io.pawl.bench.suite;
+package io.pawl.bench.start;
 
 import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** Whole processes, from exec to exit: {@code pawl run} around a command that does nothing. */
-final class StartupSuite implements Suite {
+public final class StartupSuite implements Suite {
 
   private static final String PAWL = "pawl run x -- true";
   private static final String EMPTY = "empty Java main class";
