@@ -1,0 +1,75 @@
+package io.pawl.lab.chaos;
+
+import io.pawl.servers.fault.ServerFault;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that goes wrong.
+ *
+ * @param gapMillis how long nothing is wrong before it
+ * @param kind what happens
+ * @param part the number of the server, or whatever picks the worker
+ * @param millis how long it lasts, where it lasts
+ * @param replies how many are dropped, where some are
+ */
+record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
+
+  /** The same, after so long a gap. */
+  Fault after(long otherGapMillis) {
+    return new Fault(otherGapMillis, kind, part, millis, replies);
+  }
+
+  /** What can go wrong. */
+  enum Kind {
+    WORKER_STOPPED(null),
+    WORKER_KILLED(null),
+    WORKER_CLOCK_MOVED(null),
+    WRITES_FAIL(null),
+    SERVER_KILLED(ServerFault.SERVER_KILLED),
+    SERVER_STOPPED(ServerFault.SERVER_STOPPED),
+    CONNECTIONS_RESET(ServerFault.CONNECTIONS_RESET),
+    REPLIES_DROPPED(ServerFault.REPLIES_DROPPED),
+    REPLIES_SILENCED(ServerFault.REPLIES_SILENCED),
+    CABLE_CUT(ServerFault.CABLE_CUT),
+    NETWORK_SLOW(ServerFault.NETWORK_SLOW);
+
+    private final @Nullable ServerFault onServer;
+
+    Kind(@Nullable ServerFault onServer) {
+      this.onServer = onServer;
+    }
+
+    boolean isOfWorker() {
+      return onServer == null;
+    }
+
+    /** Whether it is of no one worker, and all have to get over it once it has ended. */
+    boolean endsForAll() {
+      return onServer != null || this == WRITES_FAIL;
+    }
+
+    ServerFault onServer() {
+      return Objects.requireNonNull(onServer, "a worker's fault");
+    }
+
+    String title() {
+      return switch (this) {
+        case WORKER_STOPPED -> "SIGSTOP of a worker";
+        case WORKER_KILLED -> "kill -9 of a worker";
+        case WRITES_FAIL -> "no write to the file succeeds";
+        case WORKER_CLOCK_MOVED -> "an hour more or less on workers' wall clocks";
+        default -> onServer().title();
+      };
+    }
+
+    /** What can go wrong where there are so many servers. */
+    static List<Kind> possible(int servers) {
+      List<Kind> some = new ArrayList<>(List.of(values()));
+      some.removeIf(kind -> servers == 0 ? !kind.isOfWorker() : kind == WRITES_FAIL);
+      return some;
+    }
+  }
+}

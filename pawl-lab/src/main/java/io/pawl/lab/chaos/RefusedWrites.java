@@ -1,0 +1,51 @@
+package io.pawl.lab.chaos;
+
+import io.pawl.servers.fault.Child;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+
+/**
+ * For a while no worker can write to a file: each write fails (EFBIG) beyond its first byte, as one
+ * does on a disk that is full or broken. What is mapped into memory goes on.
+ */
+final class RefusedWrites {
+
+  private static final long ONE_BYTE = 1;
+
+  /** Longer than the patience of half of the workers. */
+  private static final long FELT_MILLIS = 2_500;
+
+  private static final long LOOK_MILLIS = 10;
+
+  private RefusedWrites() {}
+
+  /**
+   * Returns how many requests have failed by then; lasts longer until one has.
+   *
+   * @param failed how many have so far
+   */
+  static int play(List<Child> workers, long millis, IntSupplier failed) {
+    workers.forEach(worker -> worker.limitFiles(ONE_BYTE));
+    try {
+      sleep(millis);
+      long from = System.nanoTime();
+      while (failed.getAsInt() == 0
+          && System.nanoTime() - from < TimeUnit.MILLISECONDS.toNanos(FELT_MILLIS)) {
+        sleep(LOOK_MILLIS);
+      }
+    } finally {
+      workers.forEach(worker -> worker.limitFiles(Child.UNLIMITED));
+    }
+    return failed.getAsInt();
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ChaosException("interrupted", e);
+    }
+  }
+}

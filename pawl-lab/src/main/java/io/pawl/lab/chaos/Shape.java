@@ -1,0 +1,16 @@
+package io.pawl.lab.chaos;
+
+/** In which shape users use locks. */
+enum Shape {
+  ACQUIRE,
+  TRY,
+  INTERRUPTED,
+  CHAIN,
+  READER,
+  WRITER,
+  PERMITS,
+  GROUP,
+  JOB,
+  CLOSING,
+  CALLBACK
+}

@@ -1,0 +1,89 @@
+package io.pawl.lab.chaos;
+
+import io.pawl.Pawl;
+import io.pawl.checker.Stock;
+import io.pawl.checker.Take;
+import io.pawl.checker.Take.Outcome;
+import io.pawl.counter.OperationConflictException;
+import io.pawl.counter.OperationId;
+import io.pawl.counter.OperationTooOldException;
+import io.pawl.counter.Update;
+import io.pawl.options.PawlOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the counters of a run have before and after it.
+ *
+ * @param address by which they are asked, past all proxies
+ */
+record Stocks(String address, Path folder) {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration LONG_AGO = Duration.ofDays(1);
+
+  void fill() {
+    try (Pawl pawl = Pawl.connect(address)) {
+      for (Counted counted : Counted.values()) {
+        pawl.counter(counted.counter())
+            .update(Update.set(counted.stock), OperationId.of("chaos-stock"));
+      }
+    }
+  }
+
+  /** Asks for each take of which nobody knows what became of it; from then on that is final. */
+  List<Stock> settle(List<Integer> jvms) {
+    try (Pawl pawl = Pawl.connect(address, PawlOptions.defaults().patience(PATIENCE))) {
+      List<Take> never = new ArrayList<>();
+      for (int jvm : jvms) {
+        TakeNotes takes = TakeNotes.of(folder, jvm);
+        for (int number = 0; number < takes.takes(); number++) {
+          Take take = takes.take(number);
+          if (take.outcome() == Outcome.UNKNOWN) {
+            Outcome outcome = outcome(pawl, take);
+            takes.end(number, outcome);
+            if (outcome == Outcome.UNCHANGED) {
+              never.add(take);
+            }
+          }
+        }
+      }
+      redeliver(pawl, never);
+      List<Stock> stocks = new ArrayList<>();
+      for (Counted counted : Counted.values()) {
+        long left = pawl.counter(counted.counter()).get();
+        stocks.add(new Stock(counted.counter(), counted.stock, 0, left));
+      }
+      return stocks;
+    }
+  }
+
+  private static Outcome outcome(Pawl pawl, Take take) {
+    return switch (pawl.counter(take.counter()).outcome(OperationId.of(take.id())).status()) {
+      case APPLIED -> Outcome.APPLIED;
+      case REFUSED -> Outcome.REFUSED;
+      case NEVER -> Outcome.UNCHANGED;
+      default -> Outcome.UNKNOWN;
+    };
+  }
+
+  /**
+   * What was answered with "never" stays so when it comes again, though what was first used long
+   * ago is forgotten in between: else more is gone than was told.
+   */
+  private static void redeliver(Pawl pawl, List<Take> never) {
+    for (Counted counted : Counted.values()) {
+      pawl.counter(counted.counter()).ledger().prune(Instant.now().minus(LONG_AGO));
+    }
+    for (Take take : never) {
+      try {
+        pawl.counter(take.counter()).tryTake(take.amount(), OperationId.of(take.id()));
+      } catch (OperationConflictException | OperationTooOldException e) {
+        continue; // as it should be
+      }
+    }
+  }
+}

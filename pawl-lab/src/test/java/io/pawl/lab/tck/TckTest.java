@@ -1,0 +1,90 @@
+package io.pawl.lab.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import io.pawl.tck.StoreContract;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
+
+/** The TCK is tested: a store with a mistake fails the case that is there for it. */
+class TckTest {
+
+  /** The case that finds each mistake. */
+  private static final Map<Class<? extends StoreContract>, String> FOUND_BY =
+      Map.of(
+          Mistakes.BlindDelete.class, "aClaimThatRanOutLeavesTheNextHolderAlone",
+          Mistakes.ClientClock.class, "aBusyLockGivesAPlaceInLine",
+          Mistakes.TokenReset.class, "tokensGrowAcrossReleaseExpiryAndReopen",
+          Mistakes.RenewalAfterRelease.class, "renewRevivesNothing",
+          Mistakes.NothingButTheBell.class, "renewTellsAWaiterThatMissedItsBell",
+          Mistakes.DeadWaiters.class, "aDeadWaiterIsSkipped",
+          Mistakes.EndsBeforeTheClientThinks.class,
+              "p1_oneHolder_aLeaseIsInvalidBeforeAnotherIsGranted");
+
+  @TestFactory
+  List<DynamicTest> aStoreWithAMistakeFailsTheCaseThatIsThereForIt() {
+    return FOUND_BY.entrySet().stream()
+        .map(
+            it ->
+                DynamicTest.dynamicTest(
+                    it.getKey().getSimpleName(), () -> assertFails(it.getKey(), it.getValue())))
+        .toList();
+  }
+
+  private static void assertFails(Class<?> contract, String testCase) {
+    TestExecutionSummary summary = run(contract, testCase);
+    assertThat(summary.getTestsStartedCount()).as(testCase).isEqualTo(1);
+    assertThat(summary.getFailures())
+        .singleElement()
+        .satisfies(
+            it ->
+                assertThat(it.getException())
+                    .as(testCase)
+                    .isInstanceOfAny(AssertionError.class, ConditionTimeoutException.class));
+  }
+
+  @TestFactory
+  List<DynamicTest> aStoreWithoutAMistakePassesTheSameCases() {
+    return FOUND_BY.values().stream()
+        .map(it -> DynamicTest.dynamicTest(it, () -> assertPasses(it)))
+        .toList();
+  }
+
+  private static void assertPasses(String testCase) {
+    boolean isForUsers = testCase.startsWith("p1_");
+    TestExecutionSummary summary =
+        run(isForUsers ? Mistakes.NoneForUsers.class : Mistakes.None.class, testCase);
+    assertThat(summary.getFailures()).isEmpty();
+    assertThat(summary.getTestsSucceededCount()).as(testCase).isEqualTo(1);
+  }
+
+  private static TestExecutionSummary run(Class<?> contract, String testCase) {
+    SummaryGeneratingListener listener = new SummaryGeneratingListener();
+    PostDiscoveryFilter thatCase =
+        test ->
+            FilterResult.includedIf(
+                test.getSource()
+                    .filter(MethodSource.class::isInstance)
+                    .map(it -> ((MethodSource) it).getMethodName().equals(testCase))
+                    .orElse(true));
+    LauncherFactory.create()
+        .execute(
+            LauncherDiscoveryRequestBuilder.request()
+                .selectors(selectClass(contract))
+                .filters(thatCase)
+                .build(),
+            listener);
+    return listener.getSummary();
+  }
+}
