@@ -311,6 +311,55 @@ class UpkeepTest {
     assertThat(wrong).isEmpty();
   }
 
+  /**
+   * The statement that makes rows waits at the first of them, with the tokens before its eyes that
+   * counted when it began; the second is made, used and forgotten meanwhile.
+   */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p2_tokensOnlyGrow_thoughALockIsForgottenWhileAnotherClientMakesItsRow(TestDatabase database)
+      throws Exception {
+    String waiting =
+        database == TestDatabase.POSTGRES
+            ? "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            : "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state LIKE 'LOCK%'";
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (SqlStore slow = database.open();
+        SqlStore fast = database.open();
+        Upkeep upkeep = upkeep(database);
+        Connection somebody = database.connect();
+        Statement statement = somebody.createStatement()) {
+      take(slow, name("seen"));
+      take(fast, name("seen too"));
+      somebody.setAutoCommit(false);
+      statement.execute(
+          "INSERT INTO pawl_lock VALUES ('"
+              + name("a")
+              + "', '', 0, '[]', '[]', '"
+              + time(database, Instant.now())
+              + "')");
+      CompletableFuture<CompletionStage<Standing>> late = new CompletableFuture<>();
+      thread.execute(
+          () ->
+              slow.together(
+                  () -> {
+                    slow.attempt(Claims.claim(name("a")), standing -> {});
+                    late.complete(slow.attempt(Claims.claim(name("b")), standing -> {}));
+                  }));
+      await().until(() -> ask(database, waiting) > 0);
+
+      long token = take(fast, name("b"));
+      assertThat(upkeep.purge(List.of(name("b")), Instant.now().plus(HOUR).toEpochMilli()))
+          .isEqualTo(1);
+      somebody.rollback();
+
+      Standing.Held held = (Standing.Held) answer(answer(late));
+      assertThat(held.token()).isGreaterThan(token);
+    } finally {
+      thread.shutdown();
+    }
+  }
+
   private void cycle(
       Pawl client,
       List<String> locks,

@@ -55,6 +55,9 @@ public final class LockRows {
   /** SQL's serialization failure: all is repeated. */
   private static final String CONFLICT = "40001";
 
+  private static final Session.Write FORGOTTEN =
+      ofNames("SELECT last_token FROM pawl_forgotten WHERE one = 1", List.of());
+
   private final Session session;
   private final Dialect dialect;
 
@@ -149,11 +152,13 @@ public final class LockRows {
 
   /** The largest token of a lock that is not known any more; empty where its row was lost. */
   private OptionalLong forgotten() throws SQLException {
-    PreparedStatement select =
-        session.prepare("SELECT last_token FROM pawl_forgotten WHERE one = 1");
-    try (ResultSet row = select.executeQuery()) {
-      return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
+    try (ResultSet row = session.prepare(FORGOTTEN.sql()).executeQuery()) {
+      return forgotten(row);
     }
+  }
+
+  private static OptionalLong forgotten(ResultSet row) throws SQLException {
+    return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
   }
 
   static StoreException tokensAreLost(Database database) {
@@ -229,6 +234,11 @@ public final class LockRows {
     }
   }
 
+  /**
+   * Adds to {@code locks}. A row that nobody has used may hold fewer tokens than were granted: who
+   * made it saw what was forgotten as its statement began, and the lock may have been made, used
+   * and forgotten before the row was there. Now that it is locked, what is forgotten is read again.
+   */
   private long select(
       List<String> names, Set<String> unseen, boolean waits, Map<String, StoredLock> locks)
       throws SQLException {
@@ -245,17 +255,43 @@ public final class LockRows {
       }
       statements.add(ofNames(dialect.lockRows(Table.LOCK, chunk.size(), begins, waits), chunk));
       statements.add(ofNames(dialect.readWaiters(chunk.size()), chunk));
+      if (!create.isEmpty()) {
+        statements.add(FORGOTTEN);
+      }
+      List<Row> unused = new ArrayList<>();
+      OptionalLong forgotten = OptionalLong.empty();
       try (Session.Answers answers = session.ask(statements)) {
         ResultSet rows = answers.nextRows();
         while (rows.next()) {
-          StoredLock known = StoredLock.alone(Row.read(rows));
-          locks.put(known.row().name(), known);
+          Row row = Row.read(rows);
+          locks.put(row.name(), StoredLock.alone(row));
           newest = Math.max(newest, rows.getLong(Row.COLUMN_COUNT + 1));
+          if (row.isUnused()) {
+            unused.add(row);
+          }
         }
         addWaiters(answers.nextRows(), locks);
+        if (!unused.isEmpty() && !create.isEmpty()) {
+          forgotten = forgotten(answers.nextRows());
+        }
       }
+      if (!unused.isEmpty() && create.isEmpty()) {
+        forgotten = forgotten();
+      }
+      raise(unused, forgotten, locks);
     }
     return newest;
+  }
+
+  private static void raise(
+      List<Row> unused, OptionalLong forgotten, Map<String, StoredLock> locks) {
+    for (Row row : unused) {
+      StoredLock known = locks.remove(row.name());
+      if (known != null && forgotten.isPresent()) {
+        Row raised = row.above(forgotten.getAsLong());
+        locks.put(row.name(), new StoredLock(raised, known.waiters()));
+      }
+    }
   }
 
   private void make(Collection<String> names) throws SQLException {

@@ -108,6 +108,16 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         write(state.withdrawn()));
   }
 
+  /** Whether nobody has used it since it was made. */
+  boolean isUnused() {
+    return kind.equals(ANY_KIND);
+  }
+
+  /** The same, where tokens up to {@code forgotten} may have been granted. */
+  Row above(long forgotten) {
+    return new Row(name, kind, Math.max(lastToken, forgotten), holders, withdrawn);
+  }
+
   /** Whether nobody holds it. */
   boolean isFree() {
     return holders.equals(NONE);
