@@ -57,6 +57,7 @@ class GroupTest {
       new ScriptedClient(PawlOptions.defaults(), task -> callbacks.execute(task));
   private final ScriptedStore store = client.store();
   private final AtomicInteger losses = new AtomicInteger();
+  private LockOptions options = OPTIONS;
 
   private GroupAcquisition start(String... names) {
     return start(Duration.ofDays(1), names);
@@ -71,7 +72,7 @@ class GroupTest {
   private GroupAcquisition group(Duration wait, String... names) {
     List<Requests> locks =
         Stream.of(names)
-            .map(name -> new QueueKey(name, OPTIONS, Mode.EXCLUSIVE))
+            .map(name -> new QueueKey(name, options, Mode.EXCLUSIVE))
             .map(key -> new Requests(client.engine(), key))
             .toList();
     return new GroupAcquisition(client.engine(), locks, new Asker("thread", ""), wait.toNanos());
@@ -406,6 +407,28 @@ class GroupTest {
     assertThat(group.outcome().join()).isEmpty();
     assertThat(withdrawn()).containsExactlyInAnyOrder("a", "b");
     assertThat(client.engine().isIdle()).isTrue();
+  }
+
+  @Test
+  void aLockThatIsLostWhileItsGroupWaitsForAnotherOwesNoShortestHold() {
+    options = OPTIONS.renewal(false).minHold(Duration.ofMinutes(1));
+    waiting();
+
+    client.pass(LEASE);
+
+    assertThat(store.withdrawals)
+        .filteredOn(claim -> claim.lock().equals("a"))
+        .extracting(Claim::minHold)
+        .containsExactly(Duration.ZERO);
+  }
+
+  @Test
+  void aGroupThatWasHandedOutOwesItsShortestHold() {
+    options = OPTIONS.minHold(Duration.ofMinutes(1));
+    granted("a", "b").closeAsync();
+    client.pass(Duration.ZERO);
+
+    assertThat(store.withdrawals).extracting(Claim::minHold).containsOnly(options.minHold());
   }
 
   @Test

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /** A program that uses locks at random: asks, holds, writes, gives up, closes, pauses, dies. */
 final class SimulatedClient {
@@ -31,7 +32,11 @@ final class SimulatedClient {
     }
   }
 
+  /** Of times in this process, in nanoseconds. */
+  private static final long GRAIN = 1_000_000;
+
   private final Simulation world;
+  private final String id;
   private final Random random;
   private final SimulatedProcess process;
   private final SimulatedTime time;
@@ -39,11 +44,17 @@ final class SimulatedClient {
   private final LockOptions options;
   private final List<Request> requests = new ArrayList<>();
   private final List<SimulatedLease> open = new ArrayList<>();
+
+  /** When something of its own last ended. */
+  private long endedAt;
+
   private boolean closing;
   private boolean closed;
 
-  SimulatedClient(Simulation world, SimulatedProcess process, SimulatedTime time, Engine engine) {
+  SimulatedClient(
+      Simulation world, String id, SimulatedProcess process, SimulatedTime time, Engine engine) {
     this.world = world;
+    this.id = id;
     this.random = world.random();
     this.process = process;
     this.time = time;
@@ -69,6 +80,14 @@ final class SimulatedClient {
 
   Engine engine() {
     return engine;
+  }
+
+  boolean isThere() {
+    return !process.isCrashed() && !closing;
+  }
+
+  boolean isAsking() {
+    return requests.stream().anyMatch(Request::isLive);
   }
 
   boolean isCrashed() {
@@ -106,6 +125,18 @@ final class SimulatedClient {
     }
   }
 
+  /** Asks for all locks at once, within {@code nanos}; says whether they are busy. */
+  void tryAll(long nanos, Duration wait, Consumer<Boolean> busy) {
+    process.run(
+        between(0, nanos),
+        Context.USER,
+        () -> {
+          CompletableFuture<Optional<GroupLease>> future = askForAll(wait);
+          requests.add(new Request(this, Request.ALL, world.now(), false, future));
+          future.whenComplete((group, error) -> busy.accept(error == null && group.isEmpty()));
+        });
+  }
+
   private void acquire() {
     if (closing) {
       return;
@@ -122,19 +153,73 @@ final class SimulatedClient {
     }
   }
 
+  /** When somebody asked, by this process' own clock, and for how long at most. */
+  private final class Ask {
+
+    private final long askedAt = time.nanos();
+    private final long askedAtInWorld = world.now();
+    private final long waitNanos;
+
+    Ask(Duration longest) {
+      this.waitNanos = longest.toNanos();
+    }
+
+    /** Bounded waits: P6 for those who do not wait for ever, and for stores that are silent. */
+    void isOver() {
+      inUsersCode();
+      endedAt = world.now();
+      long took = time.nanos() - askedAt;
+      boolean stopped = process.pausedUntil() > askedAtInWorld;
+      if (!stopped && !world.usersBlock() && took > waitNanos + Simulation.ANSWER_NANOS + GRAIN) {
+        world.history().violation("P6: a wait of " + waitNanos + " ns ended after " + took);
+      }
+    }
+
+    /** Nothing of a group that was refused is left, where the store answers in time. */
+    void isRefused() {
+      long took = time.nanos() - askedAt;
+      boolean others =
+          !open.isEmpty()
+              || requests.stream().anyMatch(Request::isLive)
+              || endedAt > askedAtInWorld - 4 * world.faults().roundTripNanos();
+      if (!others
+          && options.minHold().isZero()
+          && took < waitNanos + Simulation.ANSWER_NANOS - GRAIN) {
+        world.checkNothingIsLeftOf(id, askedAtInWorld);
+      }
+    }
+  }
+
+  /** Users' futures complete on their executor, never on a thread of the engine's or a store's. */
+  private void inUsersCode() {
+    if (process.context() != Context.USER) {
+      world.history().violation("users' code ran in " + process.context());
+    }
+  }
+
   private CompletableFuture<?> askFor(String lock, Duration longest) {
+    Ask ask = new Ask(longest);
     CompletableFuture<Optional<Lease>> future =
         new Requests(engine, new QueueKey(lock, options, world.someMode(lock)))
             .tryAcquireAsync(longest, loan -> loan.map(Lease::new));
+    future.whenComplete((lease, error) -> ask.isOver());
     future.thenAccept(lease -> lease.ifPresent(this::hold));
     return future;
   }
 
   /** What is handed out is held and given back one by one. */
-  private CompletableFuture<?> askForAll(Duration longest) {
+  private CompletableFuture<Optional<GroupLease>> askForAll(Duration longest) {
+    Ask ask = new Ask(longest);
     CompletableFuture<Optional<GroupLease>> future =
         new LockGroup(engine, world.allLocks(), options.sticky(Duration.ZERO))
             .tryAcquireAsync(longest);
+    future.whenComplete(
+        (group, error) -> {
+          if (error == null && group.isEmpty()) {
+            ask.isRefused();
+          }
+          ask.isOver();
+        });
     future.thenAccept(
         group -> group.ifPresent(all -> all.loan().loans().forEach(loan -> hold(new Lease(loan)))));
     return future;
@@ -158,7 +243,13 @@ final class SimulatedClient {
   }
 
   private void giveBack(SimulatedLease held) {
-    held.close().thenRun(() -> misbehave(held.lease()));
+    endedAt = world.now();
+    held.close()
+        .thenRun(
+            () -> {
+              inUsersCode();
+              misbehave(held.lease());
+            });
     open.remove(held);
   }
 
@@ -166,7 +257,10 @@ final class SimulatedClient {
   private void misbehave(Lease lease) {
     switch (random.nextInt(12)) {
       case 0 -> acquire();
-      case 1 -> lease.closeAsync();
+      case 1 -> {
+        endedAt = world.now();
+        lease.closeAsync();
+      }
       case 2 -> lease.isValid();
       case 3 -> throw new IllegalStateException("a user's callback fails, on purpose");
       case 4 -> {

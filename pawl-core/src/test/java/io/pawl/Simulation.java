@@ -6,6 +6,7 @@ import io.pawl.counter.Outcome;
 import io.pawl.engine.Engine;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,11 @@ final class Simulation {
 
   /** In leases. */
   static final int LONGEST_MIN_HOLD = 2;
+
+  /** For how long a store may be silent at the end of a wait. */
+  static final long ANSWER_NANOS = 500_000_000;
+
+  private static final int ROUNDS_OF_TRIES = 4;
 
   private static final long MILLI = 1_000_000;
   private static final long[] LEASES_MILLIS = {100, 250, 1_000, 5_000, 21_000, 30_000};
@@ -46,6 +53,7 @@ final class Simulation {
   private final long leaseNanos;
   private final Faults faults;
   private final long stickyNanos;
+  private final boolean usersBlock;
   private final int locks;
 
   /** By number of the lock: 0 for a lock, else the permits of a semaphore. */
@@ -69,6 +77,7 @@ final class Simulation {
     }
     boolean blocks = random.nextInt(3) == 0;
     stickyNanos = random.nextInt(3) == 0 ? (1 + random.nextInt(1_000)) * MILLI : 0;
+    usersBlock = random.nextBoolean();
     int count = 2 + random.nextInt(3);
     for (int i = 0; i < count; i++) {
       clients.add(client("c" + i, blocks));
@@ -93,12 +102,12 @@ final class Simulation {
     PawlOptions options =
         PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
     Engine engine = new Engine(far, options, time, workers, random, id);
-    return new SimulatedClient(this, process, time, engine);
+    return new SimulatedClient(this, id, process, time, engine);
   }
 
   /** Users' code may have to wait for other code of theirs, for as long as that blocks. */
   private long behindBlockedCode() {
-    return faults.active() && random.nextInt(4) == 0
+    return usersBlock && faults.active() && random.nextInt(4) == 0
         ? (long) (2 * leaseNanos * random.nextDouble())
         : 0;
   }
@@ -106,6 +115,10 @@ final class Simulation {
   private Outcome run() {
     clients.forEach(client -> client.live(3 + random.nextInt(10)));
     runUntil(faults.quietFrom());
+    for (int i = 0; i < ROUNDS_OF_TRIES && hasOnlyLocks(); i++) {
+      long wait = i % 2 * 3 * faults.roundTripNanos();
+      queue.after(untilSettled() + i * leaseNanos, () -> tryTogether(Duration.ofNanos(wait)));
+    }
     runUntil(faults.quietFrom() + afterFaults());
     List<SimulatedClient.Request> waiting =
         clients.stream().flatMap(c -> c.requests().stream()).filter(r -> r.isLive()).toList();
@@ -135,6 +148,40 @@ final class Simulation {
             * (stickyNanos + (3 + LONGEST_MIN_HOLD) * leaseNanos + 8 * faults.timeoutNanos());
   }
 
+  /** How long after the last fault all that it left behind has run out, or was made up for. */
+  private long untilSettled() {
+    return 4 * leaseNanos + RETRY_NANOS;
+  }
+
+  /** Of those who try a free group at once, and do not wait, one gets in. */
+  private void tryTogether(Duration wait) {
+    List<SimulatedClient> those = clients.stream().filter(SimulatedClient::isThere).toList();
+    boolean free = those.size() == clients.size() && allLocks().stream().allMatch(this::isFree);
+    if (!free || clients.stream().anyMatch(SimulatedClient::isAsking)) {
+      return;
+    }
+    List<Boolean> answers = new ArrayList<>();
+    for (SimulatedClient client : those) {
+      client.tryAll(
+          2 * faults.roundTripNanos(),
+          wait,
+          busy -> {
+            answers.add(busy && wait.isZero());
+            if (answers.size() == those.size() && !answers.contains(false)) {
+              history.violation("a free group was refused to all who tried");
+            }
+          });
+    }
+  }
+
+  private boolean isFree(String lock) {
+    store.evict(lock, 0).toCompletableFuture().join(); // settles it
+    return store.show(lock).toCompletableFuture().join().stream()
+        .flatMap(Simulation::views)
+        .findAny()
+        .isEmpty();
+  }
+
   private void runUntil(long end) {
     while (history.violation() == null && queue.step(end)) {
       history.check();
@@ -149,7 +196,7 @@ final class Simulation {
    */
   private void checkNobodySleepsBesideAFreeLock() {
     long now = queue.now();
-    if (now < faults.quietFrom() + 4 * leaseNanos + RETRY_NANOS) {
+    if (now < faults.quietFrom() + untilSettled()) {
       return;
     }
     if (someGroupIsUnderWay()) {
@@ -198,6 +245,28 @@ final class Simulation {
         .forEach(client -> history.violation("P8: an engine still has lines or claims"));
   }
 
+  /**
+   * Without faults since {@code since}, the store has nothing of {@code client}, which wants
+   * nothing.
+   */
+  void checkNothingIsLeftOf(String client, long since) {
+    if (since < faults.quietFrom() + untilSettled() || stickyNanos > 0) {
+      return;
+    }
+    for (String lock : allLocks()) {
+      store
+          .show(lock)
+          .toCompletableFuture()
+          .join()
+          .filter(view -> views(view).anyMatch(claim -> claim.id().client().equals(client)))
+          .ifPresent(view -> history.violation("refused, and left behind " + view));
+    }
+  }
+
+  private static Stream<ClaimView> views(LockView lock) {
+    return Stream.concat(lock.holders().stream(), lock.waiters().stream());
+  }
+
   /** An operator ends a hold by hand. */
   void evictSomeone() {
     String lock = someLock();
@@ -232,6 +301,11 @@ final class Simulation {
   /** For how long its clients may keep a hold after a release; 0 where none does. */
   long stickyNanos() {
     return stickyNanos;
+  }
+
+  /** Whether users' code may have to wait for other code of theirs. */
+  boolean usersBlock() {
+    return usersBlock;
   }
 
   long now() {

@@ -324,8 +324,9 @@ public final class GroupAcquisition {
     }
   }
 
-  /** Adds to what is held, unless this is over. */
+  /** Adds to what is held, unless this is over. Nobody works under it before all are held. */
   private boolean take(List<Loan> granted) {
+    granted.forEach(loan -> loan.use(false));
     mutex.lock();
     try {
       if (!over) {
@@ -357,6 +358,7 @@ public final class GroupAcquisition {
       mutex.unlock();
     }
     if (valid) {
+      all.forEach(loan -> loan.use(true));
       outcome.complete(Optional.of(new GroupLoan(engine, all)));
       return;
     }

@@ -100,7 +100,7 @@ public final class GroupLoan {
    * knows.
    */
   public CompletableFuture<Void> drop() {
-    loans.forEach(Loan::unused);
+    loans.forEach(loan -> loan.use(false));
     return end(false).confirmed();
   }
 
@@ -139,7 +139,7 @@ public final class GroupLoan {
 
   /** Gives loans back that nobody has worked under; the stage completes when the store knows. */
   static CompletableFuture<Void> dropAll(Engine engine, List<Loan> loans) {
-    loans.forEach(Loan::unused);
+    loans.forEach(loan -> loan.use(false));
     return endAll(engine, loans, false).confirmed;
   }
 

@@ -285,7 +285,7 @@ public final class Loan {
    * knows.
    */
   public CompletableFuture<Void> drop() {
-    unused();
+    use(false);
     try {
       return end() ? giveBack(false, engine.observerLater()) : ended();
     } catch (LeaseLostException e) {
@@ -301,7 +301,7 @@ public final class Loan {
    * @param waited since the request
    */
   CompletableFuture<Void> refuse(Duration waited) {
-    unused();
+    use(false);
     try {
       if (!end()) {
         return ended();
@@ -324,9 +324,9 @@ public final class Loan {
     return unheard;
   }
 
-  /** Nobody has worked under it, and nobody will: no shortest hold is owed for it. */
-  void unused() {
-    claim.use(false);
+  /** Whether somebody works under it: if nobody does, no shortest hold is owed for it. */
+  void use(boolean inUse) {
+    claim.use(inUse);
   }
 
   /** Tells the observer that somebody got it, unless it was refused. */

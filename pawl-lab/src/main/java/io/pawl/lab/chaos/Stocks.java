@@ -23,7 +23,11 @@ import java.util.List;
 record Stocks(String address, Path folder) {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final Duration LONG_AGO = Duration.ofDays(1);
+
+  /** Ids are asked for as if they were from before what is then forgotten. */
+  private static final Duration ISSUED_AGO = Duration.ofHours(18);
+
+  private static final Duration FORGOTTEN_AGO = Duration.ofHours(12);
 
   void fill() {
     try (Pawl pawl = Pawl.connect(address)) {
@@ -62,7 +66,8 @@ record Stocks(String address, Path folder) {
   }
 
   private static Outcome outcome(Pawl pawl, Take take) {
-    return switch (pawl.counter(take.counter()).outcome(OperationId.of(take.id())).status()) {
+    OperationId id = OperationId.of(take.id(), Instant.now().minus(ISSUED_AGO));
+    return switch (pawl.counter(take.counter()).outcome(id).status()) {
       case APPLIED -> Outcome.APPLIED;
       case REFUSED -> Outcome.REFUSED;
       case NEVER -> Outcome.UNCHANGED;
@@ -76,7 +81,7 @@ record Stocks(String address, Path folder) {
    */
   private static void redeliver(Pawl pawl, List<Take> never) {
     for (Counted counted : Counted.values()) {
-      pawl.counter(counted.counter()).ledger().prune(Instant.now().minus(LONG_AGO));
+      pawl.counter(counted.counter()).ledger().prune(Instant.now().minus(FORGOTTEN_AGO));
     }
     for (Take take : never) {
       try {
