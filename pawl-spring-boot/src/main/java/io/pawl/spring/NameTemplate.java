@@ -24,8 +24,13 @@ import org.springframework.util.CollectionUtils;
 /** A lock's name as an annotation has it: text, and expressions about the call. */
 final class NameTemplate {
 
-  private static final SpelExpressionParser parser = new SpelExpressionParser();
-  private static final ParameterNameDiscoverer parameters = new DefaultParameterNameDiscoverer();
+  /** What expressions need, which most names have none of: classes for their start alone. */
+  private static final class Spel {
+    static final SpelExpressionParser parser = new SpelExpressionParser();
+    static final ParameterNameDiscoverer parameters = new DefaultParameterNameDiscoverer();
+  }
+
+  private static final String BEGINS_EXPRESSION = "#{";
 
   /** What is meant for SpEL, and would be the same name for all calls. */
   private static final Pattern BARE_EXPRESSION = Pattern.compile("#\\s*[\\p{Alpha}_]");
@@ -47,12 +52,8 @@ final class NameTemplate {
     if (text.isBlank()) {
       throw new IllegalStateException("the lock of " + method + " has no name; give it one");
     }
-    Expression whole = parser.parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
-    parts =
-        whole instanceof CompositeStringExpression composite
-            ? List.of(composite.getExpressions())
-            : List.of(whole);
-    literal = whole instanceof LiteralExpression ? text : null;
+    literal = text.contains(BEGINS_EXPRESSION) ? null : text;
+    parts = literal == null ? parse(text) : List.of();
     if (literal != null && BARE_EXPRESSION.matcher(literal).find()) {
       throw new IllegalStateException(
           "the lock's name '"
@@ -62,6 +63,13 @@ final class NameTemplate {
               + " is the same for all calls; write #{…}"
               + " around an expression, as in orders:#{#id}");
     }
+  }
+
+  private static List<Expression> parse(String template) {
+    Expression whole = Spel.parser.parseExpression(template, ParserContext.TEMPLATE_EXPRESSION);
+    return whole instanceof CompositeStringExpression composite
+        ? List.of(composite.getExpressions())
+        : List.of(whole);
   }
 
   /**
@@ -131,7 +139,7 @@ final class NameTemplate {
 
   private EvaluationContext context(@Nullable Object target, @Nullable Object[] arguments) {
     MethodBasedEvaluationContext context =
-        new MethodBasedEvaluationContext(target, method, arguments, parameters);
+        new MethodBasedEvaluationContext(target, method, arguments, Spel.parameters);
     context.setBeanResolver(new BeanFactoryResolver(beans));
     return context;
   }
@@ -144,7 +152,7 @@ final class NameTemplate {
   }
 
   private String hint() {
-    return parameters.getParameterNames(method) == null
+    return Spel.parameters.getParameterNames(method) == null
         ? "; the parameters have no names, as the class was compiled without -parameters"
         : "";
   }

@@ -50,7 +50,7 @@ public final class Chaos implements Callable<Integer> {
       paramLabel = "NAME",
       description =
           "sqlite, mysql, mariadb, postgres, redis, valkey, gate, zookeeper, etcd, etcd-cluster,"
-              + " redis-cluster, or all (default sqlite). Servers are started for the run.")
+              + " redis-cluster, quorum, or all (default sqlite). Servers are started for the run.")
   private List<String> stores = new ArrayList<>(List.of("sqlite"));
 
   @Option(

@@ -252,6 +252,7 @@ final class ChaosRun {
             jvm,
             order.seed(),
             order.leaseMillis(),
+            order.store().hasPermits(),
             counting());
     List<String> jvmArguments = new ArrayList<>(HEAP);
     jvmArguments.addAll(order.jvmArguments());

@@ -1,5 +1,6 @@
 package io.pawl.lab.chaos;
 
+import io.pawl.quorum.QuorumStore;
 import io.pawl.servers.EtcdCluster;
 import io.pawl.servers.EtcdServer;
 import io.pawl.servers.FaultProxy;
@@ -10,10 +11,13 @@ import io.pawl.servers.RedisServer;
 import io.pawl.servers.ServerProcess;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.servers.fault.ProxiedServer;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
@@ -30,6 +34,11 @@ import java.util.stream.Collectors;
  */
 record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address, String ownAddress)
     implements AutoCloseable {
+
+  private static final int QUORUM_NODES = 3;
+
+  /** The longest lease of a quorum, for which a node stays out that may have forgotten. */
+  private static final long FORGETFUL_MILLIS = 2_000;
 
   /** What servers have together, and themselves. */
   interface Rest {
@@ -54,7 +63,8 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
     ZOOKEEPER(false, 3_500),
     ETCD(false, 2_000),
     ETCD_CLUSTER(false, 4_000),
-    REDIS_CLUSTER(true, 0);
+    REDIS_CLUSTER(true, 0),
+    QUORUM(false, 4_000);
 
     final boolean hasCounters;
 
@@ -64,6 +74,11 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
     Store(boolean hasCounters, long sessionMillis) {
       this.hasCounters = hasCounters;
       this.sessionMillis = sessionMillis;
+    }
+
+    /** Whether it serves semaphores. */
+    boolean hasPermits() {
+      return this != QUORUM;
     }
 
     /** As people write it. */
@@ -106,6 +121,7 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
         }
         case ETCD_CLUSTER -> etcdCluster();
         case REDIS_CLUSTER -> redisCluster();
+        case QUORUM -> quorum();
       };
     }
   }
@@ -185,6 +201,28 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
         };
     String address = "redis-cluster://" + addresses(parts);
     return new Ground(Store.REDIS_CLUSTER, parts, rest, address, address);
+  }
+
+  /** A node that was started anew stays out for the longest lease. */
+  private static Ground quorum() {
+    List<ProxiedServer> parts = new ArrayList<>();
+    for (int i = 0; i < QUORUM_NODES; i++) {
+      RedisServer node = RedisServer.setup().persistent().start();
+      parts.add(new ProxiedServer("node", node, FaultProxy.before(node)));
+    }
+    String own = quorumOf(parts, part -> part.server().host() + ":" + part.server().port());
+    try (QuorumStore store = (QuorumStore) Stores.open(StoreUrl.parse(own))) {
+      store.initialize();
+    }
+    String proxied = quorumOf(parts, part -> part.proxy().host() + ":" + part.proxy().port());
+    return new Ground(Store.QUORUM, parts, Rest.NONE, proxied, own);
+  }
+
+  private static String quorumOf(
+      List<ProxiedServer> parts, Function<ProxiedServer, String> address) {
+    return parts.stream()
+        .map(part -> "redis://" + address.apply(part) + "?timeout=500ms")
+        .collect(Collectors.joining("|", "quorum:?longestLease=" + FORGETFUL_MILLIS + "ms|", ""));
   }
 
   private static String addresses(List<ProxiedServer> parts) {

@@ -40,6 +40,7 @@ final class Worker {
    * What a worker is told on its command line.
    *
    * @param jvm its number, used once
+   * @param permits whether the store serves semaphores
    * @param counted whether the store has counters that answer one after another when they refuse
    */
   record Order(
@@ -49,6 +50,7 @@ final class Worker {
       int jvm,
       long seed,
       long leaseMillis,
+      boolean permits,
       Counting counted) {
 
     List<String> toArguments() {
@@ -59,6 +61,7 @@ final class Worker {
           Integer.toString(jvm),
           Long.toString(seed),
           Long.toString(leaseMillis),
+          Boolean.toString(permits),
           counted.name());
     }
 
@@ -70,7 +73,8 @@ final class Worker {
           Integer.parseInt(words[3]),
           Long.parseLong(words[4]),
           Long.parseLong(words[5]),
-          Counting.valueOf(words[6]));
+          Boolean.parseBoolean(words[6]),
+          Counting.valueOf(words[7]));
     }
   }
 
@@ -227,7 +231,6 @@ final class Worker {
       turns.add(random -> players.interrupted(Subject.DEFAULT, random, interrupter));
       turns.add(players::writer);
       turns.add(players::group);
-      turns.add(players::permits);
     } else {
       turns.add(random -> players.tryFor(Subject.DEFAULT, random));
       turns.add(random -> players.chain(Subject.ASYNC, 4, random));
@@ -235,6 +238,8 @@ final class Worker {
       turns.add(players::reader);
       turns.add(players::job);
       turns.add(random -> players.tryFor(Subject.GROUP_TWO, random));
+    }
+    if (order.permits()) {
       turns.add(players::permits);
     }
     if (order.counted() != Counting.NONE) {

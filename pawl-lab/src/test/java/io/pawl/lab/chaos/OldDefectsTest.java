@@ -46,6 +46,7 @@ class OldDefectsTest {
   @ParameterizedTest
   @MethodSource("patches")
   void eachSaysWhatFindsIt(Path patch) throws IOException {
-    assertThat(Files.readAllLines(patch).get(0)).matches("simulation|--store \\S+ --seed \\d+ --seconds \\d+");
+    assertThat(Files.readAllLines(patch).get(0))
+        .matches("simulation|--store \\S+ --seed \\d+ --seconds \\d+");
   }
 }
