@@ -7,6 +7,7 @@ import io.pawl.checker.Stock;
 import io.pawl.error.StoreException;
 import io.pawl.lab.chaos.Ground.Store;
 import io.pawl.lab.chaos.Worker.Counting;
+import io.pawl.options.LockOptions;
 import io.pawl.servers.ClockLibrary;
 import io.pawl.servers.fault.Child;
 import io.pawl.servers.fault.ProxiedServer;
@@ -391,15 +392,19 @@ final class ChaosRun {
   /** Whether each lock can be had now that all who used them are gone. */
   private List<String> probe() throws InterruptedException {
     List<String> stuck = new ArrayList<>();
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(order.leaseMillis()));
     try (Pawl pawl = Pawl.connect(ground.ownAddress())) {
       for (Subject subject : Subject.values()) {
+        if (subject.kind == Subject.Kind.PERMITS && !order.store().hasPermits()) {
+          continue;
+        }
         long from = System.nanoTime();
         try {
           Optional<Lease> lease =
               subject.kind == Subject.Kind.PERMITS
                   ? pawl.semaphore(subject.lock(), Subject.CAPACITY)
                       .tryAcquire(Subject.CAPACITY, PROBE)
-                  : pawl.lock(subject.lock()).tryAcquire(PROBE);
+                  : pawl.lock(subject.lock(), options).tryAcquire(PROBE);
           if (lease.isEmpty()) {
             stuck.add(
                 subject.lock()
