@@ -41,6 +41,9 @@ record Failures(String where) {
           "NOAUTH",
           "WRONGPASS");
 
+  private static final String NO_PRIMARY_NOW =
+      "became a replica before others had confirmed; the outcome is unknown";
+
   private static final Set<String> NO_PRIMARY = Set.of("READONLY", "MASTERDOWN");
 
   /** A request failed. */
@@ -142,6 +145,7 @@ record Failures(String where) {
       case "OOM" -> refused("is out of memory and takes nothing new; raise maxmemory", cause);
       case "MISCONF" -> refused("refuses writes since it cannot save: " + message, cause);
       case "NOREPLICAS" -> refused("has fewer replicas than it wants: " + message, cause);
+      case "UNBLOCKED" -> unavailable(NO_PRIMARY_NOW, cause);
       case "NOPERM" -> lacksRight(message, cause);
       case "NOAUTH", "WRONGPASS" -> denied(message, cause);
       case "WRONGTYPE" ->
@@ -171,6 +175,9 @@ record Failures(String where) {
   private StoreException other(String message, @Nullable Throwable cause) {
     if (message.contains("max number of clients")) {
       return refused("has as many clients as it takes; raise maxclients, or close some", cause);
+    }
+    if (message.contains("WAIT cannot be used with replica")) {
+      return unavailable(NO_PRIMARY_NOW, cause);
     }
     return message.contains("invalid password") || message.contains("without any password")
         ? denied(message, cause)

@@ -33,7 +33,7 @@ final class Handshake {
     StatefulConnection<String, String> connection = dial(servers, failures, nanos, tls);
     Wire wire = new Wire(servers, failures, nanos, connection);
     try {
-      check(hello(wire, failures, tls), servers.mode(), failures);
+      check(hello(wire, failures, tls), servers, failures);
       return wire;
     } catch (RuntimeException | Error e) {
       wire.close();
@@ -100,6 +100,17 @@ final class Handshake {
     }
   }
 
+  private static void check(Map<String, String> hello, Servers servers, Failures failures) {
+    if (servers.areFound() && isReplica(hello)) {
+      throw failures.unavailable("was just demoted; its Sentinels name it still", null);
+    }
+    check(hello, servers.mode(), failures);
+  }
+
+  private static boolean isReplica(Map<String, String> hello) {
+    return !hello.getOrDefault("role", "master").equals("master");
+  }
+
   static void check(Map<String, String> hello, String mode, Failures failures) {
     String server = hello.getOrDefault("server", "redis");
     String version = hello.getOrDefault("version", "0");
@@ -117,8 +128,7 @@ final class Handshake {
           };
       throw new StoreConfigurationException("store '" + failures.where() + "': " + scheme);
     }
-    String role = hello.getOrDefault("role", "master");
-    if (mode.equals("standalone") && !role.equals("master")) {
+    if (mode.equals("standalone") && isReplica(hello)) {
       throw new StoreConfigurationException(
           "store '"
               + failures.where()

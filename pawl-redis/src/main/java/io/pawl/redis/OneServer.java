@@ -51,6 +51,11 @@ record OneServer(
   }
 
   @Override
+  public boolean areFound() {
+    return uri.getHost() == null;
+  }
+
+  @Override
   public String mode() {
     return "standalone";
   }

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Counters, each in one hash that {@code counter.lua} explains. Every question is one script and
@@ -176,14 +177,16 @@ final class RedisCounters {
   }
 
   /** Those of {@code names} that are there, but those whose keys have other data. */
-  CompletableFuture<List<CounterView>> read(List<String> names) {
-    return read(names.iterator(), new ArrayList<>());
+  /** Up to {@code limit} of {@code names}, without those that are gone or cannot be read. */
+  CompletableFuture<List<CounterView>> read(Stream<String> names, int limit) {
+    return read(names.iterator(), limit, new ArrayList<>());
   }
 
   private CompletableFuture<List<CounterView>> read(
-      Iterator<String> names, List<CounterView> found) {
+      Iterator<String> names, int limit, List<CounterView> found) {
     List<CompletableFuture<Optional<CounterView>>> asked = new ArrayList<>();
-    while (names.hasNext() && asked.size() < READ_AT_ONCE) {
+    int wanted = Math.min(READ_AT_ONCE, limit - found.size());
+    while (names.hasNext() && asked.size() < wanted) {
       asked.add(failures.orEmptyWhereUnreadable(read(names.next())));
     }
     if (asked.isEmpty()) {
@@ -193,7 +196,7 @@ final class RedisCounters {
         .thenCompose(
             nothing -> {
               asked.forEach(each -> each.join().ifPresent(found::add));
-              return read(names, found);
+              return read(names, limit, found);
             });
   }
 

@@ -509,12 +509,9 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
               if (error != null) {
                 throw failures.of(error);
               }
-              return keys.tailSet(Keys.ofCounter(after), false).stream()
-                  .limit(limit)
-                  .map(Keys::counterOf)
-                  .toList();
+              return keys.tailSet(Keys.ofCounter(after), false).stream().map(Keys::counterOf);
             })
-        .thenCompose(names -> counters.read(names));
+        .thenCompose(names -> counters.read(names, limit));
   }
 
   @Override

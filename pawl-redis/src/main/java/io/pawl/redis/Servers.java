@@ -36,6 +36,11 @@ interface Servers extends AutoCloseable {
   /** What {@code HELLO} must answer for its mode. */
   String mode();
 
+  /** Whether Sentinels say which server is the primary. */
+  default boolean areFound() {
+    return false;
+  }
+
   /** Hosts and ports as they were given, for messages. */
   List<String> addresses();
 

@@ -13,6 +13,7 @@ import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -126,6 +127,31 @@ class FailoverTest {
           .hasMessageContaining("lost its primary");
       takenInTheEnd(seam, seam.claim("orphaned"));
       assertThat(after.call("EXISTS", Keys.of("orphaned"))).isEqualTo(1L);
+    }
+  }
+
+  @Test
+  void aPrimaryThatIsDemotedWhileItWaitsForReplicasIsAnOutage() {
+    try (RedisServer server = RedisServer.start();
+        RedisStore store =
+            RedisStore.connect(server.url() + "?waitReplicas=1&waitTimeout=5s&timeout=10s")) {
+      Seam seam = new Seam(store);
+      CompletionStage<Standing> asked = store.attempt(seam.claim("demoted"), standing -> {});
+      await().until(() -> server.text("INFO", "clients").contains("blocked_clients:1"));
+      server.call("REPLICAOF", server.host(), "1");
+
+      assertThatThrownBy(() -> Seam.answer(asked)).isInstanceOf(StoreUnavailableException.class);
+    }
+  }
+
+  @Test
+  void aDemotedPrimaryThatSentinelsStillNameIsAnOutage() {
+    try (RedisSentinels group =
+        RedisSentinels.start(RedisServer.Flavour.REDIS, Duration.ofSeconds(30))) {
+      group.primary().call("REPLICAOF", group.primary().host(), "1");
+      assertThatThrownBy(() -> RedisStore.connect(Urls.of(group)).close())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("demoted");
     }
   }
 }

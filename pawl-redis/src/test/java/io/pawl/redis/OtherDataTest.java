@@ -37,6 +37,7 @@ class OtherDataTest {
       assertThat(Seam.answer(store.list("", 10)))
           .extracting(CounterView::name)
           .containsExactly("counter");
+      assertThat(Seam.answer(store.list("", 1))).hasSize(1);
       assertThatThrownBy(() -> Seam.answer(store.show("a text")))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("other data");

@@ -130,6 +130,10 @@ final class QueuedClaims {
       QueuedClaim joining = new QueuedClaim(this, claim, bell, session);
       known = claims.putIfAbsent(claim.id(), joining);
       if (known == null) {
+        if (isWithdrawn(claim.id())) { // while a session was opened: that found nothing to leave
+          forget(joining);
+          return CompletableFuture.completedFuture(Standing.GONE);
+        }
         agenda.set(joining, joining.silentFrom());
         return joining.joining().begin();
       }

@@ -1,21 +1,26 @@
 package io.pawl.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** What is asked twice is done once. */
@@ -90,5 +95,35 @@ class RepetitionsTest {
     Claim claim = seam.claim("warm");
     seam.take(claim);
     return claim;
+  }
+
+  /** The attempt opens a session meanwhile, as the first one after an outage does. */
+  @Test
+  void anAttemptThatItsWithdrawalHasOvertakenLeavesNothing() throws Exception {
+    try (ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+        ZooKeeperStore store =
+            ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS);
+        Clock clock = new Clock()) {
+      Settings settings =
+          Settings.parse(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS));
+      QueuedClaims claims = new QueuedClaims(settings, clock, new Failures(settings.shown()));
+      Field mutex = Sessions.class.getDeclaredField("mutex");
+      mutex.setAccessible(true);
+      ReentrantLock opening = (ReentrantLock) mutex.get(claims.sessions());
+      Claim claim = new Seam(store).claim("overtaken");
+      CompletableFuture<Standing> answer = new CompletableFuture<>();
+      Thread asker =
+          new Thread(() -> Futures.follow(answer, claims.attempt(claim, standing -> {})));
+      opening.lock();
+      asker.start();
+      await().until(() -> opening.hasQueuedThread(asker));
+      Seam.answer(claims.withdraw(claim.asUnsettled()));
+      opening.unlock();
+
+      assertThat(Seam.answer(answer)).isEqualTo(Standing.GONE);
+      assertThat(Seam.answer(store.show("overtaken")).map(LockView::holders).orElse(List.of()))
+          .isEmpty();
+      claims.close();
+    }
   }
 }
