@@ -158,6 +158,13 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     return health.silentNanos();
   }
 
+  /**
+   * Whether it was granted, which its queue is about to be told, while it counts as asking there.
+   */
+  boolean isOnItsWay() {
+    return held != null;
+  }
+
   /** Asks the store; may do so on the calling thread where the store {@code blocks()}. */
   void ask() {
     long sentAt;
@@ -268,10 +275,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private Runnable stands(Standing standing, long sentAt) {
-    boolean first = health.answered();
     if (standing instanceof Standing.Held tokens) {
-      return stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
+      Runnable report = stillHeld(tokens) ? covered(sentAt) : newlyHeld(tokens, sentAt);
+      health.answered(); // last: whoever sees that sees the grant, see isOnItsWay
+      return report;
     }
+    boolean first = health.answered();
     if (status == Status.HELD) {
       if (standing instanceof Standing.Waiting && sentAt <= grantedAt) {
         validity.coverWaiting(sentAt);

@@ -97,7 +97,8 @@ public final class LocalQueue {
   /**
    * How the store has treated the oldest claim under way, which may be another one a moment later.
    *
-   * @param silentNanos for how long it has not answered; 0 if it has, or if there is none
+   * @param silentNanos for how long it has not answered, as far as this queue knows; 0 if it has,
+   *     or if there is none
    * @param failure that it is struggling with
    */
   record Reply(long silentNanos, @Nullable StoreException failure) {}
@@ -106,9 +107,11 @@ public final class LocalQueue {
     mutex.lock();
     try {
       LiveClaim oldest = claims.oldestAsking();
-      return oldest == null
-          ? new Reply(0, null)
-          : new Reply(oldest.silentNanos(), oldest.lastFailure());
+      if (oldest == null) {
+        return new Reply(0, null);
+      }
+      long silent = oldest.silentNanos();
+      return new Reply(oldest.isOnItsWay() ? Math.max(1, silent) : silent, oldest.lastFailure());
     } finally {
       mutex.unlock();
     }
