@@ -36,6 +36,7 @@ public final class Candidacy implements AutoCloseable {
   private final Engine engine;
   private final Candidacies candidacies;
   private final DistributedLock lock;
+  private final Duration whole;
   private final long graceNanos;
   private final LeaseBody<Exception> body;
   private final Thread thread;
@@ -51,11 +52,13 @@ public final class Candidacy implements AutoCloseable {
       Engine engine,
       Candidacies candidacies,
       DistributedLock lock,
+      Duration whole,
       Duration grace,
       LeaseBody<Exception> body) {
     this.engine = engine;
     this.candidacies = candidacies;
     this.lock = lock;
+    this.whole = whole;
     this.graceNanos = grace.toNanos();
     this.body = body;
     this.thread = new Thread(this::stand, "pawl-election-" + lock.name());
@@ -200,6 +203,7 @@ public final class Candidacy implements AutoCloseable {
     boolean returned = false;
     bodyFailed = false;
     try (Lease lease = lock.acquire()) {
+      renewIfShort(lease);
       if (!begin(lease, work)) {
         return true;
       }
@@ -216,6 +220,13 @@ public final class Candidacy implements AutoCloseable {
       log.info("no longer the leader of '{}': {}", lock.name(), e.toString());
     }
     return !interrupted;
+  }
+
+  /** Who waited for a long lease gets it with less than half left, which may be all grace. */
+  private void renewIfShort(Lease lease) {
+    if (lease.remaining().toNanos() < graceNanos + whole.toNanos() / 6) {
+      lease.extend(whole);
+    }
   }
 
   private void lead(Lease lease, Interruptible work) throws Exception {

@@ -108,7 +108,7 @@ public final class Election {
    */
   public Candidacy stand(String description, LeaseBody<Exception> body) {
     DistributedLock lock = new DistributedLock(engine, name, options.note(description));
-    return candidacies.add(new Candidacy(engine, candidacies, lock, grace, body));
+    return candidacies.add(new Candidacy(engine, candidacies, lock, options.lease(), grace, body));
   }
 
   /**

@@ -10,14 +10,24 @@ import io.pawl.engine.Engine;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +38,8 @@ class CandidacyTest {
 
   private final PrintStream realError = System.err;
   private final ByteArrayOutputStream log = new ByteArrayOutputStream();
-  private final Pawl pawl = Pawl.over(new MemoryStore());
+  private final MemoryStore store = new MemoryStore();
+  private final Pawl pawl = Pawl.over(store);
 
   CandidacyTest() {
     System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
@@ -81,7 +92,7 @@ class CandidacyTest {
     AtomicLong stoodStill = new AtomicLong();
     AtomicInteger runs = new AtomicInteger();
     try (SystemTime clock = new SystemTime("timer")) {
-      Engine engine = engine(clock, stoodStill);
+      Engine engine = engine(store, clock, stoodStill);
       Candidacies candidacies = new Candidacies();
       Candidacy candidacy =
           new Election(engine, candidacies, "e", LockOptions.defaults())
@@ -102,6 +113,74 @@ class CandidacyTest {
     }
   }
 
+  /** Whose answers to renewals take 150 ms, as across an ocean. */
+  private static final class Far implements LockStore {
+    private final LockStore near;
+    private final AtomicInteger answers = new AtomicInteger();
+
+    Far(LockStore near) {
+      this.near = near;
+    }
+
+    @Override
+    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+      return near.attempt(claim, bell);
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      Executor later = CompletableFuture.delayedExecutor(150, TimeUnit.MILLISECONDS);
+      CompletionStage<Map<ClaimId, Standing>> answer =
+          near.renew(claims).thenApplyAsync(standings -> standings, later);
+      return answer.whenComplete((standings, error) -> answers.incrementAndGet());
+    }
+
+    @Override
+    public CompletionStage<Void> withdraw(Claim claim) {
+      return near.withdraw(claim);
+    }
+
+    @Override
+    public String describe() {
+      return "far";
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** What a waiter's question covers of a long lease may be less than its grace. */
+  @Test
+  void whoWaitedLongLeadsThoughHalfOfItsLeaseIsGrace() {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(30));
+    Far far = new Far(store);
+    AtomicLong passed = new AtomicLong();
+    CompletableFuture<Duration> told = new CompletableFuture<>();
+    try (SystemTime clock = new SystemTime("timer")) {
+      Engine engine = engine(far, clock, passed);
+      Candidacies candidacies = new Candidacies();
+      Lease first = pawl.lock("e", options).tryAcquire().orElseThrow();
+      new Election(engine, candidacies, "e", options)
+          .grace(Duration.ofSeconds(15))
+          .stand(
+              "c",
+              lease -> {
+                boolean stopped = Thread.interrupted();
+                told.complete(stopped ? Duration.ZERO : lease.remaining());
+              });
+      await().until(() -> far.answers.get() > 0);
+
+      passed.set(Duration.ofSeconds(14).toNanos());
+      first.close();
+
+      assertThat(told)
+          .succeedsWithin(Duration.ofSeconds(30))
+          .matches(left -> left.toSeconds() > 15);
+      candidacies.stop();
+      engine.lifecycle().endClosing(0);
+    }
+  }
+
   private static void awaitEnd(Candidacy candidacy) {
     try {
       candidacy.awaitEnd();
@@ -111,7 +190,7 @@ class CandidacyTest {
   }
 
   /** Whose clock is ahead of its timers by {@code stoodStill}. */
-  private static Engine engine(Time clock, AtomicLong stoodStill) {
+  private static Engine engine(LockStore store, Time clock, AtomicLong stoodStill) {
     Time ahead =
         new Time() {
           @Override
@@ -125,7 +204,7 @@ class CandidacyTest {
           }
         };
     return new Engine(
-        new MemoryStore(),
+        store,
         PawlOptions.defaults(),
         ahead,
         Workers.on(Runnable::run, Runnable::run),
