@@ -6,6 +6,7 @@ import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.concurrent.Workers;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockObserver;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
@@ -39,8 +40,8 @@ public final class Engine {
 
   private final LockStore store;
   private final PawlOptions options;
-  private final GuardedObserver observer;
-  private final GuardedObserver observerLater;
+  private final LockObserver observer;
+  private final LockObserver observerLater;
   private final Time time;
   private final Workers workers;
   private final RandomGenerator random;
@@ -66,11 +67,15 @@ public final class Engine {
       String clientId) {
     this.store = store;
     this.options = options;
-    this.observer = new GuardedObserver(options.observer(), Runnable::run);
-    this.observerLater =
-        new GuardedObserver(
-            options.observer(),
-            new SerialExecutor(workers.callbacks(), "calls of a lock observer"));
+    if (options.observer() == LockObserver.NONE) {
+      this.observer = LockObserver.NONE;
+      this.observerLater = LockObserver.NONE;
+    } else {
+      GuardedObserver guarded = new GuardedObserver(options.observer());
+      SerialExecutor calls = new SerialExecutor(workers.callbacks(), "calls of a lock observer");
+      this.observer = guarded;
+      this.observerLater = new LaterObserver(guarded, calls);
+    }
     this.time = time;
     this.workers = workers;
     this.random = random;
@@ -116,13 +121,18 @@ public final class Engine {
     return options;
   }
 
+  /** Whether somebody listens to what happens. */
+  boolean isObserved() {
+    return observer != LockObserver.NONE;
+  }
+
   /** For threads of users'. */
-  public GuardedObserver observer() {
+  public LockObserver observer() {
     return observer;
   }
 
   /** For all others: calls the observer on the users' executor, in order. */
-  public GuardedObserver observerLater() {
+  public LockObserver observerLater() {
     return observerLater;
   }
 

@@ -71,7 +71,7 @@ public final class Loan {
     this.token = token;
     this.passed = passed;
     this.grantedAt = engine.time().nanos();
-    this.hearing = engine.observer().isSilent() ? null : new Hearing();
+    this.hearing = engine.isObserved() ? new Hearing() : null;
   }
 
   private static VarHandle field(String name, Class<?> type) {
@@ -229,7 +229,7 @@ public final class Loan {
    * @param mayBlock whether the calling thread would wait for the store anyway
    * @param observer told of the release
    */
-  public CompletableFuture<Void> giveBack(boolean mayBlock, GuardedObserver observer) {
+  public CompletableFuture<Void> giveBack(boolean mayBlock, LockObserver observer) {
     long heldNanos = heldNanos();
     CompletableFuture<Void> confirmed = queue.release(this, hold).perform(engine, mayBlock);
     return released(confirmed, heldNanos, observer);
@@ -241,7 +241,7 @@ public final class Loan {
   }
 
   /** As {@link #giveBack}, without waiting: what this client asks for next comes after it. */
-  public void giveBackLate(GuardedObserver observer) {
+  public void giveBackLate(LockObserver observer) {
     long heldNanos = heldNanos();
     Effects effects = queue.release(this, hold);
     engine.callLate(lock(), effects.performLocally(engine));
@@ -249,7 +249,7 @@ public final class Loan {
   }
 
   /** As {@link #giveBack}, where the caller runs what calls the store, added to {@code calls}. */
-  CompletableFuture<Void> giveBackWith(List<Runnable> calls, GuardedObserver observer) {
+  CompletableFuture<Void> giveBackWith(List<Runnable> calls, LockObserver observer) {
     long heldNanos = heldNanos();
     Effects effects = queue.release(this, hold);
     calls.addAll(effects.performLocally(engine));
@@ -261,11 +261,11 @@ public final class Loan {
   }
 
   private CompletableFuture<Void> released(
-      CompletableFuture<Void> confirmed, long heldNanos, GuardedObserver observer) {
+      CompletableFuture<Void> confirmed, long heldNanos, LockObserver observer) {
     if (!ENDED.compareAndSet(this, null, confirmed)) {
       Futures.follow(ended(), confirmed);
     }
-    if (!observer.isSilent()) { // it may block: nobody waits for the lock meanwhile
+    if (observer != LockObserver.NONE) { // it may block: nobody waits for the lock meanwhile
       observer.released(lock(), token, Duration.ofNanos(heldNanos));
     }
     return confirmed;
@@ -307,7 +307,7 @@ public final class Loan {
         return ended();
       }
       boolean unheard = tellRefused(waited);
-      return giveBack(false, unheard ? GuardedObserver.SILENT : engine.observerLater());
+      return giveBack(false, unheard ? LockObserver.NONE : engine.observerLater());
     } catch (LeaseLostException e) {
       log.debug("a lease that nobody has heard of was lost", e);
       tellRefused(waited);

@@ -435,7 +435,7 @@ public final class LocalQueue {
 
   /** Tells the observer of those in the queue that have somebody in their way. */
   private void noteWaiting(Effects effects) {
-    if (engine.observer().isSilent() || waiters.isEmpty()) {
+    if (!engine.isObserved() || waiters.isEmpty()) {
       return;
     }
     boolean lent = claims.isLent();

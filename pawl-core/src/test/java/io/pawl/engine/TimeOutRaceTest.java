@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
@@ -93,7 +94,7 @@ class TimeOutRaceTest {
     Runnable release =
         () -> {
           if (held.end()) {
-            held.giveBack(true, GuardedObserver.SILENT);
+            held.giveBack(true, LockObserver.NONE);
           }
         };
     mutex.set(engine.registry().queueFor(key), new Hooked(look, release));
