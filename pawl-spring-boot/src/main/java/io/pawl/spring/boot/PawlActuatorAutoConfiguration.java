@@ -27,9 +27,11 @@ public final class PawlActuatorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "pawlHealthIndicator")
-    PawlHealthIndicator pawlHealthIndicator(Pawl pawl, ObjectProvider<LockAdvisor> annotations) {
+    PawlHealthIndicator pawlHealthIndicator(
+        ObjectProvider<Pawl> pawl, ObjectProvider<LockAdvisor> annotations) {
       return new PawlHealthIndicator(
-          pawl, () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
+          () -> Client.of(pawl),
+          () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
     }
   }
 
@@ -39,8 +41,8 @@ public final class PawlActuatorAutoConfiguration {
   static class OfEndpoint {
 
     @Bean
-    PawlEndpoint pawlEndpoint(Pawl pawl, ObjectProvider<LockStore> store) {
-      return new PawlEndpoint(pawl, store.getIfUnique());
+    PawlEndpoint pawlEndpoint(ObjectProvider<Pawl> pawl, ObjectProvider<LockStore> store) {
+      return new PawlEndpoint(() -> Client.of(pawl), store::getIfUnique);
     }
 
     @Bean

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -28,14 +29,15 @@ final class PawlEndpoint {
   private static final int LARGEST_LIMIT = 1_000;
   private static final int LONGEST_SECONDS = 10;
 
-  private final Pawl pawl;
-  private final @Nullable LockStore store;
+  private final Supplier<Pawl> client;
+  private final Supplier<@Nullable LockStore> store;
 
   /**
-   * @param store null where the application made the client itself: its locks cannot be listed
+   * @param store supplies null where the application made the client itself: its locks cannot be
+   *     listed
    */
-  PawlEndpoint(Pawl pawl, @Nullable LockStore store) {
-    this.pawl = pawl;
+  PawlEndpoint(Supplier<Pawl> client, Supplier<@Nullable LockStore> store) {
+    this.client = client;
     this.store = store;
   }
 
@@ -58,11 +60,12 @@ final class PawlEndpoint {
    */
   @ReadOperation
   Overview overview(@Nullable Integer limit) {
+    Pawl pawl = client.get();
     return new Overview(pawl.toString(), pawl.figures(), list(limit == null ? USUAL_LIMIT : limit));
   }
 
   private @Nullable List<LockSummary> list(int limit) {
-    if (!(store instanceof Inspectable locks)) {
+    if (!(store.get() instanceof Inspectable locks)) {
       return null;
     }
     return views(locks, Math.max(1, Math.min(LARGEST_LIMIT, limit))).stream()
@@ -92,7 +95,7 @@ final class PawlEndpoint {
   /** Who holds a lock and who waits for it. Slashes in its name stay as they are. */
   @ReadOperation
   LockSnapshot show(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
-    return pawl.inspect(String.join("/", name));
+    return client.get().inspect(String.join("/", name));
   }
 
   /**
@@ -103,6 +106,6 @@ final class PawlEndpoint {
   @DeleteOperation
   Eviction evict(@Selector(match = Selector.Match.ALL_REMAINING) String[] name, long token) {
     String lock = String.join("/", name);
-    return new Eviction(lock, token, pawl.evict(lock, token));
+    return new Eviction(lock, token, client.get().evict(lock, token));
   }
 }
