@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  * Those made meanwhile leave together as soon as earlier ones have been answered: in one command
  * for each verb, and in more where a request would otherwise overtake an earlier one on its lock.
  * So requests for a lock take effect in the order in which they were made.
+ *
+ * <p>A request that has waited for as long as an answer may take fails unsent. That needs no timer:
+ * while requests wait, others are on their way, and each of those ends within that time. So the
+ * last of them to end finds whom to send and whom to fail, and no request lasts longer than twice
+ * that time.
  *
  * <p>What one of Netty's threads sends it may write at once, before what others have handed over to
  * it. Hence such a thread sends only while nothing is on its way.
@@ -46,6 +52,7 @@ final class Combiner {
       int entries,
       String key,
       List<String> values,
+      long madeAtNanos,
       CompletableFuture<List<Object>> answer) {}
 
   /** Who was asked by this thread, while it has more to ask before anything is sent. */
@@ -54,6 +61,8 @@ final class Combiner {
   private final Verbs verbs;
   private final Failures failures;
   private final String address;
+  private final long timeoutNanos;
+  private final LongSupplier nanoTime;
   private final ObjIntConsumer<List<Object>> rings;
   private final Queue<Request> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -62,12 +71,20 @@ final class Combiner {
 
   /**
    * @param address the scripts' first argument, the same for all
+   * @param timeoutNanos how long a request waits at most before it is sent
    * @param rings told of each reply, and where in it the rings begin
    */
-  Combiner(Verbs verbs, String address, ObjIntConsumer<List<Object>> rings) {
+  Combiner(
+      Verbs verbs,
+      String address,
+      long timeoutNanos,
+      LongSupplier nanoTime,
+      ObjIntConsumer<List<Object>> rings) {
     this.verbs = verbs;
     this.failures = verbs.failures();
     this.address = address;
+    this.timeoutNanos = timeoutNanos;
+    this.nanoTime = nanoTime;
     this.rings = rings;
   }
 
@@ -79,7 +96,8 @@ final class Combiner {
    * @return the entries for this key
    */
   CompletableFuture<List<Object>> run(Script script, int entries, String key, List<String> values) {
-    Request request = new Request(script, entries, key, values, new CompletableFuture<>());
+    Request request =
+        new Request(script, entries, key, values, nanoTime.getAsLong(), new CompletableFuture<>());
     if (waiting.incrementAndGet() > MOST_WAITING) {
       waiting.decrementAndGet();
       request.answer.completeExceptionally(
@@ -114,11 +132,25 @@ final class Combiner {
 
   private void send() {
     while (!queue.isEmpty() && maySend() && sending.compareAndSet(false, true)) {
+      List<Request> late = new ArrayList<>(0);
       try {
-        depart(nextCommands());
+        depart(nextCommands(late));
       } finally {
         sending.set(false);
+        late.forEach(
+            request -> request.answer.completeExceptionally(failures.notSent(timeoutNanos)));
       }
+    }
+  }
+
+  private void takeLate(List<Request> late) {
+    long now = nanoTime.getAsLong();
+    Request first = queue.peek();
+    while (first != null && now - first.madeAtNanos >= timeoutNanos) {
+      late.add(first);
+      queue.remove();
+      waiting.decrementAndGet();
+      first = queue.peek();
     }
   }
 
@@ -130,9 +162,10 @@ final class Combiner {
   }
 
   /** Where memory is short, what was put together leaves, and the first request if nothing was. */
-  private List<List<Request>> nextCommands() {
+  private List<List<Request>> nextCommands(List<Request> late) {
     List<List<Request>> commands = new ArrayList<>(2);
     try {
+      takeLate(late);
       takeNext(commands);
     } catch (Error e) {
       Request first = commands.isEmpty() ? queue.poll() : null;

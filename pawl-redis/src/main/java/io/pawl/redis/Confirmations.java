@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * claim, so that the connection has written something after the grant, and then a WAIT.
  *
  * <p>A WAIT holds up its connection. So confirmations have a connection of their own, and each
- * primary is asked one WAIT at a time, for all grants that came in the meantime.
+ * primary is asked one WAIT at a time, for all grants that came in the meantime. A grant that has
+ * waited for its turn as long as an answer may take is not confirmed: a turn takes twice that time
+ * at most, so all is told within three times.
  *
  * <p>A grant that too few replicas confirm stays what it is at the server: to ask again or to
  * withdraw is the engine's part.
@@ -37,9 +39,14 @@ final class Confirmations implements AutoCloseable {
    * A grant that this store has seen.
    *
    * @param awaited whether the engine takes the claim for waiting until its bell rings
+   * @param seenAtNanos when its confirmation was asked for
    */
   record Grant(
-      Claim claim, Standing.Held held, boolean awaited, CompletableFuture<Void> confirmed) {
+      Claim claim,
+      Standing.Held held,
+      boolean awaited,
+      long seenAtNanos,
+      CompletableFuture<Void> confirmed) {
 
     boolean isOf(Standing.Held tokens) {
       return held.isSameAs(tokens);
@@ -85,7 +92,7 @@ final class Confirmations implements AutoCloseable {
 
   /** Has the grant confirmed, again where that has failed before. */
   CompletableFuture<Void> of(Claim claim, Standing.Held held, boolean awaited) {
-    Grant fresh = new Grant(claim, held, awaited, new CompletableFuture<>());
+    Grant fresh = new Grant(claim, held, awaited, System.nanoTime(), new CompletableFuture<>());
     Grant grant =
         grants.compute(
             claim.id(),
@@ -123,27 +130,41 @@ final class Confirmations implements AutoCloseable {
 
     private void next() {
       while (!queue.isEmpty() && asking.compareAndSet(false, true)) {
-        List<Grant> batch = new ArrayList<>();
-        for (Grant grant = queue.poll(); grant != null; grant = queue.poll()) {
-          batch.add(grant);
-          if (batch.size() == MOST_IN_A_WAIT) {
-            break;
-          }
-        }
+        List<Grant> late = new ArrayList<>(0);
+        List<Grant> batch = takeNext(late);
         if (batch.isEmpty()) {
           asking.set(false);
-          continue;
+        } else {
+          ask(batch);
         }
-        Failures.caught(() -> confirm(batch))
-            .whenComplete(
-                (nothing, error) -> {
-                  asking.set(false);
-                  if (error != null) {
-                    batch.forEach(grant -> fail(grant, error));
-                  }
-                  next();
-                });
+        late.forEach(grant -> fail(grant, tooLate()));
       }
+    }
+
+    private List<Grant> takeNext(List<Grant> late) {
+      List<Grant> batch = new ArrayList<>();
+      long timeoutNanos = options.timeout().toNanos();
+      long now = System.nanoTime();
+      while (batch.size() < MOST_IN_A_WAIT) {
+        Grant grant = queue.poll();
+        if (grant == null) {
+          break;
+        }
+        (now - grant.seenAtNanos < timeoutNanos ? batch : late).add(grant);
+      }
+      return batch;
+    }
+
+    private void ask(List<Grant> batch) {
+      Failures.caught(() -> confirm(batch))
+          .whenComplete(
+              (nothing, error) -> {
+                asking.set(false);
+                if (error != null) {
+                  batch.forEach(grant -> fail(grant, error));
+                }
+                next();
+              });
     }
   }
 
@@ -210,6 +231,14 @@ final class Confirmations implements AutoCloseable {
               }
               batch.forEach(grant -> grant.confirmed.complete(null));
             });
+  }
+
+  private RuntimeException tooLate() {
+    return failures.unavailable(
+        "was busy with confirmations of other grants for "
+            + options.timeout().toMillis()
+            + " ms, so this one is not used; see what holds up the replicas, or lower waitReplicas",
+        null);
   }
 
   private RuntimeException tooFew(long count) {

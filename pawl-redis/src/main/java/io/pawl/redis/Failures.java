@@ -75,6 +75,16 @@ record Failures(String where) {
     return unavailable("gave no answer within " + millis + " ms; the outcome is unknown", null);
   }
 
+  /** A request that stood behind others for so long. */
+  StoreUnavailableException notSent(long nanos) {
+    return StoreUnavailableException.unsent(
+        say(
+            "has not answered earlier requests for "
+                + nanos / 1_000_000
+                + " ms; this one was not sent"),
+        null);
+  }
+
   /** A node of a quorum that may have forgotten what it granted. */
   StoreUnavailableException noVoteYet(long millis) {
     return StoreUnavailableException.unsent(

@@ -10,7 +10,6 @@ import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.rule.CounterRule;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -51,16 +50,18 @@ final class RedisCounters {
   private final Scripts scripts;
   private final Failures failures;
   private final String keptMillis;
+  private final long timeoutNanos;
 
   /** One for all counters, in a Cluster one for each slot that was used. */
   private final Map<Integer, Combiner> combiners = new ConcurrentHashMap<>();
 
-  RedisCounters(Verbs verbs, Servers servers, Scripts scripts, Duration keepIds) {
+  RedisCounters(Verbs verbs, Servers servers, Scripts scripts, RedisOptions options) {
     this.verbs = verbs;
     this.servers = servers;
     this.scripts = scripts;
     this.failures = verbs.failures();
-    this.keptMillis = Long.toString(keepIds.toMillis());
+    this.keptMillis = Long.toString(options.keepIds().toMillis());
+    this.timeoutNanos = options.timeout().toNanos();
   }
 
   CompletableFuture<CounterAnswer> apply(CounterRequest request) {
@@ -79,7 +80,9 @@ final class RedisCounters {
 
   private Combiner combiner(String key) {
     return combiners.computeIfAbsent(
-        servers.group(key), slot -> new Combiner(verbs, keptMillis, (reply, rings) -> {}));
+        servers.group(key),
+        slot ->
+            new Combiner(verbs, keptMillis, timeoutNanos, System::nanoTime, (reply, rings) -> {}));
   }
 
   private CompletableFuture<CounterAnswer> applyAll(CounterRequest request) {

@@ -98,7 +98,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     this.address = Addresses.next();
     this.wire = Handshake.connect(servers, failures, options, tls);
     this.verbs = new Verbs(wire, failures);
-    this.counters = new RedisCounters(verbs, servers, scripts, options.keepIds());
+    this.counters = new RedisCounters(verbs, servers, scripts, options);
     this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
     this.confirmations = options.waitReplicas() == 0 ? null : confirmations(tls);
   }
@@ -353,7 +353,10 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
 
   private Combiner combiner(Claim claim) {
     return combiners.computeIfAbsent(
-        group(claim), slot -> new Combiner(verbs, address, this::hear));
+        group(claim),
+        slot ->
+            new Combiner(
+                verbs, address, options.timeout().toNanos(), System::nanoTime, this::hear));
   }
 
   private int group(Claim claim) {

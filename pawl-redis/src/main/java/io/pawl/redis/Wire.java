@@ -103,7 +103,18 @@ final class Wire implements AutoCloseable {
 
   /** The connection for what depends on a connection's own history. */
   CompletableFuture<StatefulRedisConnection<String, String>> nodeOf(String key) {
-    return Failures.caught(() -> servers.nodeOf(connection, key).toCompletableFuture());
+    return Failures.caught(() -> inTime(servers.nodeOf(connection, key).toCompletableFuture()));
+  }
+
+  private <T> CompletableFuture<T> inTime(CompletableFuture<T> asked) {
+    if (asked.isDone()) {
+      return asked;
+    }
+    CompletableFuture<T> answer = asked.copy();
+    after(
+        timeoutNanos,
+        () -> answer.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000)));
+    return answer;
   }
 
   /** Runs {@code task} after {@code nanos} on a thread that may not block. */

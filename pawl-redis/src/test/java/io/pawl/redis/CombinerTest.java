@@ -3,7 +3,9 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisURI;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,10 +160,45 @@ class CombinerTest {
     assertThat(renewed.values()).allMatch(Standing.Held.class::isInstance);
   }
 
+  /** Those under way are answered late; those behind them are too old by then to be sent. */
+  @Test
+  void aRequestThatWaitedTooLongFailsUnsent() {
+    RedisURI uri = RedisURI.create(server.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://late");
+    Failures failures = new Failures(one.describe());
+    AtomicLong nanos = new AtomicLong();
+    long timeoutNanos = Duration.ofSeconds(2).toNanos();
+    try (Wire wire = Handshake.another(one, failures, RedisOptions.defaults(), false)) {
+      Combiner combiner =
+          new Combiner(
+              new Verbs(wire, failures), "", timeoutNanos, nanos::get, (reply, rings) -> {});
+      Scripts.Script show = Scripts.load().show();
+      List<CompletableFuture<List<Object>>> answers = new ArrayList<>();
+      server.pause();
+      for (int i = 0; i < CLAIMS; i++) {
+        answers.add(combiner.run(show, 0, Keys.of("late" + i), List.of()));
+      }
+      nanos.addAndGet(timeoutNanos);
+      server.resume();
+
+      assertThat(answers.get(0)).succeedsWithin(Duration.ofSeconds(20));
+      assertThat(answers.get(CLAIMS - 1))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreUnavailableException.class)
+          .matches(error -> ((StoreUnavailableException) error.getCause()).isUnsent());
+      assertThat(combiner.run(show, 0, Keys.of("next"), List.of()))
+          .succeedsWithin(Duration.ofSeconds(20));
+    } finally {
+      client.shutdown();
+    }
+  }
+
   @Test
   void anErrorOfTheJvmIsAnsweredToAllWhoWait() {
     Combiner combiner =
-        new Combiner(new Verbs(null, new Failures("server")), "", (reply, rings) -> {});
+        new Combiner(new Verbs(null, new Failures("server")), "", 1, () -> 0, (reply, rings) -> {});
     List<String> tooLong =
         new AbstractList<>() {
           @Override

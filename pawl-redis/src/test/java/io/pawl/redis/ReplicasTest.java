@@ -204,6 +204,54 @@ class ReplicasTest {
     }
   }
 
+  /** A node of a Cluster to which no connection can be opened keeps nobody waiting for longer. */
+  @Test
+  void aConfirmationEndsThoughNoConnectionToItsNodeIsOpened() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://unopened");
+    RedisOptions options =
+        RedisOptions.defaults()
+            .timeout(Duration.ofMillis(500))
+            .waitReplicas(1, Duration.ofMillis(400));
+    Failures failures = new Failures(one.describe());
+    Claim claim = plain.claim("unopened");
+    Standing.Held held = plain.take(claim);
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(withNodes(one, CompletableFuture::new), failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            (reply, rings) -> {})) {
+      assertThat(confirmations.of(claim, held, false))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreUnavailableException.class);
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void everyAttemptEndsInTimeHoweverManyWaitForReplicas() throws Exception {
+    replica.pause();
+    try (RedisStore brief =
+        RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=400ms&timeout=500ms")) {
+      List<CompletableFuture<Void>> ends = new ArrayList<>();
+      for (int i = 0; i < 6_000; i++) {
+        ends.add(
+            brief
+                .attempt(careful.claim("many" + i), standing -> {})
+                .<Void>handle((standing, error) -> null)
+                .toCompletableFuture());
+      }
+      CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).get(6, TimeUnit.SECONDS);
+    }
+  }
+
   private static Servers withNodes(Servers servers, Supplier<CompletionStage<?>> nodes) {
     return (Servers)
         Proxy.newProxyInstance(

@@ -11,6 +11,10 @@ import io.pawl.servers.RespConnection;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +29,7 @@ class ServerFaultsTest {
 
   @AfterEach
   void close() {
+    server.resume();
     store.close();
     server.close();
   }
@@ -138,6 +143,21 @@ class ServerFaultsTest {
     await()
         .ignoreException(StoreUnavailableException.class)
         .until(() -> seam.attempt(claim) instanceof Standing.Held);
+  }
+
+  /** Those that could not be sent meanwhile do not wait for their own turn with a silent server. */
+  @Test
+  void everyAttemptAtAFrozenServerEndsInTimeHoweverManyThereAre() throws Exception {
+    server.pause();
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
+    for (int i = 0; i < 4_000; i++) {
+      ends.add(
+          store
+              .attempt(seam.claim("many" + i), standing -> {})
+              .<Void>handle((standing, error) -> null)
+              .toCompletableFuture());
+    }
+    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).get(5, TimeUnit.SECONDS);
   }
 
   @Test
