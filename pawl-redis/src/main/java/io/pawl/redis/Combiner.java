@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A request is sent at once, in a command of its own, while few departures are on their way.
  * Those made meanwhile leave together as soon as earlier ones have been answered: in one command
  * for each verb, and in more where a request would otherwise overtake an earlier one on its lock.
- * So requests for a lock take effect in the order in which they were made.
+ * So requests for a lock take effect in the order in which they were made. Where a command has to
+ * be repeated, in whole or by halves, those sent after it are repeated too, and none leaves
+ * meanwhile.
  *
  * <p>A request that has waited for as long as an answer may take fails unsent. That needs no timer:
  * while requests wait, others are on their way, and each of those ends within that time. So the
@@ -68,6 +70,10 @@ final class Combiner {
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger onTheirWay = new AtomicInteger();
   private final AtomicBoolean sending = new AtomicBoolean();
+  private final AtomicInteger repeats = new AtomicInteger();
+
+  /** As many as there were when the first of those on their way departed. */
+  private volatile int repeatsBefore;
 
   /**
    * @param address the scripts' first argument, the same for all
@@ -158,6 +164,7 @@ final class Combiner {
     int others = onTheirWay.get();
     return others == 0
         || (others < MOST_ON_THEIR_WAY
+            && repeats.get() == repeatsBefore
             && !(Thread.currentThread() instanceof FastThreadLocalThread));
   }
 
@@ -209,7 +216,9 @@ final class Combiner {
       return;
     }
     AtomicInteger missing = new AtomicInteger(commands.size());
-    onTheirWay.incrementAndGet();
+    if (onTheirWay.getAndIncrement() == 0) {
+      repeatsBefore = repeats.get();
+    }
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
       Failures.caught(() -> ask(command))
@@ -235,7 +244,13 @@ final class Combiner {
       keys.add(request.key);
       values.addAll(request.values);
     }
-    return verbs.run(command.get(0).script, keys, values);
+    Request first = command.get(0);
+    return verbs.runInOrder(
+        first.script,
+        keys,
+        values,
+        repeats,
+        reply -> rings.accept(reply, first.entries * command.size()));
   }
 
   private void answered(
@@ -266,6 +281,7 @@ final class Combiner {
         Failures.caught(() -> ask(half))
             .whenComplete((reply, again) -> answered(half, reply, again));
       }
+      repeats.incrementAndGet();
       return;
     }
     command.forEach(request -> request.answer.completeExceptionally(error));

@@ -5,9 +5,12 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.concurrent.Futures;
 import io.pawl.redis.Scripts.Script;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,13 +35,60 @@ record Verbs(Wire wire, Failures failures) {
         .whenComplete(
             (reply, error) -> {
               if (error instanceof RedisNoScriptException) {
-                Failures.caught(() -> send(CommandType.EVAL, script.text(), keys, values, through))
-                    .whenComplete((second, again) -> settle(answer, second, again));
+                sendText(script, keys, values, through, answer);
               } else {
                 settle(answer, reply, error);
               }
             });
     return answer;
+  }
+
+  /**
+   * As {@link #run(Script, List, List)}, for commands whose order counts. One that is repeated,
+   * since the server has not got its script, takes effect after all that were sent before this was
+   * known. So each of those is repeated behind it, which is harmless by the ids, and its second
+   * answer counts.
+   *
+   * @param repeats how many of these commands were repeated so far, or parts of them by the caller
+   * @param early told of an answer that does not count, for the rings in it
+   */
+  CompletableFuture<List<Object>> runInOrder(
+      Script script,
+      List<String> keys,
+      List<String> values,
+      AtomicInteger repeats,
+      Consumer<List<Object>> early) {
+    int before = repeats.get();
+    CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+    send(CommandType.EVALSHA, script.sha(), keys, values, null)
+        .whenComplete(
+            (reply, error) -> {
+              if (error instanceof RedisNoScriptException) {
+                sendText(script, keys, values, null, answer);
+                repeats.incrementAndGet(); // what is sent from now on follows it
+              } else if (reply != null && repeats.get() != before) {
+                Futures.follow(
+                    answer,
+                    Failures.caught(
+                        () -> {
+                          early.accept(reply);
+                          return run(script, keys, values);
+                        }));
+              } else {
+                settle(answer, reply, error);
+              }
+            });
+    return answer;
+  }
+
+  private void sendText(
+      Script script,
+      List<String> keys,
+      List<String> values,
+      @Nullable StatefulConnection<String, String> through,
+      CompletableFuture<List<Object>> answer) {
+    Failures.caught(() -> send(CommandType.EVAL, script.text(), keys, values, through))
+        .whenComplete((reply, error) -> settle(answer, reply, error));
   }
 
   private void settle(

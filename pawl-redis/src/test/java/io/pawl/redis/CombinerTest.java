@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -133,6 +134,80 @@ class CombinerTest {
       }
     }
     assertThat(Seam.answer(store.list(10))).allMatch(lock -> lock.holders().isEmpty());
+  }
+
+  /** The server has the script of the attempt, and not yet that of the release before it. */
+  @Test
+  void requestsForALockKeepTheirOrderThoughTheScriptOfTheFirstIsMissing() {
+    server.call("SCRIPT", "FLUSH");
+    Claim held = seam.claim("order");
+    seam.take(held);
+
+    List<CompletionStage<Standing>> next = new ArrayList<>();
+    store.together(
+        () -> {
+          store.withdraw(held);
+          next.add(attempt(impatient("order")));
+        });
+
+    assertThat(Seam.answer(next.get(0))).isInstanceOf(Standing.Held.class);
+  }
+
+  /** The release stands in a command with one that fails, and is asked for again without it. */
+  @Test
+  void requestsForALockKeepTheirOrderThoughTheFirstSharedACommandWithABadKey() {
+    Claim held = seam.claim("order");
+    seam.take(held);
+    Claim bad = seam.claim("bad");
+    server.call("SET", Keys.of(bad.lock()), "data");
+
+    List<CompletionStage<Standing>> next = new ArrayList<>();
+    store.together(
+        () -> {
+          store.withdraw(bad);
+          store.withdraw(held);
+          next.add(attempt(impatient("order")));
+        });
+
+    assertThat(Seam.answer(next.get(0))).isInstanceOf(Standing.Held.class);
+  }
+
+  /** A release that is repeated behind an attempt has rung the first time. */
+  @Test
+  void aBellRingsThoughItsCommandIsRepeated() {
+    Claim held = seam.claim("bell");
+    seam.take(held);
+    Commands before = Commands.of(server);
+    CompletableFuture<Standing> rung = new CompletableFuture<>();
+    assertThat(Seam.answer(store.attempt(seam.claim("bell"), rung::complete)))
+        .isInstanceOf(Standing.Waiting.class);
+    // the one question that its subscription asks
+    await().until(() -> Commands.of(server).since(before).containsKey("eval"));
+    server.call("SCRIPT", "FLUSH");
+    seam.withdraw(seam.claim("load"));
+
+    store.together(
+        () -> {
+          attempt(seam.claim("other"));
+          store.withdraw(held);
+        });
+
+    assertThat(Seam.answer(rung)).isInstanceOf(Standing.Held.class);
+  }
+
+  private Claim impatient(String lock) {
+    Claim claim = seam.claim(lock);
+    return new Claim(
+        lock,
+        claim.id(),
+        claim.mode(),
+        Seam.LEASE,
+        Duration.ZERO,
+        false,
+        1,
+        0,
+        false,
+        claim.holder());
   }
 
   @Test

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
+import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockOptions;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RespConnection;
 import io.pawl.spi.Claim;
@@ -13,6 +16,7 @@ import io.pawl.spi.Standing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -44,6 +48,24 @@ class ServerFaultsTest {
     seam.withdraw(claim);
     server.call("SCRIPT", "FLUSH");
     assertThat(seam.take(seam.claim("flushed")).token()).isGreaterThan(held.lastToken());
+  }
+
+  /** Each round's other lock has the script of an attempt loaded, and not that of a release. */
+  @Test
+  void aClientDoesNotFindBusyWhatItHasJustReleasedThoughScriptsWereFlushed() throws Exception {
+    LockOptions options = LockOptions.defaults().releaseInBackground();
+    try (Pawl pawl = Pawl.connect(server.url())) {
+      for (int i = 0; i < 20; i++) {
+        server.call("SCRIPT", "FLUSH");
+        try (Lease other = pawl.lock("other" + i).acquire()) {
+          pawl.lock("background", options).acquire().close();
+          Optional<Lease> again = pawl.lock("background", options).tryAcquire();
+          assertThat(again).as("round %d", i).isPresent();
+          again.get().close();
+          assertThat(other.isValid()).isTrue();
+        }
+      }
+    }
   }
 
   @Test
