@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -121,10 +122,13 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
    * Returns a store over a client that stays the caller's: closing the store closes the connections
    * that it opened, not the client.
    *
+   * @param client whose options have {@code autoReconnect}, as Lettuce's defaults do
    * @param uri the server, or the Sentinels with the name of the primary
+   * @throws IllegalArgumentException when the client does not reconnect
    * @throws StoreException when the server cannot be reached or used
    */
   public static RedisStore over(RedisClient client, RedisURI uri, RedisOptions options) {
+    checkReconnects(client.getOptions());
     return opened(
         () ->
             new OneServer(
@@ -136,11 +140,22 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
 
   /** As {@link #over(RedisClient, RedisURI, RedisOptions)}, for a Cluster. */
   public static RedisStore over(RedisClusterClient client, RedisOptions options) {
+    checkReconnects(client.getOptions());
     return opened(
         () -> new ManyServers(client, false, List.of("the client's own"), "redis-cluster://"),
         options,
         Scripts.load(),
         false);
+  }
+
+  /** A connection that has ended is Lettuce's to open again; a store replaces silent ones alone. */
+  private static void checkReconnects(ClientOptions options) {
+    if (!options.isAutoReconnect()) {
+      throw new IllegalArgumentException(
+          "client of a Redis store: autoReconnect is off, so the store would end with its first"
+              + " connection; set ClientOptions.builder().autoReconnect(true), or give the store a"
+              + " client of its own");
+    }
   }
 
   private static RedisStore opened(

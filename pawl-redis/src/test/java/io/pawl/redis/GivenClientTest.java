@@ -9,6 +9,7 @@ import io.lettuce.core.ConnectionFuture;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.RedisCodec;
@@ -122,6 +123,46 @@ class GivenClientTest {
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         resources.shutdown().awaitUninterruptibly();
+      }
+    }
+  }
+
+  /** It would be dead after its first disconnect. */
+  @Test
+  void aClientThatDoesNotReconnectIsRefused() {
+    RedisURI nowhere = RedisURI.create("redis://127.0.0.1:1");
+    RedisClient client = RedisClient.create();
+    RedisClusterClient cluster = RedisClusterClient.create(nowhere);
+    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    cluster.setOptions(ClusterClientOptions.builder().autoReconnect(false).build());
+    try {
+      assertThatThrownBy(() -> RedisStore.over(client, nowhere, RedisOptions.defaults()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("autoReconnect(true)");
+      assertThatThrownBy(() -> RedisStore.over(cluster, RedisOptions.defaults()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("autoReconnect(true)");
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      cluster.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+  }
+
+  @Test
+  void aGivenClientIsUsedAgainAfterADisconnect() {
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create();
+      try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+        Seam seam = new Seam(store);
+        Claim claim = seam.claim("given");
+        Standing.Held held = seam.take(claim);
+        server.call("CLIENT", "KILL", "TYPE", "NORMAL");
+        await()
+            .ignoreException(StoreUnavailableException.class)
+            .until(() -> seam.renew(claim).equals(held));
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
     }
   }
