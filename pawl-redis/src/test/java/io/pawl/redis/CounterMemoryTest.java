@@ -1,7 +1,9 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -149,6 +151,27 @@ class CounterMemoryTest {
     move(Duration.ofDays(400));
     assertThat(server.call("PTTL", Keys.ofCounter(NAME))).isEqualTo(-1L);
     assertThat(Seam.answer(store.read(NAME)).orElseThrow().value()).isEqualTo(999);
+  }
+
+  /** What is due has returned in the answer, and returns in the key with the next change. */
+  @Test
+  void aCounterIsReadThoughTheServerIsShortOfMemory() {
+    apply("order", new Operation.Reserve(400, 1_000));
+    move(Duration.ofSeconds(1));
+    server.call("CONFIG", "SET", "maxmemory", "1");
+
+    CounterView view = Seam.answer(store.read(NAME)).orElseThrow();
+    List<LedgerEntry> history = Seam.answer(store.history(NAME, 1));
+
+    assertThat(view.value()).isEqualTo(1_000);
+    assertThat(view.reserved()).isZero();
+    assertThat(history).extracting(LedgerEntry::status).containsExactly(Status.EXPIRED);
+    assertThatThrownBy(() -> take("more"))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("maxmemory");
+    server.call("CONFIG", "SET", "maxmemory", "0");
+    assertThat(take("more")).isInstanceOf(CounterAnswer.Applied.class);
+    assertConserved(999);
   }
 
   /** More are due than one script returns: the question is asked again until it can be answered. */

@@ -1,4 +1,5 @@
--- Reads a counter and lines of its ledger, newest first.
+-- Reads a counter and lines of its ledger, newest first. Writes only where more reservations are due than
+-- one script returns to stock: a read is answered though the server is short of memory.
 --
 -- ARGV[1]  see counter.lua
 -- ARGV[2]  number of the newest line, 0 for the last
@@ -12,9 +13,8 @@ local c = open(KEYS[1], {})
 if c.new then
   return {NO_COUNTER}
 end
-local settled = settle(c)
-save()
-if not settled then
+if not settle(c) then
+  save()
   return {AGAIN}
 end
 local newest, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
