@@ -101,6 +101,53 @@ class ClockTest {
     }
   }
 
+  /** All of them together: each would have another lease if it was cut when its turn comes. */
+  @Test
+  void deadWaitersAreNotStretchedByAClockThatGoesBack() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      dieInLine("line", 5);
+      Seam seam = new Seam(store);
+      Claim waiter = seam.claim("line", LEASE, 1);
+      move(Duration.ofHours(-1));
+      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(LEASE.minusSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** The lock is handed on after the step, to the first of those that died before it. */
+  @Test
+  void deadWaitersAreNotStretchedWhereTheirHolderReleasesAfterTheClockWentBack() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim holder = seam.claim("released", LEASE, 1);
+      seam.take(holder);
+      dieInLine("released", 5);
+      Claim waiter = seam.claim("released", LEASE, 1);
+      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofHours(-1));
+      seam.withdraw(holder);
+      move(LEASE.minusSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** Claims of a store that is closed then: one that lives asks for its waiters once it listens. */
+  private void dieInLine(String lock, int claims) {
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      for (int i = 0; i < claims; i++) {
+        seam.attempt(seam.claim(lock, LEASE, 1));
+      }
+    }
+  }
+
   @Test
   void aClockThatLeapsForwardIsALossSeenAtTheNextRenewal() {
     move(Duration.ZERO);

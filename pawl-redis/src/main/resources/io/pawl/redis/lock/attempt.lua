@@ -174,8 +174,8 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
     return 0, GONE
   else
     if lock.wn >= MAX_WAITERS and now >= lock.look then
-      dropEnded('w')
-      lock.look = now + LOOK_FOR_DEAD_EVERY
+      pruneLine()
+      lock.look, lock.changed = now + LOOK_FOR_DEAD_EVERY, true
     end
     if lock.wn >= MAX_WAITERS then
       return 0, QUEUE_FULL_ASK_AGAIN

@@ -194,6 +194,16 @@ local function prune(r)
   r.soonest, r.changed, lock.changed = soonest or 0, true, true
 end
 
+-- Drops all of the line whose time is over.
+local function pruneLine()
+  local last, n = lock.wn == 0, lock.wf
+  while not last do
+    local r = runOf(n)
+    last, n = n == lock.wl, r.next
+    prune(r)
+  end
+end
+
 -- The numbers of the claims of c's client that stand directly behind it, exclusive like it: fewer
 -- than it has tokens.
 local function followers(c)
@@ -282,10 +292,10 @@ local function members(kind)
   return ids
 end
 
--- Answers when the first of those that stay ends.
-local function dropEnded(kind)
+-- Drops holders whose time is over, and answers when the first of the rest ends.
+local function dropEnded()
   local soonest
-  for _, id in ipairs(members(kind)) do
+  for _, id in ipairs(members('h')) do
     local c = get(id)
     if ended(c) then
       drop(c)
@@ -297,15 +307,22 @@ local function dropEnded(kind)
   return soonest or 0
 end
 
--- Drops holds that are over and serves the line; a clock that went back has every hold looked at. Of
--- the withdrawn, the first is dropped once its time is over: whoever remembers one takes no short cut.
+-- Drops holds that are over and serves the line. A clock that went back has every hold and all of the
+-- line looked at: waiters that died end together then, where each would have a lease of its own if it
+-- was cut when its turn comes. Of the withdrawn, the first is dropped once its time is over: whoever
+-- remembers one takes no short cut.
 local function settle()
   local first = lock.gn > 0 and get(lock.gf)
   if first and ended(first) then
     drop(first)
   end
-  if lock.hn > 0 and (now >= lock.soonest or now < lock.at) then
-    lock.soonest = dropEnded('h')
+  local back = now < lock.at
+  if lock.hn > 0 and (now >= lock.soonest or back) then
+    lock.soonest = dropEnded()
+  end
+  if back then
+    pruneLine()
+    lock.look, lock.changed = 0, true
   end
   serve()
 end
