@@ -39,6 +39,32 @@ final class CounterPage {
         case ALL -> true;
       };
     }
+
+    /**
+     * Whether an id that is not looked for may be taken for too old by {@code rows}, though it is
+     * known.
+     */
+    boolean mayMiss(List<PendingOperation<?>> batch, Map<String, CounterRow> rows) {
+      return this == NEEDED && (limits(batch) || mayBeForgotten(batch, rows));
+    }
+
+    /** Whether an id may be too old for another operation of the batch, though not for its row. */
+    private static boolean limits(List<PendingOperation<?>> batch) {
+      return batch.stream().anyMatch(PendingOperation.KeepFrom.class::isInstance);
+    }
+
+    private static boolean mayBeForgotten(
+        List<PendingOperation<?>> batch, Map<String, CounterRow> rows) {
+      for (PendingOperation<?> operation : batch) {
+        for (String name : operation.names()) {
+          CounterRow row = rows.get(name);
+          if (row != null && operation.mayBeForgottenBy(row.view())) {
+            return true;
+          }
+        }
+      }
+      return false;
+    }
   }
 
   private final long now;
@@ -87,7 +113,7 @@ final class CounterPage {
       }
     }
     CounterTables.Locked locked = tables.lock(session, names, suspects, ids);
-    if (search == Search.NEEDED && (limits(batch) || mayBeForgotten(batch, locked.rows()))) {
+    if (search.mayMiss(batch, locked.rows())) {
       return read(session, tables, batch, Search.LIKELY, suspects, blockedRows);
     }
     missing.removeAll(locked.rows().keySet());
@@ -98,7 +124,12 @@ final class CounterPage {
         blockedRows.notToBeMade(session, missing, some -> tables.insert(session, some));
     missing.removeAll(notMade);
     if (!missing.isEmpty() && tables.insert(session, missing)) {
+      // somebody else may have made, used and locked them since the first look
       locked = tables.lock(session, names, suspects, ids);
+      if (search.mayMiss(batch, locked.rows())) {
+        return read(session, tables, batch, Search.LIKELY, suspects, blockedRows);
+      }
+      missing.removeAll(locked.blocked());
     }
     Set<String> blocked = new HashSet<>(locked.blocked());
     blocked.addAll(notMade);
@@ -116,24 +147,6 @@ final class CounterPage {
     CounterPage page = new CounterPage(now, Set.of(), Set.of());
     page.know(row);
     return page;
-  }
-
-  /** Whether an id may be too old for another operation of the batch, though not for its row. */
-  private static boolean limits(List<PendingOperation<?>> batch) {
-    return batch.stream().anyMatch(PendingOperation.KeepFrom.class::isInstance);
-  }
-
-  private static boolean mayBeForgotten(
-      List<PendingOperation<?>> batch, Map<String, CounterRow> rows) {
-    for (PendingOperation<?> operation : batch) {
-      for (String name : operation.names()) {
-        CounterRow row = rows.get(name);
-        if (row != null && operation.mayBeForgottenBy(row.view())) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   private static void addIds(Map<String, Set<String>> ids, PendingOperation<?> operation) {
