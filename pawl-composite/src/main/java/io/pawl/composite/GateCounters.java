@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>A take that this client would have seen refused a moment ago ({@link
  *       GateOptions#soldOutKept}) is refused here, without a trip.
- *   <li>Where that was longer ago, or nothing is known yet, one thread asks the gate for all.
+ *   <li>Where that was longer ago, or nothing is known yet, one thread asks the gate for all; it
+ *       asks the truth where a refusal that the ledger keeps may be longer ago.
  *   <li>Anything else goes to the truth. Hence selling costs what it costs without a gate.
  * </ol>
  *
@@ -82,7 +83,7 @@ final class GateCounters {
     return send(counter, taken, request)
         .thenApply(
             answer -> {
-              learn(stock, taken, answer, raises);
+              learn(stock, request, answer, raises);
               return answer;
             });
   }
@@ -145,7 +146,9 @@ final class GateCounters {
     try {
       int raises = stock.raises();
       Optional<CounterView> mirrored =
-          gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
+          stock.isUndated()
+              ? null
+              : gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
       if (mirrored != null && mirrored.isPresent()) {
         stock.seen(mirrored.get(), raises, nanos.getAsLong());
       } else if (stock.isUnheard()) {
@@ -184,9 +187,13 @@ final class GateCounters {
     return new CounterAnswer.Refused(new TreeMap<>(Map.of(counter, entry)));
   }
 
-  private void learn(Stock stock, long taken, CounterAnswer answer, int raises) {
+  /** A refusal that the ledger keeps may be the repetition of one from before a restock. */
+  private void learn(Stock stock, CounterRequest request, CounterAnswer answer, int raises) {
+    long taken = taken(stock.counter, request);
     if (answer instanceof CounterAnswer.Applied) {
       stock.taken(taken);
+    } else if (answer instanceof CounterAnswer.Refused && request.recordsRefusal()) {
+      stock.onceRefused(taken, raises);
     } else if (answer instanceof CounterAnswer.Refused refused) {
       LedgerEntry entry = Objects.requireNonNull(refused.entries().get(stock.counter));
       stock.refused(taken, entry.value(), raises, nanos.getAsLong());

@@ -26,10 +26,14 @@ final class Stock {
   private static final Advice SELL = new Sell();
   private static final Advice ASK = new Ask();
 
-  /** What is known; takes of {@code refusesFrom} and more were not possible. */
-  private record Known(long refusesFrom, long value, long heardNanos) {}
+  /**
+   * What is known; takes of {@code refusesFrom} and more were not possible.
+   *
+   * @param undated whether that may have been long ago
+   */
+  private record Known(long refusesFrom, long value, long heardNanos, boolean undated) {}
 
-  private static final Known OPEN = new Known(Long.MAX_VALUE, 0, 0);
+  private static final Known OPEN = new Known(Long.MAX_VALUE, 0, 0, false);
 
   final String counter;
   private final AtomicReference<@Nullable CompletableFuture<Void>> asking = new AtomicReference<>();
@@ -53,11 +57,19 @@ final class Stock {
     if (amount < latest.refusesFrom) {
       return SELL;
     }
-    return nowNanos - latest.heardNanos < keptNanos ? new Refuse(latest.value) : ASK;
+    return !latest.undated && nowNanos - latest.heardNanos < keptNanos
+        ? new Refuse(latest.value)
+        : ASK;
   }
 
   boolean isUnheard() {
     return known == null;
+  }
+
+  /** Whether the truth has refused a take, now or long ago: it alone says how it stands. */
+  boolean isUndated() {
+    Known latest = known;
+    return latest != null && latest.undated;
   }
 
   /** To be handed back with what was heard: whether the stock was raised in the meantime. */
@@ -69,7 +81,15 @@ final class Stock {
   synchronized void refused(long amount, long value, int raisesBefore, long nowNanos) {
     Known latest = known;
     if (raises == raisesBefore && (latest == null || amount <= latest.refusesFrom)) {
-      known = new Known(amount, value, nowNanos);
+      known = new Known(amount, value, nowNanos, false);
+    }
+  }
+
+  /** {@code amount} was refused, perhaps long ago: a reason to ask, where none was known. */
+  synchronized void onceRefused(long amount, int raisesBefore) {
+    Known latest = known;
+    if (raises == raisesBefore && (latest == null || amount < latest.refusesFrom)) {
+      known = new Known(amount, 0, 0, true);
     }
   }
 
@@ -99,7 +119,7 @@ final class Stock {
   /** It stands so. */
   synchronized void seen(CounterView view, int raisesBefore, long nowNanos) {
     if (raises == raisesBefore) {
-      known = new Known(view.value() - view.floor() + 1, view.value(), nowNanos);
+      known = new Known(view.value() - view.floor() + 1, view.value(), nowNanos, false);
     }
   }
 

@@ -325,6 +325,26 @@ class CounterFaultsTest {
     }
   }
 
+  /** The truth repeats under its id what it said when nothing was left. */
+  @Test
+  void anOldRefusalThatIsRepeatedRefusesNobodyElseWhereCallersIdsAreRefused() {
+    Seam.set(truth, "stock", 0);
+    CounterRequest order =
+        CounterRequest.of(
+            "stock", "order", System.currentTimeMillis(), new Operation.Add(-1), true);
+    assertThat(Seam.answer(truth.apply(order))).isInstanceOf(CounterAnswer.Refused.class);
+    Seam.set(truth, "stock", 1_000);
+    Seam.set(gate, "stock", 1_000);
+    try (GateStore early = GateStore.over(toGate, toTruth, EARLY);
+        Pawl client = Pawl.over(early)) {
+      assertThat(Seam.answer(early.apply(order))).isInstanceOf(CounterAnswer.Refused.class);
+
+      assertThat(client.counter("stock").tryTake(1).isApplied()).isTrue();
+      assertThat(client.counter("stock").tryTake(1, OperationId.of("new")).isApplied()).isTrue();
+      assertThat(client.counter("stock").get()).isEqualTo(998);
+    }
+  }
+
   /** Takes and give-backs over parts that lose one message in five, on either side. */
   @Test
   void p7_conservation_holdsWhicheverMessageIsLost() throws Exception {
