@@ -7,7 +7,6 @@ import io.pawl.Pawl;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Output;
-import io.pawl.cli.command.StoreSetting;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
@@ -26,6 +25,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,16 +41,24 @@ final class Run {
   private static final String EXPIRES_AT = "PAWL_EXPIRES_AT";
 
   private final RunOptions options;
-  private final StoreSetting setting;
+  private final Supplier<LockStore> opening;
   private final Map<String, String> environment;
   private final RunReport report;
+  private final LongSupplier nanos;
   private final long answerPatienceNanos;
+  private long waitsSince;
 
-  Run(RunOptions options, StoreSetting setting, Map<String, String> environment, Output output) {
+  Run(
+      RunOptions options,
+      Supplier<LockStore> opening,
+      Map<String, String> environment,
+      Output output,
+      LongSupplier nanos) {
     this.options = options;
-    this.setting = setting;
+    this.opening = opening;
     this.environment = environment;
     this.report = new RunReport(output, options.json());
+    this.nanos = nanos;
     this.answerPatienceNanos = answerPatience(options.patience()).toNanos();
   }
 
@@ -77,16 +86,23 @@ final class Run {
     }
   }
 
-  /** A server that is being started again is tried again: a job comes once a day. */
-  private LockStore open() throws InterruptedException {
-    long begun = System.nanoTime();
+  /**
+   * A server that is being started again is tried again: a job comes once a day. The wait for it
+   * counts as one for the lock; opening a store that is there does not.
+   */
+  LockStore open() throws InterruptedException {
+    waitsSince = nanos.getAsLong();
+    boolean wasAway = false;
     while (true) {
       try {
-        return setting.open();
+        LockStore store = opening.get();
+        waitsSince = wasAway ? waitsSince : nanos.getAsLong();
+        return store;
       } catch (StoreUnavailableException e) {
-        if (System.nanoTime() - begun >= answerPatienceNanos) {
+        if (waitedNanos() >= answerPatienceNanos) {
           throw e;
         }
+        wasAway = true;
       }
       Thread.sleep(ANSWER_PAUSE_MILLIS);
     }
@@ -96,29 +112,30 @@ final class Run {
    * A store that does not answer within the client's patience is asked again: on a starved host a
    * cold JVM alone takes longer than that.
    */
-  private Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
-    long begun = System.nanoTime();
-    Duration patience = options.patience();
+  Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     while (true) {
       try {
-        return ask(pawl, patience);
+        return ask(pawl, left());
       } catch (StoreUnavailableException e) {
-        if (System.nanoTime() - begun >= answerPatienceNanos) {
+        if (waitedNanos() >= answerPatienceNanos) {
           throw e;
         }
       }
       Thread.sleep(ANSWER_PAUSE_MILLIS);
-      patience = left(System.nanoTime() - begun);
     }
   }
 
-  /** Of the wait that was asked for, after so long; null where there is no limit. */
-  private @Nullable Duration left(long nanos) {
+  private long waitedNanos() {
+    return nanos.getAsLong() - waitsSince;
+  }
+
+  /** Of the wait that was asked for; null where there is no limit. */
+  private @Nullable Duration left() {
     Duration whole = options.patience();
     if (whole == null) {
       return null;
     }
-    Duration left = whole.minusNanos(nanos);
+    Duration left = whole.minusNanos(waitedNanos());
     return left.isNegative() ? Duration.ZERO : left;
   }
 

@@ -1,0 +1,121 @@
+package io.pawl.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.Lease;
+import io.pawl.Pawl;
+import io.pawl.cli.command.Output;
+import io.pawl.error.StoreUnavailableException;
+import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Bell;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** What {@code --wait} limits: a store that is away, and then a lock that is busy. */
+class PatienceTest {
+
+  private static final Duration WAIT = Duration.ofMillis(300);
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final MemoryStore store = new MemoryStore();
+
+  /** A store that tells whether it was asked for a place in the queue. */
+  private record Listening(LockStore store, Queue<Claim> asked) implements LockStore {
+    @Override
+    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+      asked.add(claim);
+      return store.attempt(claim, bell);
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      return store.renew(claims);
+    }
+
+    @Override
+    public CompletionStage<Void> withdraw(Claim claim) {
+      return store.withdraw(claim);
+    }
+
+    @Override
+    public String describe() {
+      return store.describe();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private Run run(Supplier<LockStore> opening) {
+    RunOptions options =
+        new RunOptions(
+            "x",
+            Mode.EXCLUSIVE,
+            List.of("true"),
+            false,
+            WAIT,
+            false,
+            Duration.ofSeconds(30),
+            Duration.ZERO,
+            Duration.ofDays(1),
+            Duration.ofSeconds(5),
+            OnLost.TERM,
+            "",
+            false);
+    return new Run(options, opening, Map.of(), Output.ofThisProcess(), nanos::get);
+  }
+
+  @Test
+  void whatWasWaitedForTheStoreIsNotWaitedForTheLockOnceMore() throws Exception {
+    Queue<Claim> asked = new ConcurrentLinkedQueue<>();
+    AtomicLong tries = new AtomicLong();
+    Run run =
+        run(
+            () -> {
+              if (tries.incrementAndGet() == 1) {
+                nanos.addAndGet(WAIT.plusSeconds(1).toNanos());
+                throw new StoreUnavailableException("is being started", null);
+              }
+              return new Listening(store, asked);
+            });
+    try (Pawl holder = Pawl.over(store);
+        Lease held = holder.lock("x").acquire();
+        LockStore opened = run.open();
+        Pawl pawl = Pawl.over(opened)) {
+      assertThat(run.acquire(pawl)).isEmpty();
+      assertThat(asked).noneMatch(Claim::queues);
+    }
+  }
+
+  /** A JVM that starts is slow; whoever says 200ms means the lock. */
+  @Test
+  void whatOpeningAStoreTakesIsNotTakenOffTheWaitForTheLock() throws Exception {
+    Queue<Claim> asked = new ConcurrentLinkedQueue<>();
+    Run run =
+        run(
+            () -> {
+              nanos.addAndGet(WAIT.plusSeconds(1).toNanos());
+              return new Listening(store, asked);
+            });
+    try (Pawl holder = Pawl.over(store);
+        Lease held = holder.lock("x").acquire();
+        LockStore opened = run.open();
+        Pawl pawl = Pawl.over(opened)) {
+      assertThat(run.acquire(pawl)).isEmpty();
+      assertThat(asked).anyMatch(Claim::queues);
+    }
+  }
+}
