@@ -98,7 +98,7 @@ public final class Main {
   }
 
   private int run(Command command, List<String> args) {
-    int end = args.indexOf("--");
+    int end = command.takesRest() ? args.indexOf("--") : -1;
     List<String> before = end < 0 ? args : args.subList(0, end);
     List<String> after = end < 0 ? List.of() : args.subList(end + 1, args.size());
     CommandSpec spec = qualified(command.spec());
@@ -112,9 +112,6 @@ public final class Main {
     if (parsed.isUsageHelpRequested()) {
       output.result(usage(spec));
       return Exit.OK;
-    }
-    if (!after.isEmpty() && !command.takesRest()) {
-      throw Failure.usage("nothing may follow --; see " + spec.name() + " --help");
     }
     return command.run(parsed, after);
   }
@@ -131,6 +128,8 @@ public final class Main {
               : "too many arguments";
       if (spec.name().equals("pawl run")) {
         what += "; the command comes after --";
+      } else if (first.startsWith("-") && !spec.positionalParameters().isEmpty()) {
+        what += "; a name that begins with - comes after --";
       }
     }
     return what + "; see " + spec.name() + " --help";

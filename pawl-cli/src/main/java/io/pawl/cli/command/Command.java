@@ -16,12 +16,12 @@ public interface Command {
   /**
    * Does it.
    *
-   * @param arguments what stood before the first {@code --}
+   * @param arguments what stood before the first {@code --}; all, without {@link #takesRest}
    * @param rest what stood after it
    */
   int run(ParseResult arguments, List<String> rest);
 
-  /** Whether {@code --} and something after it belong to the command. */
+  /** Whether it reads what stands after {@code --} itself; else those are names. */
   default boolean takesRest() {
     return false;
   }

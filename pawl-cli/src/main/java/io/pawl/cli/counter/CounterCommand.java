@@ -13,7 +13,6 @@ import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.LockStore;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,6 +46,9 @@ public final class CounterCommand implements Command {
             "A change prints the counter's value just after it, and is made at most once under its"
                 + " id. AMOUNT is 1 unless given.")
         .footer(
+            "",
+            "A name or an id that begins with - comes after --, such as",
+            "pawl counter outcome tickets -- -17a. --id takes any.",
             "",
             "Exit code: 0 done; 75 refused, nothing was changed; 74 the change was sent and",
             "not answered: ask with pawl counter outcome, or repeat it under its id; 65 the",
@@ -82,8 +84,14 @@ public final class CounterCommand implements Command {
   }
 
   @Override
+  public boolean takesRest() {
+    return true;
+  }
+
+  @Override
   public int run(ParseResult arguments, List<String> rest) {
-    CounterTask task = asksForList(arguments) ? null : task(arguments);
+    List<String> words = words(arguments, rest);
+    CounterTask task = asksForList(words, arguments) ? null : CounterTask.read(words, arguments);
     boolean json = arguments.hasMatchedOption("--json");
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
@@ -96,8 +104,7 @@ public final class CounterCommand implements Command {
     }
   }
 
-  private static boolean asksForList(ParseResult arguments) {
-    List<String> words = words(arguments);
+  private static boolean asksForList(List<String> words, ParseResult arguments) {
     if (words.isEmpty() || !words.get(0).equals(CounterVerb.LIST)) {
       return false;
     }
@@ -122,10 +129,6 @@ public final class CounterCommand implements Command {
     return Exit.OK;
   }
 
-  static CounterTask task(ParseResult arguments) {
-    return CounterTask.read(words(arguments), arguments);
-  }
-
   int perform(CounterTask task, LockStore store, boolean json) {
     PawlOptions client = PawlOptions.defaults().application("pawl counter");
     CounterReport report = new CounterReport(task.counter(), task.verb(), json, output);
@@ -136,18 +139,24 @@ public final class CounterCommand implements Command {
     }
   }
 
-  /** Without what is an option that does not exist; its value may be a URL with a password. */
-  private static List<String> words(ParseResult arguments) {
-    List<String> words = Arrays.asList(arguments.matchedPositionalValue(0, new String[0]));
+  /**
+   * All words, those after {@code --} as they are. Among the others is no option that does not
+   * exist; its value may be a URL with a password.
+   */
+  static List<String> words(ParseResult arguments, List<String> rest) {
+    List<String> words =
+        new ArrayList<>(List.of(arguments.matchedPositionalValue(0, new String[0])));
     for (String word : words) {
       if (word.startsWith("-") && !word.matches("-\\d+")) {
         int value = word.indexOf('=');
         throw Failure.usage(
             "option "
                 + (value < 0 ? word : word.substring(0, value))
-                + " is unknown; see pawl counter --help");
+                + " is unknown; a name or an id that begins with - comes after --; see pawl counter"
+                + " --help");
       }
     }
+    words.addAll(rest);
     return words;
   }
 }

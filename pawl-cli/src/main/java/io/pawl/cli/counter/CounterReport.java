@@ -139,6 +139,7 @@ final class CounterReport {
             + "': the store gave no answer, and whether "
             + verb
             + " was done is not known; ask with: pawl counter outcome NAME "
+            + (id.startsWith("-") ? "-- " : "")
             + id;
     if (json) {
       output.event(

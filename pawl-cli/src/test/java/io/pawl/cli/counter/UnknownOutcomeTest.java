@@ -10,9 +10,11 @@ import io.pawl.tck.rig.FaultyStore.Verb;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
 
 /** The change was made, its answer was lost, and the store is gone. */
 class UnknownOutcomeTest {
@@ -26,7 +28,8 @@ class UnknownOutcomeTest {
   private final CounterCommand command = new CounterCommand(Map.of(), output);
 
   private int run(FaultyStore store, String... args) {
-    CounterTask task = CounterCommand.task(new CommandLine(command.spec()).parseArgs(args));
+    ParseResult arguments = new CommandLine(command.spec()).parseArgs(args);
+    CounterTask task = CounterTask.read(CounterCommand.words(arguments, List.of()), arguments);
     return command.perform(task, store, args[args.length - 1].equals("--json"));
   }
 
@@ -47,6 +50,16 @@ class UnknownOutcomeTest {
       assertThat(run(store, "outcome", "sku", "order-7")).isZero();
       assertThat(run(store, "take", "sku", "2", "--id", "order-7")).isZero();
       assertThat(results.toString(StandardCharsets.UTF_8)).isEqualTo("applied\n3\n");
+    }
+  }
+
+  @Test
+  void anIdThatBeginsWithADashIsAskedForBehindTwo() {
+    try (MemoryStore memory = new MemoryStore()) {
+      FaultyStore store = new FaultyStore(memory);
+      store.next(Verb.APPLY, Fault.LOSE_REPLY, Fault.DENY);
+      assertThat(run(store, "add", "sku", "5", "--id", "-order")).isEqualTo(74);
+      assertThat(remarks.toString(StandardCharsets.UTF_8)).endsWith("outcome NAME -- -order\n");
     }
   }
 

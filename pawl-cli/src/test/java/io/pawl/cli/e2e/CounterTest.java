@@ -80,6 +80,18 @@ class CounterTest {
   }
 
   @Test
+  void namesAndIdsThatBeginWithADashComeAfterTwo() {
+    prints("5", "set", "--id", "-17a", "--", "-sku", "5");
+    prints("4", "take", "--id=-17b", "--", "-sku");
+    prints("applied", "outcome", "--", "-sku", "-17a");
+    prints("applied", "outcome", "--", "-sku", "-17b");
+    prints("3", "reserve", "--id=-17c", "--ttl=1h", "--", "-sku");
+    assertThat(counter("confirm", "--", "-sku", "-17c").exit()).isZero();
+    refuses(75, "", "was confirmed", "cancel", "--", "-sku", "-17c");
+    assertThat(shell.run("show", "--", "-x").output()).startsWith("lock        -x\n");
+  }
+
+  @Test
   void aReservationIsConfirmedOrCancelledOrReturnsByItself() {
     prints("5", "set", "sku", "5");
     prints("3", "reserve", "sku", "2", "--id", "a", "--ttl", "1h");
@@ -144,6 +156,8 @@ class CounterTest {
     refuses(64, "", "--ttl goes with reserve only", "take", "sku", "--ttl", "1h");
     refuses(64, "", "--id does not go with get", "get", "sku", "--id", "a");
     refuses(64, "", "--limit: 0 is not", "history", "sku", "--limit", "0");
+    refuses(64, "", "begins with - comes after --", "outcome", "sku", "-17a");
+    assertThat(shell.run("show", "-x").errors()).contains("begins with - comes after --");
     refuses(64, "", "option --stoer is unknown", "get", "sku", "--stoer=redis://u:canary@h");
     assertThat(directory.resolve("locks.db")).doesNotExist();
   }
