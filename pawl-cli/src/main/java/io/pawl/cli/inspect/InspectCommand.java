@@ -8,6 +8,7 @@ import io.pawl.cli.command.StoreSetting;
 import io.pawl.error.PawlException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -19,7 +20,7 @@ import picocli.CommandLine.ParseResult;
 /** A command that looks into the store. */
 abstract class InspectCommand implements Command {
 
-  private static final long PATIENCE_SECONDS = 10;
+  static final Duration PATIENCE = Duration.ofSeconds(10);
 
   final Map<String, String> environment;
   final Output output;
@@ -49,15 +50,21 @@ abstract class InspectCommand implements Command {
 
   static <T> T await(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      return within(PATIENCE, stage);
+    } catch (TimeoutException e) {
+      throw new Failure(
+          Exit.UNAVAILABLE, "the store gave no answer within " + PATIENCE.toSeconds() + " s");
+    }
+  }
+
+  static <T> T within(Duration patience, CompletionStage<T> stage) throws TimeoutException {
+    try {
+      return stage.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof PawlException known) {
         throw known;
       }
       throw new IllegalStateException(e.getCause());
-    } catch (TimeoutException e) {
-      throw new Failure(
-          Exit.UNAVAILABLE, "the store gave no answer within " + PATIENCE_SECONDS + " s");
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts a command", e);
     }

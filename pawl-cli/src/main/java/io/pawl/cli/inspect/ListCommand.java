@@ -8,8 +8,11 @@ import io.pawl.cli.command.Table;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 
@@ -18,8 +21,15 @@ public final class ListCommand extends InspectCommand {
 
   private static final int LIMIT = 10_000;
 
+  private final Duration remarksEvery;
+
   public ListCommand(Map<String, String> environment, Output output) {
+    this(environment, output, PATIENCE);
+  }
+
+  ListCommand(Map<String, String> environment, Output output, Duration remarksEvery) {
     super(environment, output);
+    this.remarksEvery = remarksEvery;
   }
 
   @Override
@@ -31,7 +41,7 @@ public final class ListCommand extends InspectCommand {
 
   @Override
   int inspect(Inspectable store, ParseResult arguments) {
-    List<LockView> locks = await(store.list(LIMIT));
+    List<LockView> locks = whole(store.list(LIMIT));
     if (arguments.hasMatchedOption("--json")) {
       locks.forEach(lock -> output.result(LockText.json(lock).toString()));
     } else if (locks.isEmpty()) {
@@ -45,6 +55,20 @@ public final class ListCommand extends InspectCommand {
       output.remark("only the first " + LIMIT + " locks are shown");
     }
     return Exit.OK;
+  }
+
+  /**
+   * A store reads a long list in many requests, and fails if one of them is not answered in time;
+   * so whoever waits for the list needs no patience of their own.
+   */
+  private List<LockView> whole(CompletionStage<List<LockView>> list) {
+    while (true) {
+      try {
+        return within(remarksEvery, list);
+      } catch (TimeoutException e) {
+        output.remark("the store is still looking through the names that it knows");
+      }
+    }
   }
 
   private static void rows(Table table, LockView lock) {
