@@ -23,18 +23,31 @@ final class ClientJars {
 
   private ClientJars() {}
 
+  /** The classes in them, beside those of the class path. */
+  private static final class Clients extends URLClassLoader {
+    Clients(URL[] jars, ClassLoader own) {
+      super(jars, own);
+    }
+  }
+
   /** Makes them visible to the calling thread unless the class path has a store of this scheme. */
   static void useFor(String scheme) {
+    useFor(scheme, beside(ClientJars.class.getProtectionDomain().getCodeSource()));
+  }
+
+  /** Once for a thread: whoever opens a store again would load its client again. */
+  static void useFor(String scheme, URL[] jars) {
+    Thread thread = Thread.currentThread();
+    if (jars.length == 0 || thread.getContextClassLoader() instanceof Clients) {
+      return;
+    }
     ClassLoader own = ClientJars.class.getClassLoader();
     for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, own)) {
       if (provider.schemes().contains(scheme)) {
         return;
       }
     }
-    URL[] jars = beside(ClientJars.class.getProtectionDomain().getCodeSource());
-    if (jars.length > 0) {
-      Thread.currentThread().setContextClassLoader(new URLClassLoader(jars, own));
-    }
+    thread.setContextClassLoader(new Clients(jars, own));
   }
 
   private static URL[] beside(CodeSource own) {
