@@ -39,7 +39,10 @@ public final class Failure extends RuntimeException {
     if (cause instanceof LockKindException kind) {
       return new Failure(Exit.CONFIGURATION, text(kind));
     }
-    if (cause instanceof OperationConflictException || cause instanceof OperationTooOldException) {
+    if (cause instanceof OperationTooOldException old) {
+      return new Failure(Exit.DATA, text(old));
+    }
+    if (cause instanceof OperationConflictException) {
       return new Failure(Exit.DATA, text(cause));
     }
     return new Failure(
@@ -58,6 +61,11 @@ public final class Failure extends RuntimeException {
   private static String text(Throwable cause) {
     String message = cause.getMessage();
     return message == null ? cause.toString() : message;
+  }
+
+  private static String text(OperationTooOldException e) {
+    String younger = "; if it was first used after that, say so with --within";
+    return e.getMessage() + (e.id().issued() == null ? younger : "");
   }
 
   private static String text(LockKindException e) {

@@ -79,6 +79,13 @@ public final class CounterCommand implements Command {
                 "Operations whose ids were first used longer ago are forgotten, and refused from"
                     + " then on.",
                 "--older"))
+        .addOption(
+            Specs.value(
+                "DURATION",
+                "With outcome, confirm and cancel: the id was first used within this time. Without,"
+                    + " one that a counter with a pruned ledger does not know may have been"
+                    + " forgotten.",
+                "--within"))
         .addOption(Specs.store())
         .addOption(Specs.json("As one JSON object per line."));
   }
@@ -111,7 +118,7 @@ public final class CounterCommand implements Command {
     if (words.size() > 1) {
       throw Failure.usage("write: pawl counter " + CounterVerb.LIST);
     }
-    for (String option : List.of("--id", "--ttl", "--limit", "--older")) {
+    for (String option : List.of("--id", "--ttl", "--limit", "--older", "--within")) {
       if (arguments.hasMatchedOption(option)) {
         throw Failure.usage(option + " does not go with " + CounterVerb.LIST);
       }

@@ -55,6 +55,9 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     if (arguments.hasMatchedOption("--older") && verb != CounterVerb.PRUNE) {
       throw Failure.usage("--older goes with prune only");
     }
+    if (arguments.hasMatchedOption("--within") && !verb.asksById()) {
+      throw Failure.usage("--within goes with outcome, confirm and cancel only");
+    }
     if (arguments.hasMatchedOption("--limit") && verb != CounterVerb.HISTORY) {
       throw Failure.usage("--limit goes with history only");
     }
@@ -75,7 +78,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
                   number("ceiling", operands.get(1)),
                   id(arguments));
       case RESERVE -> reserve(amount(operands), ttl(arguments), id(arguments));
-      case CONFIRM, CANCEL, OUTCOME -> resolve(verb, operationId(operands.get(0)));
+      case CONFIRM, CANCEL, OUTCOME -> resolve(verb, usedBefore(operands.get(0), arguments));
       case HISTORY -> history(limit(arguments.matchedOptionValue("--limit", null)));
       case PRUNE -> prune(older(arguments));
     };
@@ -124,20 +127,24 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
     return (counter, report) -> report.history(counter.ledger().history(limit));
   }
 
-  private static Step prune(Duration older) {
-    return (counter, report) -> report.pruned(counter.ledger().prune(Instant.now().minus(older)));
+  private static Step prune(Instant before) {
+    return (counter, report) -> report.pruned(counter.ledger().prune(before));
   }
 
-  private static Duration older(ParseResult arguments) {
+  private static Instant older(ParseResult arguments) {
     String text = arguments.matchedOptionValue("--older", null);
     if (text == null) {
       throw Failure.usage("prune needs --older: operations are forgotten that are older, say 30d");
     }
-    Duration older = Arguments.duration("--older", text);
-    if (older.compareTo(Duration.ofMillis(System.currentTimeMillis())) > 0) {
-      throw Failure.usage("--older: " + text + " ago was before 1970; nothing is so old");
+    return ago("--older", text);
+  }
+
+  private static Instant ago(String option, String text) {
+    Instant then = Instant.now().minus(Arguments.duration(option, text));
+    if (then.isBefore(Instant.EPOCH)) {
+      throw Failure.usage(option + ": " + text + " ago was before 1970; nothing is so old");
     }
-    return older;
+    return then;
   }
 
   private static long amount(List<String> operands) {
@@ -172,6 +179,13 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
   private static @Nullable OperationId id(ParseResult arguments) {
     String text = arguments.matchedOptionValue("--id", null);
     return text == null ? null : operationId(text);
+  }
+
+  /** An id of an earlier call, with the time before which it was not used if that is said. */
+  private static OperationId usedBefore(String text, ParseResult arguments) {
+    OperationId id = operationId(text);
+    String within = arguments.matchedOptionValue("--within", null);
+    return within == null ? id : OperationId.of(id.text(), ago("--within", within));
   }
 
   private static OperationId operationId(String text) {

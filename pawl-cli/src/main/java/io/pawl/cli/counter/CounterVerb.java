@@ -11,10 +11,10 @@ enum CounterVerb {
   TAKE("[AMOUNT]", 0, 1),
   GIVE("[AMOUNT]", 0, 1),
   RESERVE("[AMOUNT] --id=ID --ttl=DURATION", 0, 1),
-  CONFIRM("ID", 1, 1),
-  CANCEL("ID", 1, 1),
+  CONFIRM("ID [--within=DURATION]", 1, 1),
+  CANCEL("ID [--within=DURATION]", 1, 1),
   BOUNDS("[FLOOR CEILING]", 0, 2),
-  OUTCOME("ID", 1, 1),
+  OUTCOME("ID [--within=DURATION]", 1, 1),
   HISTORY("[--limit=N]", 0, 0),
   PRUNE("--older=DURATION", 0, 0);
 
@@ -55,6 +55,11 @@ enum CounterVerb {
       case SET, ADD, TAKE, GIVE, RESERVE, BOUNDS -> true;
       default -> false;
     };
+  }
+
+  /** Whether it is about an operation of before. */
+  boolean asksById() {
+    return this == CONFIRM || this == CANCEL || this == OUTCOME;
   }
 
   String usage() {

@@ -91,6 +91,20 @@ class CounterTest {
     assertThat(shell.run("show", "--", "-x").output()).startsWith("lock        -x\n");
   }
 
+  /** Who got exit 74 a minute ago asks about an id that no prune of last month has forgotten. */
+  @Test
+  void anIdThatWasUsedOfLateIsAskedForThoughTheLedgerWasPruned() {
+    prints("5", "set", "sku", "5");
+    prints("forgot 0 operations", "prune", "sku", "--older", "1h");
+    refuses(65, "", "--within", "outcome", "sku", "lost");
+    Started asked = counter("outcome", "sku", "lost", "--within", "10m");
+    assertThat(asked.errors()).isEmpty();
+    assertThat(asked.output()).isEqualTo("never\n");
+    assertThat(asked.exit()).isEqualTo(75);
+    refuses(65, "", "was issued 2", "outcome", "sku", "older", "--within", "2h");
+    refuses(64, "", "--within goes with", "take", "sku", "--within", "1h");
+  }
+
   @Test
   void aReservationIsConfirmedOrCancelledOrReturnsByItself() {
     prints("5", "set", "sku", "5");
