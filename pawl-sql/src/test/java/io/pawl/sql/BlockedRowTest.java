@@ -8,7 +8,9 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
+import io.pawl.counter.OperationId;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.ClaimView;
@@ -25,6 +27,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +46,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BlockedRowTest {
 
   private static final int OTHERS = 10;
+
+  private static final PawlOptions IMPATIENT = PawlOptions.defaults().patience(Duration.ZERO);
 
   private static final AtomicInteger names = new AtomicInteger();
 
@@ -272,7 +277,7 @@ class BlockedRowTest {
       makeLock(somebody, stuck);
       List<Future<?>> crowd = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
-        crowd.add(threads.submit(() -> keepBusy(busy, done)));
+        crowd.add(threads.submit(() -> keepBusy(TestDatabase.POSTGRES, busy, done)));
         crowd.add(threads.submit(() -> keepAsking(store, busy, done)));
       }
       CompletableFuture<Standing> asked = new CompletableFuture<>();
@@ -308,17 +313,91 @@ class BlockedRowTest {
             });
   }
 
-  private static Void keepBusy(String lock, AtomicBoolean done) throws SQLException {
-    try (Connection connection = TestDatabase.POSTGRES.connect();
+  private static Void keepBusy(TestDatabase database, String lock, AtomicBoolean done)
+      throws SQLException {
+    return keepBusy(database, "pawl_lock", lock, done);
+  }
+
+  private static Void keepBusy(TestDatabase database, String table, String name, AtomicBoolean done)
+      throws SQLException {
+    String sleep = database == TestDatabase.POSTGRES ? "pg_sleep" : "SLEEP";
+    try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
       while (!done.get()) {
-        statement.execute(
-            "BEGIN; SELECT 1 FROM pawl_lock WHERE name = '"
-                + lock
-                + "' FOR UPDATE; SELECT pg_sleep(0.06); COMMIT");
+        lockRow(connection, table, name, "");
+        statement.execute("SELECT " + sleep + "(0.06)");
+        connection.commit();
       }
     }
     return null;
+  }
+
+  /**
+   * A lock that is asked for without waiting never comes free while others stand in line for it.
+   */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBusyRowIsServedThoughItSharedABatchWithABlockedOne(TestDatabase database) throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    AtomicBoolean done = new AtomicBoolean();
+    Claim blocked = Claims.claim(stuck);
+    Claim busy = Claims.claim(stuck + "-busy");
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect()) {
+      attempt(store, blocked);
+      attempt(store, busy);
+      lockRow(somebody, stuck);
+      List<Future<?>> crowd = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        crowd.add(threads.submit(() -> keepBusy(database, busy.lock(), done)));
+      }
+      await().until(() -> database.waitingTransactions() > 1);
+
+      assertThat(renew(store, List.of(blocked, busy))).doesNotContainKey(blocked.id());
+      assertThat(renew(store, List.of(busy))).containsKey(busy.id());
+
+      done.set(true);
+      for (Future<?> each : crowd) {
+        each.get(60, SECONDS);
+      }
+    } finally {
+      done.set(true);
+      threads.shutdownNow();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBusyCounterIsServedThoughItSharedABatchWithABlockedOne(TestDatabase database)
+      throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    AtomicBoolean done = new AtomicBoolean();
+    String busy = stuck + "-busy";
+    try (Pawl warm = Pawl.connect(database.url());
+        Pawl pawl = Pawl.connect(database.url(), IMPATIENT);
+        Connection somebody = database.connect()) {
+      warm.counter(stuck).add(1);
+      warm.counter(busy).add(1);
+      lockRow(somebody, "pawl_counter", stuck, "");
+      List<Future<?>> crowd = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        crowd.add(threads.submit(() -> keepBusy(database, "pawl_counter", busy, done)));
+      }
+      await().until(() -> database.waitingTransactions() > 1);
+
+      assertThatThrownBy(
+              () -> pawl.tryTakeAll(Map.of(stuck, 1L, busy, 1L), OperationId.of("basket")))
+          .hasMessageContaining(stuck);
+      assertThat(pawl.counter(busy).add(1).value()).isEqualTo(2);
+
+      done.set(true);
+      for (Future<?> each : crowd) {
+        each.get(60, SECONDS);
+      }
+    } finally {
+      done.set(true);
+      threads.shutdownNow();
+    }
   }
 
   @ParameterizedTest
@@ -435,7 +514,14 @@ class BlockedRowTest {
       attempt(store, early);
       attempt(store, late);
       lockRow(somebody, late.lock());
-      assertThat(renew(store, List.of(early, late))).containsOnlyKeys(early.id());
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(
+              () -> {
+                assertThat(renew(store, List.of(early, late))).containsOnlyKeys(early.id());
+                return database.waitingTransactions() > 0;
+              });
+      await().until(() -> database.waitingTransactions() == 0); // beside the renewals
       somebody.rollback(); // the late one is not waited for from now on
       lockRow(another, early.lock());
 
@@ -475,10 +561,16 @@ class BlockedRowTest {
   }
 
   private static void lockRow(Connection connection, String lock, String or) throws SQLException {
+    lockRow(connection, "pawl_lock", lock, or);
+  }
+
+  private static void lockRow(Connection connection, String table, String name, String or)
+      throws SQLException {
     connection.setAutoCommit(false);
     try (PreparedStatement select =
-        connection.prepareStatement("SELECT name FROM pawl_lock WHERE name = ? FOR UPDATE" + or)) {
-      select.setString(1, lock);
+        connection.prepareStatement(
+            "SELECT name FROM " + table + " WHERE name = ? FOR UPDATE" + or)) {
+      select.setString(1, name);
       try (ResultSet row = select.executeQuery()) {
         assertThat(row.next()).isTrue();
       }

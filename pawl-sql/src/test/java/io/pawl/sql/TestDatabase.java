@@ -15,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -149,5 +151,19 @@ public enum TestDatabase {
     return this == SQLITE
         ? DriverManager.getConnection("jdbc:" + baseUrl() + "-app")
         : DriverManager.getConnection(baseUrl(), USER, PASSWORD);
+  }
+
+  /** How many transactions wait for a row that another one has locked. */
+  long waitingTransactions() throws SQLException {
+    String query =
+        this == POSTGRES
+            ? "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            : "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state LIKE 'LOCK%'";
+    try (Connection connection = connect();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getLong(1);
+    }
   }
 }

@@ -59,7 +59,8 @@ public final class CounterCombiner implements AutoCloseable {
     this.database = database;
     this.transactions = new Transactions(database, tally);
     this.tables = new CounterTables(database.dialect());
-    this.blockedRows = new BlockedRows<>(database, "counter", CounterTables.COUNTER, tally);
+    this.blockedRows =
+        new BlockedRows<>(database, "counter", CounterTables.COUNTER, tally, threadName + "-row");
     this.drain =
         new DrainLoop(
             this::hasWork,
@@ -232,6 +233,7 @@ public final class CounterCombiner implements AutoCloseable {
         CounterPage read = CounterPage.read(session, tables, batch, search, suspects, blockedRows);
         suspects.removeAll(read.blocked());
         blockedRows.areFree(suspects);
+        blockedRows.areLocked(read.blocked());
         return read;
       } catch (SQLException e) {
         if (database.classify(e) == Dialect.Failure.BLOCKED) {
@@ -246,6 +248,7 @@ public final class CounterCombiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
+    blockedRows.close();
     drain.close(transactions::close);
   }
 }

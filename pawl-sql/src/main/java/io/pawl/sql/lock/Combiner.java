@@ -56,7 +56,7 @@ public final class Combiner implements AutoCloseable {
   public Combiner(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally);
+    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally, threadName + "-row");
     this.transactions = new Transactions(database, tally);
     this.drain =
         new DrainLoop(
@@ -261,6 +261,7 @@ public final class Combiner implements AutoCloseable {
     LockRows.Locked locked = rows.lock(names, suspects, shortcuts.unseenAmong(names), blockedRows);
     suspects.removeAll(locked.blocked());
     blockedRows.areFree(suspects);
+    blockedRows.areLocked(locked.blocked());
     names.removeAll(locked.counters());
     names.removeAll(locked.blocked());
     names.removeAll(locked.tokenless());
@@ -305,6 +306,7 @@ public final class Combiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
+    blockedRows.close();
     drain.close(transactions::close);
   }
 }

@@ -18,13 +18,18 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Rows that somebody keeps locked, a person with an open transaction or a process that was stopped
  * in one, and the requests that are put off until they are free. Such a row delays whoever shares a
  * batch with it once, by the time that the database waits for a row; from then on it is asked for
- * without waiting, and the others go on. A row that is not there may be one that somebody is
- * making, whom no read shows: such rows are made a few at a time, with a short wait, and one that
- * was waited for in vain not again for a second.
+ * without waiting, and the others go on. Nobody says which row of the batch it was: each is suspect
+ * until it was locked. One that is always busy is never found free, so every other second a suspect
+ * is waited for {@linkplain RowWait beside the others}; one that is got so is waited for in its
+ * turn again.
  *
- * <p>For whoever is at work, except {@link #isEmpty}.
+ * <p>A row that is not there may be one that somebody is making, whom no read shows: such rows are
+ * made a few at a time, with a short wait, and one that was waited for in vain not again for a
+ * second.
+ *
+ * <p>For whoever is at work, except {@link #isEmpty} and {@link #close}.
  */
-public final class BlockedRows<R extends Pending<?>> {
+public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
 
   /** How long a request is put off in all. */
   static final long PATIENCE_NANOS = 5_000_000_000L;
@@ -34,16 +39,25 @@ public final class BlockedRows<R extends Pending<?>> {
 
   private static final long MAKING_PAUSE_NANOS = 1_000_000_000L;
 
+  /** From the beginning of a wait for a row to that of the next one for the same row. */
+  private static final long WAITING_PAUSE_NANOS = 2_000_000_000L;
+
   private static final int MAX_SUSPECTS = 10_000;
+
+  /**
+   * When a suspect is due.
+   *
+   * @param makeFrom to be made, should it be missing
+   * @param waitFrom to be waited for
+   */
+  private record Due(long makeFrom, long waitFrom) {}
 
   private final Database database;
   private final String what;
   private final Table table;
   private final Tally tally;
-
-  /** And from when on each may be made, should it be missing. */
-  private final Map<String, Long> suspects = new LinkedHashMap<>();
-
+  private final RowWait rowWait;
+  private final Map<String, Due> suspects = new LinkedHashMap<>();
   private final ConcurrentLinkedQueue<R> putOff = new ConcurrentLinkedQueue<>();
   private long lookedAt;
 
@@ -60,11 +74,12 @@ public final class BlockedRows<R extends Pending<?>> {
   /**
    * @param what the rows of {@code table} are
    */
-  public BlockedRows(Database database, String what, Table table, Tally tally) {
+  public BlockedRows(Database database, String what, Table table, Tally tally, String threadName) {
     this.database = database;
     this.what = what;
     this.table = table;
     this.tally = tally;
+    this.rowWait = new RowWait(database, table, threadName);
   }
 
   public boolean isEmpty() {
@@ -73,16 +88,18 @@ public final class BlockedRows<R extends Pending<?>> {
 
   /** One of the rows of {@code batch} was waited for in vain. */
   public void suspect(List<R> batch) {
+    areFree(rowWait.takeFree());
     long now = System.nanoTime();
     if (!inMaking.isEmpty()) {
       mostMade = Math.max(1, inMaking.size() / 4);
       if (inMaking.size() == 1) {
-        inMaking.forEach(name -> suspects.put(name, now + MAKING_PAUSE_NANOS));
+        inMaking.forEach(name -> suspects.put(name, new Due(now + MAKING_PAUSE_NANOS, now)));
       }
       inMaking.clear();
       return;
     }
-    batch.forEach(request -> request.names().forEach(name -> suspects.putIfAbsent(name, now)));
+    Due due = new Due(now, now);
+    batch.forEach(request -> request.names().forEach(name -> suspects.putIfAbsent(name, due)));
     while (suspects.size() > MAX_SUSPECTS) {
       suspects.remove(suspects.keySet().iterator().next());
     }
@@ -91,6 +108,7 @@ public final class BlockedRows<R extends Pending<?>> {
   /** Those of {@code names} that were locked by others when last asked for. */
   public Set<String> suspectsAmong(Collection<String> names) {
     inMaking.clear();
+    areFree(rowWait.takeFree());
     Set<String> found = new LinkedHashSet<>(names);
     found.retainAll(suspects.keySet());
     return found;
@@ -106,8 +124,8 @@ public final class BlockedRows<R extends Pending<?>> {
     long now = System.nanoTime();
     Set<String> later = suspectsAmong(missing);
     for (String name : later) {
-      Long from = suspects.get(name);
-      if (from != null && now - from >= 0 && inMaking.size() < mostMade) {
+      Due due = suspects.get(name);
+      if (due != null && now - due.makeFrom >= 0 && inMaking.size() < mostMade) {
         inMaking.add(name);
       }
     }
@@ -123,11 +141,33 @@ public final class BlockedRows<R extends Pending<?>> {
   }
 
   public boolean concern(R request) {
+    areFree(rowWait.takeFree());
     return !suspects.isEmpty() && request.names().stream().anyMatch(suspects::containsKey);
   }
 
   public void areFree(Collection<String> names) {
     suspects.keySet().removeAll(names);
+  }
+
+  /** Others had {@code names} locked just now: waits for the one that is due longest. */
+  public void areLocked(Collection<String> names) {
+    if (names.isEmpty() || !rowWait.isIdle()) {
+      return;
+    }
+    long now = System.nanoTime();
+    String next = null;
+    Due longest = new Due(now, now);
+    for (String name : names) {
+      Due due = suspects.get(name);
+      if (due != null && due.waitFrom - longest.waitFrom <= 0) {
+        next = name;
+        longest = due;
+      }
+    }
+    if (next != null) {
+      suspects.put(next, new Due(longest.makeFrom, now + WAITING_PAUSE_NANOS));
+      rowWait.begin(next);
+    }
   }
 
   /** Whoever waits for a row from now on waits for another. */
@@ -172,5 +212,11 @@ public final class BlockedRows<R extends Pending<?>> {
                 + table.name()
                 + " locked; it is not"
                 + " Pawl's, or its process has stopped: find it on the server and end it"));
+  }
+
+  /** Waits for no row beside the others any more. */
+  @Override
+  public void close() {
+    rowWait.close();
   }
 }
