@@ -194,16 +194,27 @@ public final class LockRows {
     return new Locked(locks, dialect.now(0));
   }
 
-  /** {@code wanted} as they were last committed, and the time. One trip. */
+  /**
+   * {@code wanted} as they were last committed, and the time. One trip.
+   *
+   * <p>A lock may have a queue and no row: it was purged as somebody joined. It is read as one that
+   * is free.
+   */
   Locked read(Collection<String> wanted) throws SQLException {
     Map<String, StoredLock> locks = new LinkedHashMap<>();
+    List<WaiterRow> waiters = new ArrayList<>();
     long newest = 0;
     for (List<String> chunk : session.chunks(List.copyOf(wanted))) {
       PreparedStatement statement = session.prepare(dialect.readLocks(chunk.size()));
       bindTwice(chunk, statement);
       try (ResultSet result = statement.executeQuery()) {
-        newest = Math.max(newest, read(result, dialect, locks));
+        newest = Math.max(newest, read(result, dialect, locks, waiters));
       }
+    }
+    for (WaiterRow waiter : waiters) {
+      String name = waiter.lock();
+      locks.computeIfAbsent(name, unknown -> StoredLock.alone(Row.unknown(unknown)));
+      add(waiter, locks);
     }
     return new Locked(locks, dialect.now(newest));
   }
@@ -211,8 +222,16 @@ public final class LockRows {
   /** Adds what {@link Dialect#readLocks} answered to {@code locks}; returns the latest time. */
   static long read(ResultSet result, Dialect dialect, Map<String, StoredLock> locks)
       throws SQLException {
-    long newest = 0;
     List<WaiterRow> waiters = new ArrayList<>();
+    long newest = read(result, dialect, locks, waiters);
+    waiters.forEach(waiter -> add(waiter, locks));
+    return newest;
+  }
+
+  private static long read(
+      ResultSet result, Dialect dialect, Map<String, StoredLock> locks, List<WaiterRow> waiters)
+      throws SQLException {
+    long newest = 0;
     while (result.next()) {
       if (result.getLong(Row.COLUMN_COUNT + 2) > 0) {
         waiters.add(WaiterRow.read(result, Row.COLUMN_COUNT + 2, dialect));
@@ -223,7 +242,6 @@ public final class LockRows {
       }
     }
     waiters.sort(Comparator.comparingLong(WaiterRow::position));
-    waiters.forEach(waiter -> add(waiter, locks));
     return newest;
   }
 
