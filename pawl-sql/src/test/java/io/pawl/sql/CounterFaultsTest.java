@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Counter;
 import io.pawl.Pawl;
@@ -111,6 +112,59 @@ class CounterFaultsTest {
       assertThat(pawl.counter(name).tryTake(4)).isEqualTo(new Change.Applied(6));
       assertThat(pawl.counter(name + "-1").get()).isEqualTo(4);
     }
+  }
+
+  /** Once by a guess, and not again for the read that follows, nor for those that come later. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theBlockedRowOfAHotCounterIsWaitedForOnce(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Pawl pawl = Pawl.over(store);
+        Connection somebody = database.connect()) {
+      Counter hot = pawl.counter(name);
+      for (int i = 0; i < 3; i++) {
+        hot.add(1);
+      }
+      lock(somebody, name);
+      long waits = store.figures().get("counters.repeated");
+
+      for (long i = 1; i <= 2; i++) {
+        hot.async().tryTake(1);
+        awaitPutOff(store, i);
+        assertThat(store.figures()).containsEntry("counters.repeated", waits + 1);
+      }
+    }
+  }
+
+  /** It is known from before, so that its next row could be guessed. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aHotCounterThatIsKnownToBeBlockedIsNotGuessed(TestDatabase database) throws Exception {
+    String other = "a-" + name;
+    try (SqlStore store = database.open();
+        Pawl pawl = Pawl.over(store);
+        Connection somebody = database.connect()) {
+      pawl.counter(other).add(1);
+      Counter hot = pawl.counter(name);
+      for (int i = 0; i < 3; i++) {
+        hot.add(1);
+      }
+      lock(somebody, name);
+      long waits = store.figures().get("counters.repeated");
+
+      CompletableFuture.supplyAsync(
+          () -> pawl.tryTakeAll(Map.of(other, 1L, name, 1L), OperationId.of("basket")), OWN_THREAD);
+      awaitPutOff(store, 1);
+      hot.async().tryTake(1);
+      awaitPutOff(store, 2);
+      assertThat(store.figures()).containsEntry("counters.repeated", waits + 1);
+    }
+  }
+
+  private static void awaitPutOff(SqlStore store, long operations) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> store.figures().get("counters.putOff") >= operations);
   }
 
   @ParameterizedTest

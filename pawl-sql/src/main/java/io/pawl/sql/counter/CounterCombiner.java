@@ -150,12 +150,11 @@ public final class CounterCombiner implements AutoCloseable {
   /** Without reading where that is possible; commits. */
   private void decide(List<PendingOperation<?>> batch, Transactions.Doubt doubt) {
     ReadWork reading = new ReadWork(batch);
-    Guess guess =
-        database.dialect().hasShortcuts()
-            ? guesses.decide(batch, wary > 0, System.nanoTime())
-            : null;
+    boolean may =
+        database.dialect().hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
+    Guess guess = may ? guesses.decide(batch, wary > 0, System.nanoTime()) : null;
     if (guess != null) {
-      GuessedWork guessed = new GuessedWork(guess);
+      GuessedWork guessed = new GuessedWork(batch, guess);
       if (transactions.run(guessed, doubt)) {
         return;
       }
@@ -169,16 +168,24 @@ public final class CounterCombiner implements AutoCloseable {
     guesses.wasRead(page);
   }
 
+  private void suspectIfBlocked(List<PendingOperation<?>> batch, SQLException failure) {
+    if (database.classify(failure) == Dialect.Failure.BLOCKED) {
+      blockedRows.suspect(batch);
+    }
+  }
+
   /** The transaction of a batch that was decided by a guess: one try. */
   private final class GuessedWork implements Transactions.Work<Boolean> {
 
+    private final List<PendingOperation<?>> batch;
     private final Guess guess;
     private boolean tried;
 
     /** Then the first try may have been applied. */
     private boolean repeated;
 
-    GuessedWork(Guess guess) {
+    GuessedWork(List<PendingOperation<?>> batch, Guess guess) {
+      this.batch = batch;
       this.guess = guess;
     }
 
@@ -186,9 +193,14 @@ public final class CounterCombiner implements AutoCloseable {
     public Boolean runAndCommit(Session session) throws SQLException {
       repeated = tried;
       tried = true;
-      return !repeated
-          && session.commitIfLastChanges(
-              guess.changes().writesIfStill(guess.before(), tables, session));
+      try {
+        return !repeated
+            && session.commitIfLastChanges(
+                guess.changes().writesIfStill(guess.before(), tables, session));
+      } catch (SQLException e) {
+        suspectIfBlocked(batch, e);
+        throw e;
+      }
     }
   }
 
@@ -236,9 +248,7 @@ public final class CounterCombiner implements AutoCloseable {
         blockedRows.areLocked(read.blocked());
         return read;
       } catch (SQLException e) {
-        if (database.classify(e) == Dialect.Failure.BLOCKED) {
-          blockedRows.suspect(batch);
-        }
+        suspectIfBlocked(batch, e);
         throw e;
       }
     }
