@@ -12,9 +12,14 @@ import io.pawl.options.PawlOptions;
 import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.ClaimView;
+import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -133,6 +138,43 @@ class NetworkFaultsTest {
         lease.close();
         assertThat(token(other, lock + "-take")).isEqualTo(taken + 2);
       }
+    }
+  }
+
+  /** The guess is wrong for one of two locks, and then nobody can be asked what became of it. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aShortcutThatWasAppliedInPartIsInDoubtWhereTheConnectionIsLostNext(TestDatabase database)
+      throws Exception {
+    List<Claim> claims = List.of(Claims.claim(name + "-a"), Claims.claim(name + "-b"));
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)));
+        SqlStore other = database.open()) {
+      for (Claim next : claims) {
+        Claim before = Claims.claim(next.lock());
+        store.attempt(before, bell -> {}).toCompletableFuture().get(60, SECONDS);
+        store.withdraw(before).toCompletableFuture().get(60, SECONDS);
+      }
+      Claim intruder = Claims.claim(name + "-b");
+      other.attempt(intruder, bell -> {}).toCompletableFuture().get(60, SECONDS);
+      proxy.refuse();
+      proxy.dropReplies(1, AfterDrop.RESET, "ORDER BY position");
+
+      List<CompletableFuture<Standing>> answers = new ArrayList<>();
+      store.together(
+          () ->
+              claims.forEach(
+                  claim -> answers.add(store.attempt(claim, bell -> {}).toCompletableFuture())));
+
+      for (CompletableFuture<Standing> answer : answers) {
+        assertThatThrownBy(() -> answer.get(60, SECONDS))
+            .cause()
+            .isInstanceOfSatisfying(
+                StoreUnavailableException.class, e -> assertThat(e.isUnsent()).isFalse());
+      }
+      assertThat(Stored.show(other, name + "-a").holders())
+          .extracting(ClaimView::id)
+          .containsExactly(claims.get(0).id());
     }
   }
 

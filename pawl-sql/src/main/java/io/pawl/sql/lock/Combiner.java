@@ -141,8 +141,9 @@ public final class Combiner implements AutoCloseable {
 
   private void work(List<Request<?>> batch) {
     List<Grant> granted;
+    Transactions.Doubt doubt = new Transactions.Doubt();
     try {
-      granted = transactions.run(session -> decide(session, batch));
+      granted = transactions.run(session -> decide(session, batch, doubt), doubt);
     } catch (RuntimeException e) {
       batch.forEach(request -> request.failed(e));
       return;
@@ -158,12 +159,17 @@ public final class Combiner implements AutoCloseable {
     waiters.ring(granted);
   }
 
-  private List<Grant> decide(Session session, List<Request<?>> batch) throws SQLException {
+  private List<Grant> decide(Session session, List<Request<?>> batch, Transactions.Doubt doubt)
+      throws SQLException {
+    LockRows rows = new LockRows(session, database.dialect());
     try {
-      LockRows rows = new LockRows(session, database.dialect());
-      return decideByReading(session, rows, batch) || decideByShortcut(rows, batch)
-          ? List.of()
-          : decideAll(session, rows, batch);
+      if (decideByReading(session, rows, batch) || decideByShortcut(rows, batch)) {
+        return List.of();
+      }
+      if (rows.haveChangedSome()) {
+        doubt.addPart();
+      }
+      return decideAll(session, rows, batch);
     } catch (SQLException e) {
       if (database.classify(e) == Dialect.Failure.BLOCKED) {
         blockedRows.suspect(batch);

@@ -60,6 +60,7 @@ public final class LockRows {
 
   private final Session session;
   private final Dialect dialect;
+  private boolean changedSome;
 
   public LockRows(Session session, Dialect dialect) {
     this.session = session;
@@ -359,7 +360,7 @@ public final class LockRows {
     GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
     PreparedStatement update = session.prepare(dialect.alone(guarded.sql(dialect)));
     guarded.bind(update, shortcuts, dialect);
-    return session.runAlone(update, true) == shortcuts.size();
+    return changesAll(session.runAlone(update, true), shortcuts.size());
   }
 
   /**
@@ -380,7 +381,17 @@ public final class LockRows {
       insert.setString(parameter++, waiter.lock());
       insert.setString(parameter++, read.apply(waiter.lock()).withdrawn());
     }
-    return session.runAlone(insert, false) == joining.size();
+    return changesAll(session.runAlone(insert, false), joining.size());
+  }
+
+  private boolean changesAll(int changed, int wanted) {
+    changedSome |= changed > 0;
+    return changed == wanted;
+  }
+
+  /** Whether shortcuts or joins were committed, be it only some of those that were tried. */
+  boolean haveChangedSome() {
+    return changedSome;
   }
 
   /** Writes {@code changes}, made at {@code now}, and commits. */

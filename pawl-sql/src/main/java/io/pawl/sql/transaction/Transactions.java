@@ -43,6 +43,11 @@ public final class Transactions implements AutoCloseable {
       any |= failed != null && !failed.hasChangedNothing();
     }
 
+    /** A try has committed part of what it is about. */
+    public void addPart() {
+      any = true;
+    }
+
     /** {@code failure}, unless it says of a try that nothing was applied, and one may have been. */
     public StoreException kept(StoreException failure) {
       boolean tells = failure instanceof StoreUnavailableException known && !known.isUnsent();
