@@ -4,6 +4,7 @@ import io.pawl.error.StaleTokenException;
 import io.pawl.sql.SqlFence;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -96,6 +97,7 @@ public final class Fencing {
   private void raise(Connection connection, Map<String, Long> tokens) throws SQLException {
     for (int attempt = 1; ; attempt++) {
       try {
+        readCommitted(connection);
         compare(connection, tokens);
         return;
       } catch (SQLException e) {
@@ -107,6 +109,15 @@ public final class Fencing {
         if (mayCreate) {
           create(connection);
         }
+      }
+    }
+  }
+
+  /** PostgreSQL's fence refuses a new token in a transaction that has a snapshot. */
+  private static void readCommitted(Connection connection) throws SQLException {
+    if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
       }
     }
   }

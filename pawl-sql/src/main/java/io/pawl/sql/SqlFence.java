@@ -41,6 +41,12 @@ import java.util.regex.Pattern;
  * application's database, which may be another one than that of the locks. It locks that row until
  * the transaction ends. So an accepted transaction and one of a later holder happen one after the
  * other, and the earlier holder's is refused if it comes second.
+ *
+ * <p>A transaction reads what earlier holders' accepted ones have written if it calls {@link
+ * #check} before it reads anything. On PostgreSQL that holds for READ COMMITTED alone. A
+ * transaction with a snapshot (REPEATABLE READ, SERIALIZABLE) takes it before the check has waited;
+ * so there a token that is new is refused, and one that an earlier transaction has checked and
+ * committed goes on.
  */
 public final class SqlFence {
 
@@ -95,7 +101,7 @@ public final class SqlFence {
    * Lets this transaction go on if no larger token was seen for {@code resource}, and keeps later
    * holders waiting until it ends. 1 round trip for a token that is seen first, 2 for one that was
    * seen before, and on MySQL and MariaDB. A token that was seen before is not written again, so
-   * transactions with older snapshots may show it too.
+   * transactions whose snapshots are older than this one, and show the token, may check it too.
    *
    * <p>Waits as long as a transaction with another token goes on. A thread that has called this in
    * one transaction and calls it in a second one before the first has ended waits for itself.
@@ -104,7 +110,8 @@ public final class SqlFence {
    *     UTF-8
    * @throws StaleTokenException when a larger token was seen: roll back
    * @throws IllegalStateException for a connection in autocommit, where the check would guard
-   *     nothing
+   *     nothing; and for a token that is seen first in a transaction of PostgreSQL with a snapshot,
+   *     which may lack what an earlier holder has written: roll back
    */
   public static void check(Connection connection, String resource, long token) throws SQLException {
     check(connection, resource, token, Duration.ZERO);
@@ -143,19 +150,46 @@ public final class SqlFence {
       throws SQLException {
     String database = schema(connection).database();
     boolean mySql = database.endsWith("mysql") || database.endsWith("mariadb");
+    boolean postgres = database.endsWith("postgresql");
     String insert =
         "INSERT INTO pawl_fence (name, token) VALUES (?, ?)"
             + (mySql
                 ? " ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token))"
                 : " ON CONFLICT (name) DO UPDATE SET token = excluded.token"
-                    + " WHERE pawl_fence.token < excluded.token");
+                    + " WHERE pawl_fence.token < excluded.token")
+            + (postgres ? " RETURNING current_setting('transaction_isolation')" : "");
     try (PreparedStatement statement = connection.prepareStatement(insert)) {
       statement.setQueryTimeout(seconds);
       statement.setString(1, resource);
       statement.setLong(2, token);
-      int written = statement.executeUpdate(); // on MySQL this says nothing
-      return !mySql && written > 0
-          || largest(connection, resource, !database.endsWith("sqlite"), seconds) <= token;
+      boolean isNew =
+          postgres
+              ? entersWithoutSnapshot(statement, resource, token)
+              : statement.executeUpdate() > 0 && !mySql; // there the count says nothing
+      return isNew || largest(connection, resource, !database.endsWith("sqlite"), seconds) <= token;
+    }
+  }
+
+  /** Whether {@code insert} has entered the token; that returns its transaction's isolation. */
+  private static boolean entersWithoutSnapshot(
+      PreparedStatement insert, String resource, long token) throws SQLException {
+    try (ResultSet entered = insert.executeQuery()) {
+      if (!entered.next()) {
+        return false;
+      }
+      String isolation = entered.getString(1);
+      if (isolation.startsWith("read ")) {
+        return true;
+      }
+      throw new IllegalStateException(
+          "token "
+              + token
+              + " for '"
+              + resource
+              + "' is new, and the snapshot of this "
+              + isolation
+              + " transaction may be older than what an earlier holder has written: run it as READ"
+              + " COMMITTED, or first check the token in a READ COMMITTED transaction and commit that");
     }
   }
 

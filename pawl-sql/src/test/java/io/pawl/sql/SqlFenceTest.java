@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -121,6 +123,7 @@ class SqlFenceTest {
         Connection later = database.connect()) {
       SqlFence.createTable(earlier);
       earlier.setAutoCommit(false);
+      later.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       later.setAutoCommit(false);
       SqlFence.check(earlier, name, 1);
       CompletableFuture<Integer> seenByLater =
@@ -134,6 +137,64 @@ class SqlFenceTest {
       later.commit();
       assertThatThrownBy(() -> SqlFence.check(earlier, name, 1))
           .isInstanceOf(StaleTokenException.class);
+    }
+  }
+
+  /**
+   * The earlier holder's second transaction locks the row and does not change it, so that
+   * PostgreSQL itself sees no conflict.
+   */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLaterHolderNeverReadsFromBeforeAnAcceptedTransaction(TestDatabase database)
+      throws Exception {
+    try (Connection earlier = account(database);
+        Connection later = database.connect();
+        Statement statement = earlier.createStatement()) {
+      SqlFence.createTable(earlier);
+      earlier.setAutoCommit(false);
+      SqlFence.check(earlier, name, 1);
+      earlier.commit();
+      SqlFence.check(earlier, name, 1);
+      statement.execute("UPDATE account SET balance = 1 WHERE name = '" + name + "'");
+      later.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      later.setAutoCommit(false);
+      CompletableFuture<Integer> seenByLater =
+          CompletableFuture.supplyAsync(() -> checkAndRead(later, 2), OWN_THREAD);
+      await().until(() -> database.waitingTransactions() > 0);
+      earlier.commit();
+
+      if (database == TestDatabase.POSTGRES) {
+        assertThatThrownBy(() -> seenByLater.get(60, SECONDS))
+            .hasRootCauseInstanceOf(IllegalStateException.class)
+            .rootCause()
+            .hasMessageContaining("repeatable read")
+            .hasMessageContaining("READ COMMITTED");
+        later.rollback();
+        SqlFence.check(earlier, name, 2);
+        earlier.commit();
+        assertThat(checkAndRead(later, 2)).isEqualTo(1);
+      } else {
+        assertThat(seenByLater.get(60, SECONDS)).isEqualTo(1);
+      }
+      later.rollback();
+    }
+  }
+
+  @Test
+  void aTransactionWithASnapshotIsRefusedANewTokenBeforeAnythingGoesWrong() throws Exception {
+    try (Connection connection = account(TestDatabase.POSTGRES)) {
+      SqlFence.createTable(connection);
+      connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+      connection.setAutoCommit(false);
+      assertThatThrownBy(() -> SqlFence.check(connection, name, 7))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("serializable")
+          .hasMessageContaining("READ COMMITTED");
+      connection.rollback();
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      SqlFence.check(connection, name, 3);
+      connection.rollback();
     }
   }
 
@@ -160,7 +221,6 @@ class SqlFenceTest {
 
   private int checkAndRead(Connection connection, long token) {
     try {
-      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       SqlFence.check(connection, name, token);
       return balance(connection);
     } catch (SQLException e) {
