@@ -115,13 +115,32 @@ final class Run {
   Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     while (true) {
       try {
-        return ask(pawl, left());
+        Optional<Lease> lease = ask(pawl, left());
+        lease.ifPresent(this::renewIfShort);
+        return lease;
       } catch (StoreUnavailableException e) {
         if (waitedNanos() >= answerPatienceNanos) {
           throw e;
         }
+      } catch (LeaseLostException e) {
+        // nothing has run under it: wait again
       }
       Thread.sleep(ANSWER_PAUSE_MILLIS);
+    }
+  }
+
+  /**
+   * Who waited for a long lease gets it with less than half left, which {@code killAfter} may be.
+   */
+  private void renewIfShort(Lease lease) {
+    Duration needed = options.killAfter().plus(options.lease().dividedBy(4));
+    if (lease.remaining().compareTo(needed) < 0) {
+      try {
+        lease.extend(options.lease());
+      } catch (RuntimeException e) {
+        lease.closeAsync();
+        throw e;
+      }
     }
   }
 
