@@ -179,7 +179,6 @@ final class RedisCounters {
                     : Optional.of(StoredCounter.view(counter, (String) reply.get(1))));
   }
 
-  /** Those of {@code names} that are there, but those whose keys have other data. */
   /** Up to {@code limit} of {@code names}, without those that are gone or cannot be read. */
   CompletableFuture<List<CounterView>> read(Stream<String> names, int limit) {
     return read(names.iterator(), limit, new ArrayList<>());
