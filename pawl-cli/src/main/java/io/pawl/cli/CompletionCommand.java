@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -42,7 +43,7 @@ final class CompletionCommand implements Command {
   public int run(ParseResult arguments, List<String> rest) {
     String shell = arguments.matchedPositionalValue(0, "");
     if (!shell.equals("bash") && !shell.equals("zsh")) {
-      throw Failure.usage("shell '" + shell + "' is none of bash, zsh");
+      throw Failure.usage("shell " + Arguments.shown(shell) + " is none of bash, zsh");
     }
     output.result(AutoComplete.bash("pawl", new CommandLine(whole.get())).stripTrailing());
     return Exit.OK;

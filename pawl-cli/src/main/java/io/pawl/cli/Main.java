@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -18,6 +19,7 @@ import io.pawl.cli.upkeep.PurgeCommand;
 import io.pawl.cli.upkeep.TokensCommand;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -46,6 +48,8 @@ public final class Main {
           "demo",
           "completion",
           "man");
+
+  private static final Pattern QUOTED_URL = Pattern.compile("'[^']*[:@][^']*'");
 
   private final Map<String, String> environment;
   private final Output output;
@@ -118,7 +122,7 @@ public final class Main {
 
   /** Never repeats a value: it may be a URL with a password. */
   private static String said(ParameterException e, CommandSpec spec) {
-    String what = e.getMessage();
+    String what = QUOTED_URL.matcher(e.getMessage()).replaceAll(Arguments.HIDDEN);
     if (e instanceof UnmatchedArgumentException unmatched) {
       String first = unmatched.getUnmatched().get(0);
       int value = first.indexOf('=');
@@ -159,7 +163,7 @@ public final class Main {
   private Command known(String name) {
     Command command = command(name);
     if (command == null) {
-      throw Failure.usage("command '" + name + "' is unknown; known are " + known());
+      throw Failure.usage("command " + Arguments.shown(name) + " is unknown; known are " + known());
     }
     return command;
   }

@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -49,7 +50,8 @@ final class QuorumCommand implements Command {
   public int run(ParseResult arguments, List<String> rest) {
     String action = arguments.matchedPositionalValue(0, "");
     if (!action.equals("init")) {
-      throw Failure.usage("quorum '" + action + "' is unknown; write: pawl quorum init");
+      throw Failure.usage(
+          "quorum " + Arguments.shown(action) + " is unknown; write: pawl quorum init");
     }
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);

@@ -1,5 +1,6 @@
 package io.pawl.cli;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -47,7 +48,7 @@ final class SchemaCommand implements Command {
   public int run(ParseResult arguments, List<String> rest) {
     String action = arguments.matchedPositionalValue(0, "");
     if (!action.equals("print") && !action.equals("apply")) {
-      throw Failure.usage("schema '" + action + "' is neither print nor apply");
+      throw Failure.usage("schema " + Arguments.shown(action) + " is neither print nor apply");
     }
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);

@@ -9,7 +9,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
 
@@ -35,5 +39,39 @@ class MainTest {
         .startsWith("pawl: internal error")
         .contains("says the test")
         .hasLineCount(1);
+  }
+
+  /** Where a word was forgotten before it, it is taken for that word. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "URL",
+        "help URL",
+        "schema URL",
+        "quorum URL",
+        "tokens URL",
+        "tokens raise --by URL",
+        "demo URL",
+        "counter URL",
+        "counter add x URL",
+        "completion URL",
+        "list URL",
+        "list --json=URL",
+        "release x --token URL",
+        "run --permits URL x -- true",
+        "run --on-lost URL x -- true"
+      })
+  void aUrlInTheWrongPlaceIsNotRepeated(String line) {
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    PrintStream stream = new PrintStream(said, true, StandardCharsets.UTF_8);
+    List<String> words =
+        Stream.of(line.split(" "))
+            .map(word -> word.replace("URL", "jdbc:mysql://app:canary@host/db"))
+            .toList();
+
+    int exit = new Main(Map.of(), new Output(stream, stream)).run(words);
+
+    assertThat(exit).isEqualTo(Exit.USAGE);
+    assertThat(said.toString(StandardCharsets.UTF_8)).hasLineCount(1).doesNotContain("canary");
   }
 }

@@ -8,7 +8,17 @@ import picocli.CommandLine.ParseResult;
 /** What was written on the command line, checked. */
 public final class Arguments {
 
+  /** In a message, in place of a word that may hold a password. */
+  public static final String HIDDEN = "(not shown)";
+
   private Arguments() {}
+
+  /**
+   * A word for a message that it is the wrong one; it may be a URL that stands in the wrong place.
+   */
+  public static String shown(String word) {
+    return word.indexOf(':') < 0 && word.indexOf('@') < 0 ? "'" + word + "'" : HIDDEN;
+  }
 
   public static String lockName(ParseResult arguments) {
     String name = arguments.matchedPositionalValue(0, "");

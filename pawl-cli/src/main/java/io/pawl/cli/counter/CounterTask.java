@@ -153,7 +153,7 @@ record CounterTask(CounterVerb verb, String counter, Step step) {
 
   private static long number(String what, String text) {
     if (!text.matches("[+-]?\\d+")) {
-      throw Failure.usage(what + ": '" + text + "' is no whole number");
+      throw Failure.usage(what + ": " + Arguments.shown(text) + " is no whole number");
     }
     try {
       return Amounts.value(what, Long.parseLong(text));

@@ -1,5 +1,6 @@
 package io.pawl.cli.counter;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Failure;
 import java.util.Locale;
 
@@ -38,7 +39,11 @@ enum CounterVerb {
       }
     }
     throw Failure.usage(
-        "counter '" + word + "' is unknown; known are " + known() + "; see pawl counter --help");
+        "counter "
+            + Arguments.shown(word)
+            + " is unknown; known are "
+            + known()
+            + "; see pawl counter --help");
   }
 
   private static String known() {

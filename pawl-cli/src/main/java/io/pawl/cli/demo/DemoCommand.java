@@ -1,5 +1,6 @@
 package io.pawl.cli.demo;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -52,7 +53,7 @@ public final class DemoCommand implements Command {
   public int run(ParseResult arguments, List<String> rest) {
     String what = arguments.matchedPositionalValue(0, "");
     if (!List.of("", "lock", "sale").contains(what)) {
-      throw Failure.usage("demo '" + what + "' is neither lock nor sale");
+      throw Failure.usage("demo " + Arguments.shown(what) + " is neither lock nor sale");
     }
     String broken = arguments.matchedOptionValue("--break", "");
     try {

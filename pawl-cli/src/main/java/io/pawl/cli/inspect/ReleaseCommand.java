@@ -45,7 +45,7 @@ public final class ReleaseCommand extends InspectCommand {
       throw Failure.usage("say which hold to end: --token N (see pawl list), or --force for any");
     }
     if (token != null && !token.matches("[1-9]\\d{0,15}")) {
-      throw Failure.usage("--token: '" + token + "' is no token; see pawl list");
+      throw Failure.usage("--token: " + Arguments.shown(token) + " is no token; see pawl list");
     }
   }
 

@@ -149,7 +149,9 @@ public final class RunCommand implements Command {
     Matcher numbers = PERMITS.matcher(permits);
     if (!numbers.matches()) {
       throw Failure.usage(
-          "--permits: '" + permits + "' is not K/N with up to 9 digits each, such as 1/3");
+          "--permits: "
+              + Arguments.shown(permits)
+              + " is not K/N with up to 9 digits each, such as 1/3");
     }
     int wanted = Integer.parseInt(numbers.group(1));
     int capacity = Integer.parseInt(numbers.group(2));
@@ -254,7 +256,9 @@ public final class RunCommand implements Command {
       case "term" -> OnLost.TERM;
       case "kill" -> OnLost.KILL;
       case "warn" -> OnLost.WARN;
-      default -> throw Failure.usage("--on-lost: '" + text + "' is none of term, kill, warn");
+      default ->
+          throw Failure.usage(
+              "--on-lost: " + Arguments.shown(text) + " is none of term, kill, warn");
     };
   }
 

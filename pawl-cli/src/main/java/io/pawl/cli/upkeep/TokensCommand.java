@@ -1,5 +1,6 @@
 package io.pawl.cli.upkeep;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Json;
 import io.pawl.cli.command.Output;
@@ -47,7 +48,8 @@ public final class TokensCommand extends UpkeepCommand {
   Task task(ParseResult arguments) {
     String action = arguments.matchedPositionalValue(0, "");
     if (!action.equals("raise")) {
-      throw Failure.usage("tokens '" + action + "' is unknown; write: pawl tokens raise");
+      throw Failure.usage(
+          "tokens " + Arguments.shown(action) + " is unknown; write: pawl tokens raise");
     }
     long by =
         by(arguments.matchedOptionValue("--by", Long.toString(Maintainable.TOKENS_RAISED_BY)));
@@ -63,7 +65,7 @@ public final class TokensCommand extends UpkeepCommand {
 
   private static long by(String text) {
     if (!text.matches("[1-9]\\d{0,15}") || Long.parseLong(text) > Maintainable.MOST_RAISED) {
-      throw Failure.usage("--by: '" + text + "' is not a number between 1 and 2^50");
+      throw Failure.usage("--by: " + Arguments.shown(text) + " is not a number between 1 and 2^50");
     }
     return Long.parseLong(text);
   }
