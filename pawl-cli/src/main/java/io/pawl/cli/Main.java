@@ -49,7 +49,7 @@ public final class Main {
           "completion",
           "man");
 
-  private static final Pattern QUOTED_URL = Pattern.compile("'[^']*[:@][^']*'");
+  private static final Pattern QUOTED_URL = Pattern.compile("'[^']*[^' ][:@][^' ][^']*'");
 
   private final Map<String, String> environment;
   private final Output output;
