@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that has waited for as long as an answer may take fails unsent. That needs no timer:
  * while requests wait, others are on their way, and each of those ends within that time. So the
  * last of them to end finds whom to send and whom to fail, and no request lasts longer than twice
- * that time.
+ * that time, if it is not repeated.
  *
  * <p>What one of Netty's threads sends it may write at once, before what others have handed over to
  * it. Hence such a thread sends only while nothing is on its way.
