@@ -245,7 +245,6 @@ public final class CounterCombiner implements AutoCloseable {
         CounterPage read = CounterPage.read(session, tables, batch, search, suspects, blockedRows);
         suspects.removeAll(read.blocked());
         blockedRows.areFree(suspects);
-        blockedRows.areLocked(read.blocked());
         return read;
       } catch (SQLException e) {
         suspectIfBlocked(batch, e);

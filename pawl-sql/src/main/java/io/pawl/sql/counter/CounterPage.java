@@ -118,6 +118,7 @@ final class CounterPage {
     }
     missing.removeAll(locked.rows().keySet());
     missing.removeAll(locked.blocked());
+    blockedRows.areLocked(locked.blocked());
     Set<String> locks = session.among("pawl_lock", missing);
     missing.removeAll(locks);
     Set<String> notMade =

@@ -267,7 +267,6 @@ public final class Combiner implements AutoCloseable {
     LockRows.Locked locked = rows.lock(names, suspects, shortcuts.unseenAmong(names), blockedRows);
     suspects.removeAll(locked.blocked());
     blockedRows.areFree(suspects);
-    blockedRows.areLocked(locked.blocked());
     names.removeAll(locked.counters());
     names.removeAll(locked.blocked());
     names.removeAll(locked.tokenless());

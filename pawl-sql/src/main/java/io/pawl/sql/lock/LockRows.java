@@ -132,6 +132,7 @@ public final class LockRows {
     Set<String> absent = new TreeSet<>(suspects);
     absent.removeAll(locks.keySet());
     blocked.addAll(session.among("pawl_lock", absent));
+    blockedRows.areLocked(blocked);
     absent.removeAll(blocked);
     blocked.addAll(blockedRows.notToBeMade(session, absent, this::make));
     absent.removeAll(blocked);

@@ -149,7 +149,7 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
     suspects.keySet().removeAll(names);
   }
 
-  /** Others had {@code names} locked just now: waits for the one that is due longest. */
+  /** Rows that are there and that others had locked just now: waits for one that is due. */
   public void areLocked(Collection<String> names) {
     if (names.isEmpty() || !rowWait.isIdle()) {
       return;
