@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * method is called by one thread; bytes and count are the chunk just read.
  */
 interface Conversation {
-  /** Takes note of what passes to the server. */
-  void request(byte[] bytes, int n);
+  /** Takes note of what passes to the server, and returns whether a user asks for something. */
+  boolean request(byte[] bytes, int n);
 
   /** Returns what of this passes to the client. */
   Answer answer(byte[] bytes, int n);
@@ -37,12 +37,13 @@ interface Conversation {
     }
 
     @Override
-    public void request(byte[] bytes, int n) {
+    public boolean request(byte[] bytes, int n) {
       lastRequest = Arrays.copyOf(bytes, n);
       if (answered) {
         answered = false;
         faults.noteTrip();
       }
+      return true;
     }
 
     @Override

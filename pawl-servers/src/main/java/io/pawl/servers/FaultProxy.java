@@ -125,7 +125,10 @@ public final class FaultProxy implements AutoCloseable {
     return faults.droppedReplies();
   }
 
-  /** Returns how many chunks of bytes have come from clients so far, delivered or not. */
+  /**
+   * Returns how many chunks of bytes have come from clients so far, delivered or not. A proxy that
+   * understands RESP leaves out those by which servers look after each other.
+   */
   public int requests() {
     return faults.requests();
   }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A PostgreSQL server with its own durable defaults. */
 public final class PostgresServer extends ServerProcess {
@@ -15,15 +16,27 @@ public final class PostgresServer extends ServerProcess {
   public static final String PASSWORD = "pawl-secret";
 
   private static final int STATUS_LINE = 7;
+  private static final List<String> AS_NOBODY =
+      List.of("unshare", "--user", "--map-user=65534", "--map-group=65534", "--");
+
+  private static final int SMALL_MEGABYTES = 64;
+
+  /** A log of changes in files of 1 MB, so that a new one is soon asked for. */
+  private static final String SMALL_LOG_FILES = "--wal-segsize=1";
+
+  private static final List<String> SMALL_LOG = List.of("min_wal_size=2MB", "max_wal_size=4MB");
 
   private final Path program;
   private final List<String> options;
+  private final @Nullable SmallDisk disk;
 
-  private PostgresServer(Version version, List<String> options) {
+  private PostgresServer(Version version, List<String> options, boolean onSmallDisk) {
     super("postgresql");
     this.options = options;
     try {
       this.program = ServerProgram.of(version.rowOf("postgresql"));
+      Files.createDirectory(place());
+      this.disk = onSmallDisk ? SmallDisk.on(place(), SMALL_MEGABYTES) : null;
       makeDatabase();
       launch();
     } catch (IOException e) {
@@ -42,7 +55,36 @@ public final class PostgresServer extends ServerProcess {
 
   /** As {@link #start(String...)}, with another version. */
   public static PostgresServer start(Version version, String... settings) {
-    return new PostgresServer(version, List.of(settings));
+    return new PostgresServer(version, List.of(settings), false);
+  }
+
+  /** As {@link #start(String...)}, on a {@link #disk} of its own that can be filled up. */
+  public static PostgresServer startOnSmallDisk() {
+    return new PostgresServer(Version.USUAL, SMALL_LOG, true);
+  }
+
+  /** Starts it anew if it has ended by itself, and returns once it serves. */
+  public void awaitServing() {
+    Await.until(
+        () -> {
+          if (!isAlive()) {
+            restart();
+          }
+          try {
+            return answers();
+          } catch (IOException e) {
+            return false;
+          }
+        },
+        () -> this + " did not serve again");
+  }
+
+  /** Returns the disk of a server that was {@linkplain #startOnSmallDisk started} on one. */
+  public SmallDisk disk() {
+    if (disk == null) {
+      throw new IllegalStateException(this + " has no disk of its own");
+    }
+    return disk;
   }
 
   /** Of {@link #DATABASE}, without user and password. */
@@ -58,7 +100,7 @@ public final class PostgresServer extends ServerProcess {
 
   @Override
   List<String> command() {
-    List<String> command = notAsRoot(program);
+    List<String> command = onDisk(program);
     command.addAll(List.of("-D", data().toString(), "-p", Integer.toString(port())));
     command.addAll(List.of("-h", host(), "-k", ""));
     for (String setting : options) {
@@ -69,7 +111,7 @@ public final class PostgresServer extends ServerProcess {
 
   @Override
   boolean answers() throws IOException {
-    Path file = data().resolve("postmaster.pid");
+    Path file = seen(data()).resolve("postmaster.pid");
     if (Files.notExists(file)) {
       return false;
     }
@@ -90,17 +132,37 @@ public final class PostgresServer extends ServerProcess {
   public void close() {
     stop();
     super.close();
+    if (disk != null) {
+      disk.close();
+    }
   }
 
   private void makeDatabase() throws IOException {
     Path password = Files.writeString(folder().resolve("password"), PASSWORD);
-    List<String> initdb = notAsRoot(program.resolveSibling("initdb"));
+    List<String> initdb = onDisk(program.resolveSibling("initdb"));
     initdb.addAll(List.of("-D", data().toString(), "-U", USER, "-A", "scram-sha-256"));
     initdb.addAll(List.of("--pwfile", password.toString()));
     initdb.addAll(List.of("-E", "UTF8", "--locale=C", "--no-sync"));
+    if (disk != null) {
+      initdb.add(SMALL_LOG_FILES);
+    }
     prepare(initdb, NO_INPUT);
     Files.writeString(
-        data().resolve("postgresql.auto.conf"), "dynamic_shared_memory_type = mmap\n");
+        seen(data()).resolve("postgresql.auto.conf"), "dynamic_shared_memory_type = mmap\n");
+  }
+
+  private List<String> onDisk(Path some) {
+    if (disk == null) {
+      return notAsRoot(some);
+    }
+    List<String> command = new ArrayList<>(disk.entry()); // root is who enters it
+    command.addAll(AS_NOBODY);
+    command.add(some.toString());
+    return command;
+  }
+
+  private Path seen(Path path) {
+    return disk == null ? path : disk.seen(path);
   }
 
   /**
@@ -110,13 +172,17 @@ public final class PostgresServer extends ServerProcess {
   static List<String> notAsRoot(Path program) {
     List<String> command = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {
-      command.addAll(List.of("unshare", "--user", "--map-user=65534", "--map-group=65534", "--"));
+      command.addAll(AS_NOBODY);
     }
     command.add(program.toString());
     return command;
   }
 
   private Path data() {
-    return folder().resolve("data");
+    return place().resolve("data");
+  }
+
+  private Path place() {
+    return folder().resolve("disk");
   }
 }

@@ -111,8 +111,9 @@ final class Pump {
     if (direction == Direction.TO_CLIENT) {
       return conversation.answer(buffer, n);
     }
-    faults.noteRequest();
-    conversation.request(buffer, n);
+    if (conversation.request(buffer, n)) {
+      faults.noteRequest();
+    }
     return new Answer(Arrays.copyOf(buffer, n), null);
   }
 

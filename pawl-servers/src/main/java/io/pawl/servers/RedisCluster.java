@@ -5,13 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A cluster of three primaries that share the slots evenly, in the order of {@link #nodes()}. */
+/**
+ * A cluster of three primaries that share the slots evenly, in the order of {@link #nodes()}; after
+ * them their replicas in the same order, where it has some.
+ */
 public final class RedisCluster implements AutoCloseable {
-  private static final int NODES = 3;
+  private static final int PRIMARIES = 3;
   private static final int SLOTS = 16_384;
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final List<Port> busPorts = new ArrayList<>();
+  private final List<FaultProxy> proxies = new ArrayList<>();
 
   private RedisCluster() {}
 
@@ -26,7 +30,7 @@ public final class RedisCluster implements AutoCloseable {
   public static RedisCluster start(UnaryOperator<RedisServer.Setup> change) {
     RedisCluster cluster = new RedisCluster();
     try {
-      for (int i = 0; i < NODES; i++) {
+      for (int i = 0; i < PRIMARIES; i++) {
         cluster.addNode(change);
       }
       cluster.join();
@@ -35,6 +39,86 @@ public final class RedisCluster implements AutoCloseable {
       cluster.close();
       throw e;
     }
+  }
+
+  /**
+   * Starts a cluster that keeps what it acknowledges, in which each primary has a replica. All are
+   * announced by the proxies before them, so that replicas come through the proxies too; what nodes
+   * gossip does not.
+   */
+  public static RedisCluster startProxied() {
+    RedisCluster cluster = new RedisCluster();
+    try {
+      for (int i = 0; i < 2 * PRIMARIES; i++) {
+        cluster.addNode(
+            setup -> setup.persistent().setting("cluster-allow-replica-migration", "no"));
+      }
+      cluster.join();
+      for (RedisServer node : cluster.nodes) {
+        cluster.proxies.add(node.announcedBy("cluster-announce-port"));
+      }
+      for (int i = 0; i < PRIMARIES; i++) {
+        String primary = cluster.nodes.get(i).text("CLUSTER", "MYID");
+        RedisServer replica = cluster.nodes.get(PRIMARIES + i);
+        Await.until(
+            () -> replica.text("CLUSTER", "NODES").contains(primary),
+            () -> replica + " did not hear of its primary");
+        replica.call("CLUSTER", "REPLICATE", primary);
+      }
+      cluster.awaitSettled();
+      return cluster;
+    } catch (RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  /** Returns the proxies in the order of {@link #nodes()}; none without. */
+  public List<FaultProxy> proxies() {
+    return List.copyOf(proxies);
+  }
+
+  /** Returns how many groups of a primary and its replica there are. */
+  public int shards() {
+    return PRIMARIES;
+  }
+
+  /** Returns a number that grows whenever a replica takes over. */
+  public long takeovers() {
+    long epochs = 0;
+    for (int shard = 0; shard < PRIMARIES; shard++) {
+      RedisServer first = nodes.get(shard);
+      RedisServer primary = first.isPrimary() ? first : nodes.get(PRIMARIES + shard);
+      epochs += Long.parseLong(info(primary, "cluster_my_epoch:"));
+    }
+    return epochs;
+  }
+
+  private static String info(RedisServer node, String name) {
+    String info = node.text("CLUSTER", "INFO");
+    int from = info.indexOf(name) + name.length();
+    return info.substring(from, info.indexOf('\r', from));
+  }
+
+  /** Returns once a cluster with replicas is healthy, and each primary has its replica. */
+  public void awaitSettled() {
+    awaitHealthy();
+    Await.until(this::haveSettled, () -> "the cluster did not settle");
+  }
+
+  private boolean haveSettled() {
+    for (int shard = 0; shard < PRIMARIES; shard++) {
+      int other = PRIMARIES + shard;
+      boolean isPair =
+          nodes.get(shard).isPrimary()
+              ? nodes.get(other).replicates(proxies.get(shard).port())
+              : nodes.get(shard).replicates(proxies.get(other).port())
+                  && nodes.get(other).isPrimary();
+      if (!isPair || nodes.get(shard).text("CLUSTER", "NODES").contains("fail")) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void addNode(UnaryOperator<RedisServer.Setup> change) {
@@ -50,14 +134,16 @@ public final class RedisCluster implements AutoCloseable {
 
   private void join() {
     RedisServer first = nodes.get(0);
-    for (int i = 0; i < NODES; i++) {
+    for (int i = 0; i < nodes.size(); i++) {
       RedisServer node = nodes.get(i);
       node.call("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
-      node.call(
-          "CLUSTER",
-          "ADDSLOTSRANGE",
-          Integer.toString(i * SLOTS / NODES),
-          Integer.toString((i + 1) * SLOTS / NODES - 1));
+      if (i < PRIMARIES) {
+        node.call(
+            "CLUSTER",
+            "ADDSLOTSRANGE",
+            Integer.toString(i * SLOTS / PRIMARIES),
+            Integer.toString((i + 1) * SLOTS / PRIMARIES - 1));
+      }
       if (node != first) {
         first.call(
             "CLUSTER",
@@ -104,13 +190,14 @@ public final class RedisCluster implements AutoCloseable {
                 .allMatch(
                     info ->
                         info.contains("cluster_state:ok")
-                            && info.contains("cluster_known_nodes:" + NODES)
+                            && info.contains("cluster_known_nodes:" + nodes.size())
                             && info.contains("cluster_slots_ok:" + SLOTS)),
         () -> "the cluster was not healthy");
   }
 
   @Override
   public void close() {
+    proxies.forEach(FaultProxy::close);
     nodes.forEach(RedisServer::close);
     busPorts.forEach(Port::close);
   }

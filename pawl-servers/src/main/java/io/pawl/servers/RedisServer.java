@@ -224,6 +224,30 @@ public final class RedisServer extends ServerProcess {
     return (certificates == null ? "redis://" : "rediss://") + user + host() + ":" + port();
   }
 
+  /** Whether it is a replica in step with the primary at {@code port}. */
+  boolean replicates(int port) {
+    String state = text("INFO", "replication");
+    return state.contains("master_port:" + port + "\r\n")
+        && state.contains("master_link_status:up");
+  }
+
+  /** Whether it takes itself for a primary. */
+  public boolean isPrimary() {
+    return text("ROLE").startsWith("[master");
+  }
+
+  /**
+   * Starts a proxy before it, at whose port other servers and clients are sent to it.
+   *
+   * @param setting that names the port
+   */
+  FaultProxy announcedBy(String setting) {
+    FaultProxy proxy = FaultProxy.before(this);
+    call("CONFIG", "SET", setting, Integer.toString(proxy.port()));
+    call("CONFIG", "REWRITE");
+    return proxy;
+  }
+
   /** Returns a new connection, as the default user. */
   public RespConnection connect() throws IOException {
     RespConnection connection =

@@ -1,13 +1,17 @@
 package io.pawl.servers;
 
 import io.pawl.servers.RespFrames.Verdict;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
-/** RESP2 and RESP3: knows replies from pushes, and to which command a reply answers. */
+/**
+ * RESP2 and RESP3: knows replies from pushes, and to which command a reply answers. What a replica
+ * is sent is no RESP, and passes as it is.
+ */
 final class RespConversation implements Conversation {
   private static final int MOST_PENDING = 1 << 17;
 
@@ -18,6 +22,12 @@ final class RespConversation implements Conversation {
       Set.of(
           "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe");
 
+  /** By which servers look after each other. */
+  private static final Set<String> UPKEEP =
+      Set.of("PING", "INFO", "PUBLISH", "CLIENT", "AUTH", "REPLCONF", "PSYNC");
+
+  private static final String OF_A_REPLICA = "REPLCONF";
+
   private final Faults faults;
   private final RespFrames requests = new RespFrames(this::judgeRequest);
   private final RespFrames replies = new RespFrames(this::judgeReply);
@@ -26,6 +36,8 @@ final class RespConversation implements Conversation {
   private final Queue<String> pending = new LinkedBlockingQueue<>(MOST_PENDING);
 
   private volatile boolean hasSubscribed;
+  private volatile boolean isOfReplica;
+  private boolean isOfUser;
   private @Nullable AfterDrop afterDrop;
 
   RespConversation(Faults faults) {
@@ -33,20 +45,29 @@ final class RespConversation implements Conversation {
   }
 
   @Override
-  public void request(byte[] bytes, int n) {
-    requests.pass(bytes, n);
+  public boolean request(byte[] bytes, int n) {
+    isOfUser = false;
+    if (!isOfReplica) {
+      requests.pass(bytes, n);
+    }
+    return isOfUser;
   }
 
   @Override
   public Answer answer(byte[] bytes, int n) {
-    return new Answer(replies.pass(bytes, n), afterDrop);
+    return isOfReplica
+        ? new Answer(Arrays.copyOf(bytes, n), null)
+        : new Answer(replies.pass(bytes, n), afterDrop);
   }
 
-  private Verdict judgeRequest(char type, String command) {
+  private Verdict judgeRequest(char type, String word) {
+    String command = word.toUpperCase(Locale.ROOT);
+    isOfReplica |= command.equals(OF_A_REPLICA);
+    isOfUser |= !UPKEEP.contains(command);
     if (CONFIRMATIONS.contains(command.toLowerCase(Locale.ROOT))) {
       hasSubscribed = true; // answered by confirmations, not by a reply
     } else {
-      pending.add(command.toUpperCase(Locale.ROOT));
+      pending.add(command);
     }
     return Verdict.PASS;
   }

@@ -14,6 +14,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,6 +57,21 @@ class DatabaseServersTest {
     try (PostgresServer server = PostgresServer.start(Version.of("13"))) {
       assertThat(server.folder().resolve("data/PG_VERSION")).hasContent("13");
       assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
+    }
+  }
+
+  @Test
+  void aDiskThatWasFullHasRoomAgainAndItsServerServes() throws IOException {
+    try (PostgresServer server = PostgresServer.startOnSmallDisk()) {
+      Path file = server.disk().seen(server.folder().resolve("disk/one-more"));
+      server.disk().fill();
+      assertThatThrownBy(() -> Files.write(file, new byte[100_000]))
+          .hasMessageContaining("No space left");
+      server.disk().free();
+      Files.write(file, new byte[100_000]);
+      server.kill();
+      server.restart();
+      server.awaitServing();
     }
   }
 

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.servers.RedisCluster.SlotMove;
 import io.pawl.servers.RedisServer.Flavour;
+import io.pawl.servers.fault.ProxiedServer;
+import io.pawl.servers.fault.Shard;
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -49,6 +52,52 @@ class RedisGroupsTest {
       assertThat(to.text("MGET", "{pawl}a", "{pawl}b")).isEqualTo("[1, 2]");
       assertThatThrownBy(() -> from.call("GET", "{pawl}a"))
           .hasMessage("MOVED " + slot + " " + at(to));
+    }
+  }
+
+  @Test
+  void aKilledPrimaryComesBackAsAReplicaBehindItsProxy() {
+    try (RedisSentinels group = RedisSentinels.startProxied(Duration.ofSeconds(1))) {
+      Shard shard = new Shard("group", behind(group, 0), behind(group, 1));
+      ProxiedServer before = shard.primary();
+      long takeovers = group.takeovers();
+      group.primary().call("SET", "k", "v");
+      assertThat(group.primary().call("WAIT", "1", "60000")).isEqualTo(1L);
+
+      shard.killUntilTakeover();
+      group.awaitSettled();
+
+      assertThat(shard.replica()).isEqualTo(before);
+      assertThat(group.takeovers()).isGreaterThan(takeovers);
+      assertThat(group.primaryPorts()).containsOnly(shard.primary().proxy().port());
+      assertThat(group.replica().call("GET", "k")).isEqualTo("v");
+    }
+  }
+
+  private static ProxiedServer behind(RedisSentinels group, int number) {
+    RedisServer server = number == 0 ? group.primary() : group.replica();
+    return new ProxiedServer("server " + number, server, group.proxies().get(number));
+  }
+
+  @Test
+  void aStoppedNodeComesBackAsAReplicaBehindItsProxy() {
+    try (RedisCluster cluster = RedisCluster.startProxied()) {
+      int first = cluster.shards();
+      Shard shard =
+          new Shard(
+              "shard",
+              new ProxiedServer("one", cluster.nodes().get(0), cluster.proxies().get(0)),
+              new ProxiedServer("other", cluster.nodes().get(first), cluster.proxies().get(first)));
+      ProxiedServer before = shard.primary();
+      long takeovers = cluster.takeovers();
+
+      shard.stopUntilTakeover();
+      cluster.awaitSettled();
+
+      assertThat(shard.replica()).isEqualTo(before);
+      assertThat(cluster.takeovers()).isGreaterThan(takeovers);
+      assertThat(String.valueOf(cluster.nodes().get(1).call("CLUSTER", "SLOTS")))
+          .contains(Integer.toString(shard.primary().proxy().port()));
     }
   }
 
