@@ -49,8 +49,10 @@ public final class Chaos implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "sqlite, mysql, mariadb, postgres, redis, valkey, gate, zookeeper, etcd, etcd-cluster,"
-              + " redis-cluster, quorum, or all (default sqlite). Servers are started for the run.")
+          "sqlite, mysql, mariadb, postgres, postgres-disk (whose disk is full at times), redis,"
+              + " valkey, gate, zookeeper, etcd, etcd-cluster, redis-cluster, sentinel, cluster"
+              + " (of Redis, with replicas that take over), quorum, or all (default sqlite)."
+              + " Servers are started for the run.")
   private List<String> stores = new ArrayList<>(List.of("sqlite"));
 
   @Option(

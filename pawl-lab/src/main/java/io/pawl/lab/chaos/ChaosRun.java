@@ -5,17 +5,20 @@ import io.pawl.Pawl;
 import io.pawl.checker.Span;
 import io.pawl.checker.Stock;
 import io.pawl.error.StoreException;
+import io.pawl.lab.chaos.Ground.Shortage;
 import io.pawl.lab.chaos.Ground.Store;
 import io.pawl.lab.chaos.Worker.Counting;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.ClockLibrary;
 import io.pawl.servers.fault.Child;
 import io.pawl.servers.fault.ProxiedServer;
+import io.pawl.servers.fault.Shard;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +65,8 @@ final class ChaosRun {
   private final List<Played> played = new ArrayList<>();
   private final Map<Integer, Long> killedAt = new TreeMap<>();
   private final List<Integer> jvms = new ArrayList<>();
+  private final Takeovers takeovers;
+  private long takeoversSeen;
 
   /** Hears what is played. */
   interface Progress {
@@ -151,9 +156,9 @@ final class ChaosRun {
     this.order = order;
     this.folder = folder;
     this.progress = progress;
-    this.plan =
-        new Plan(order.seed(), ground.parts().size(), order.leaseMillis(), order.calmMillis());
+    this.plan = new Plan(order.seed(), ground.scene(), order.leaseMillis(), order.calmMillis());
     this.referee = Referee.in(folder);
+    this.takeovers = new Takeovers(order.leaseMillis());
     this.clock = folder.resolve("clock");
     ClockLibrary.move(clock, Duration.ZERO);
   }
@@ -181,6 +186,7 @@ final class ChaosRun {
             ? Optional.empty()
             : Optional.of(new Stocks(ground.ownAddress(), folder));
     counters.ifPresent(Stocks::fill);
+    takeoversSeen = ground.rest().takeovers();
     long from = System.nanoTime();
     try (Pulse pulse = Pulse.ofMachine(folder, OURSELVES, order.lateMillis());
         PasserBy passerBy =
@@ -198,6 +204,7 @@ final class ChaosRun {
         }
       }
       Thread.sleep(order.calmMillis());
+      noteTakeovers();
       checkAlive();
       for (Client client : clients) {
         client.process().goOn();
@@ -213,12 +220,12 @@ final class ChaosRun {
         order.library() == Library.PAWL
             ? probe()
             : RedissonPlayers.probe(ground.ownAddress(), order.leaseMillis());
-    List<Stock> stocks = counters.map(all -> all.settle(jvms)).orElse(List.of());
+    List<Stock> stocks = counters.map(all -> all.settle(jvms, takeovers)).orElse(List.of());
     List<Span> late = new ArrayList<>(Pulse.late(folder, OURSELVES));
     jvms.forEach(jvm -> late.addAll(Pulse.late(folder, jvm)));
     long tail = TimeUnit.MILLISECONDS.toNanos(order.tailMillis());
     Chronicle chronicle = new Chronicle(folder, jvms, killedAt, played, late, tail, stocks);
-    return Result.of(order, seconds, jvms.size(), played, late, chronicle, stuck);
+    return Result.of(order, seconds, jvms.size(), played, late, chronicle, takeovers, stuck);
   }
 
   /** The first of all comes again until it has done what it has to. */
@@ -277,11 +284,21 @@ final class ChaosRun {
     }
   }
 
+  /** One that came after a fault had ended is that fault's too. */
+  private void noteTakeovers() {
+    long now = ground.rest().takeovers();
+    if (now != takeoversSeen && !played.isEmpty()) {
+      takeovers.add(played.get(played.size() - 1).began(), System.nanoTime());
+    }
+    takeoversSeen = now;
+  }
+
   private void play(Fault fault) {
+    noteTakeovers();
     boolean isOfWorker = fault.kind().isOfWorker();
-    int picked = fault.part() % (isOfWorker ? clients.size() : ground.parts().size());
+    int picked = fault.part() % (isOfWorker ? clients.size() : ground.scene().servers());
     int victim = isOfWorker ? clients.get(picked).jvm() : -1;
-    String part = isOfWorker ? "" : ground.parts().get(picked).name();
+    String part = isOfWorker ? "" : ground.name(picked);
     boolean isOfAll = fault.kind() == Fault.Kind.WORKER_CLOCK_MOVED || fault.kind().endsForAll();
     String of = !isOfWorker ? part : isOfAll ? "all workers" : "worker " + victim;
     if (isOfWorker) {
@@ -306,15 +323,22 @@ final class ChaosRun {
           }
           case WORKER_CLOCK_MOVED -> moveClocks(victim, fault);
           case WRITES_FAIL -> refuseWrites(began, fault);
+          case TAKEOVER_BY_KILL -> {
+            int underWay = underWay();
+            ground.shards().get(picked).killUntilTakeover();
+            yield healed(underWay);
+          }
+          case TAKEOVER_BY_STOP -> healed(ground.shards().get(picked).stopUntilTakeover());
+          case REPLICA_STOPPED -> healed(stopReplica(began, fault, ground.shards().get(picked)));
+          case DISK_FULL, MEMORY_FULL -> healed(runShort(began, fault));
           default -> {
-            ProxiedServer server = ground.parts().get(picked);
-            int hit = fault.kind().onServer().play(server, fault.millis(), fault.replies());
-            ground.rest().awaitHealthy();
-            yield hit;
+            ProxiedServer server = ground.part(picked);
+            yield healed(fault.kind().onServer().play(server, fault.millis(), fault.replies()));
           }
         };
     int whose = isOfAll ? -1 : victim;
     played.add(new Played(fault.kind(), whose, part, began, System.nanoTime(), hits));
+    noteTakeovers();
     if (killedAt.containsKey(victim)) {
       clients.set(picked, start(victim + WORKERS));
     }
@@ -353,15 +377,49 @@ final class ChaosRun {
     return Pulse.jumps(folder, jvm) - before;
   }
 
+  private int healed(int hits) {
+    ground.rest().awaitHealthy();
+    return hits;
+  }
+
+  /** Until the store has failed a request. */
+  private int stopReplica(long began, Fault fault, Shard shard) {
+    ProxiedServer replica = shard.replica();
+    replica.server().pause();
+    try {
+      return RefusedWrites.awaitFelt(fault.millis(), () -> failedSince(began));
+    } finally {
+      replica.server().resume();
+    }
+  }
+
+  /** Until the store has failed a request. */
+  private int runShort(long began, Fault fault) {
+    Shortage shortage =
+        Objects.requireNonNull(ground.rest().shortages().get(fault.kind()), "of something else");
+    shortage.begin().run();
+    try {
+      return RefusedWrites.awaitFelt(fault.millis(), () -> failedSince(began));
+    } finally {
+      shortage.end().run();
+    }
+  }
+
   private int refuseWrites(long began, Fault fault) {
     clients.forEach(Client::awaitReady); // one that starts maps files
     return RefusedWrites.play(
-        clients.stream().map(Client::process).toList(),
-        fault.millis(),
-        () ->
-            clients.stream()
-                .mapToInt(client -> Notebook.of(folder, client.jvm()).failedSince(began))
-                .sum());
+        clients.stream().map(Client::process).toList(), fault.millis(), () -> failedSince(began));
+  }
+
+  /** Returns how many leases and waits there are. */
+  private int underWay() {
+    return clients.stream().mapToInt(client -> Notebook.of(folder, client.jvm()).open()).sum();
+  }
+
+  private int failedSince(long began) {
+    return clients.stream()
+        .mapToInt(client -> Notebook.of(folder, client.jvm()).failedSince(began))
+        .sum();
   }
 
   private void awaitJump(int jvm, int before) {

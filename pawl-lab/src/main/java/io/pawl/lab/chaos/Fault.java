@@ -4,6 +4,7 @@ import io.pawl.servers.fault.ServerFault;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,12 +23,26 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     return new Fault(otherGapMillis, kind, part, millis, replies);
   }
 
+  /**
+   * What there is to go wrong.
+   *
+   * @param servers how many there are
+   * @param replicas whether each has a replica
+   * @param shortages of what there can be too little
+   */
+  record Scene(int servers, boolean replicas, Set<Kind> shortages) {}
+
   /** What can go wrong. */
   enum Kind {
     WORKER_STOPPED(null),
     WORKER_KILLED(null),
     WORKER_CLOCK_MOVED(null),
     WRITES_FAIL(null),
+    TAKEOVER_BY_KILL(null),
+    TAKEOVER_BY_STOP(null),
+    REPLICA_STOPPED(null),
+    DISK_FULL(null),
+    MEMORY_FULL(null),
     SERVER_KILLED(ServerFault.SERVER_KILLED),
     SERVER_STOPPED(ServerFault.SERVER_STOPPED),
     CONNECTIONS_RESET(ServerFault.CONNECTIONS_RESET),
@@ -43,12 +58,27 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     }
 
     boolean isOfWorker() {
-      return onServer == null;
+      return onServer == null && !isOfFewStores();
+    }
+
+    /** Whether it takes a primary with a replica. */
+    boolean isOfReplicas() {
+      return this == TAKEOVER_BY_KILL || this == TAKEOVER_BY_STOP || this == REPLICA_STOPPED;
+    }
+
+    /** Whether it takes something that there can be too little of. */
+    boolean isShortage() {
+      return this == DISK_FULL || this == MEMORY_FULL;
+    }
+
+    /** Whether it takes what few stores have. */
+    boolean isOfFewStores() {
+      return isOfReplicas() || isShortage();
     }
 
     /** Whether it is of no one worker, and all have to get over it once it has ended. */
     boolean endsForAll() {
-      return onServer != null || this == WRITES_FAIL;
+      return !isOfWorker() || this == WRITES_FAIL;
     }
 
     ServerFault onServer() {
@@ -60,15 +90,22 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
         case WORKER_STOPPED -> "SIGSTOP of a worker";
         case WORKER_KILLED -> "kill -9 of a worker";
         case WRITES_FAIL -> "no write to the file succeeds";
+        case TAKEOVER_BY_KILL -> "kill -9 of the primary, and its replica takes over";
+        case TAKEOVER_BY_STOP -> "SIGSTOP of the primary, and its replica takes over";
+        case REPLICA_STOPPED -> "SIGSTOP of the replica";
+        case DISK_FULL -> "the server's disk is full";
+        case MEMORY_FULL -> "the server is short of memory";
         case WORKER_CLOCK_MOVED -> "an hour more or less on workers' wall clocks";
         default -> onServer().title();
       };
     }
 
-    /** What can go wrong where there are so many servers. */
-    static List<Kind> possible(int servers) {
+    /** What can go wrong there. */
+    static List<Kind> possible(Scene scene) {
       List<Kind> some = new ArrayList<>(List.of(values()));
-      some.removeIf(kind -> servers == 0 ? !kind.isOfWorker() : kind == WRITES_FAIL);
+      some.removeIf(kind -> scene.servers() == 0 ? !kind.isOfWorker() : kind == WRITES_FAIL);
+      some.removeIf(kind -> kind.isOfReplicas() && !scene.replicas());
+      some.removeIf(kind -> kind.isShortage() && !scene.shortages().contains(kind));
       return some;
     }
   }

@@ -7,16 +7,21 @@ import io.pawl.servers.FaultProxy;
 import io.pawl.servers.MySqlServer;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisSentinels;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.ServerProcess;
+import io.pawl.servers.SmallDisk;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.servers.fault.ProxiedServer;
+import io.pawl.servers.fault.Shard;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -28,17 +33,40 @@ import java.util.stream.Collectors;
  *
  * @param store which one
  * @param parts its servers, each behind a proxy of its own; none for a file
+ * @param shards the same servers in pairs of a primary and its replica, where they have replicas
  * @param rest what the servers have together, {@link Rest#NONE} where each is on its own
  * @param address by which workers come, through the proxies
  * @param ownAddress by which we come, past them
  */
-record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address, String ownAddress)
+record Ground(
+    Store store,
+    List<ProxiedServer> parts,
+    List<Shard> shards,
+    Rest rest,
+    String address,
+    String ownAddress)
     implements AutoCloseable {
 
   private static final int QUORUM_NODES = 3;
 
+  /** After how much silence of a primary its sentinels have a replica take over. */
+  private static final Duration DOWN_AFTER = Duration.ofSeconds(1);
+
+  /** Nobody hears of a grant that the replica does not have. */
+  private static final String CONFIRMED = "waitReplicas=1";
+
+  /** Ours, when nothing is wrong but that the machine may be busy. */
+  private static final String PATIENT = "timeout=10s";
+
+  Ground(Store store, List<ProxiedServer> parts, Rest rest, String address, String ownAddress) {
+    this(store, parts, List.of(), rest, address, ownAddress);
+  }
+
   /** The longest lease of a quorum, for which a node stays out that may have forgotten. */
   private static final long FORGETFUL_MILLIS = 2_000;
+
+  /** Something that there is too little of for a while. */
+  record Shortage(Runnable begin, Runnable end) {}
 
   /** What servers have together, and themselves. */
   interface Rest {
@@ -47,6 +75,16 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
 
     /** Returns once they see each other. */
     default void awaitHealthy() {}
+
+    /** Of what there can be too little, by the fault that this is. */
+    default Map<Fault.Kind, Shortage> shortages() {
+      return Map.of();
+    }
+
+    /** Returns a number that grows whenever a replica takes over; asked when all are healthy. */
+    default long takeovers() {
+      return 0;
+    }
 
     void close();
   }
@@ -64,7 +102,10 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
     ETCD(false, 2_000),
     ETCD_CLUSTER(false, 4_000),
     REDIS_CLUSTER(true, 0),
-    QUORUM(false, 4_000);
+    QUORUM(false, 4_000),
+    SENTINEL(true, 0),
+    CLUSTER(true, 0),
+    POSTGRES_DISK(true, 0);
 
     final boolean hasCounters;
 
@@ -122,6 +163,9 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
         case ETCD_CLUSTER -> etcdCluster();
         case REDIS_CLUSTER -> redisCluster();
         case QUORUM -> quorum();
+        case SENTINEL -> sentinel();
+        case CLUSTER -> cluster();
+        case POSTGRES_DISK -> postgresDisk();
       };
     }
   }
@@ -144,7 +188,35 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
   private static Ground redis(Store store, RedisServer.Flavour flavour, boolean isPersistent) {
     RedisServer.Setup setup = RedisServer.setup().flavour(flavour);
     RedisServer server = isPersistent ? setup.persistent().start() : setup.start();
-    return behind(store, server, FaultProxy.before(server), at("redis", server));
+    FaultProxy proxy = FaultProxy.before(server);
+    Rest rest =
+        new Rest() {
+          @Override
+          public Map<Fault.Kind, Shortage> shortages() {
+            return Map.of(
+                Fault.Kind.MEMORY_FULL,
+                new Shortage(() -> allow(server, "1"), () -> allow(server, "0")));
+          }
+
+          @Override
+          public void close() {
+            server.close();
+          }
+        };
+    IntFunction<String> url = at("redis", server);
+    return new Ground(
+        store,
+        List.of(new ProxiedServer(store.word(), server, proxy)),
+        rest,
+        url.apply(proxy.port()),
+        url.apply(server.port()));
+  }
+
+  /**
+   * @param bytes 0 for as many as there are
+   */
+  private static void allow(RedisServer server, String bytes) {
+    server.call("CONFIG", "SET", "maxmemory", bytes);
   }
 
   private static Ground gate() {
@@ -203,6 +275,98 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
     return new Ground(Store.REDIS_CLUSTER, parts, rest, address, address);
   }
 
+  private static Ground sentinel() {
+    RedisSentinels group = RedisSentinels.startProxied(DOWN_AFTER);
+    List<ProxiedServer> parts =
+        List.of(
+            new ProxiedServer("server A", group.primary(), group.proxies().get(0)),
+            new ProxiedServer("server B", group.replica(), group.proxies().get(1)));
+    Rest rest =
+        new Rest() {
+          @Override
+          public void awaitHealthy() {
+            group.awaitSettled();
+          }
+
+          @Override
+          public long takeovers() {
+            return group.takeovers();
+          }
+
+          @Override
+          public void close() {
+            group.close();
+          }
+        };
+    String sentinels =
+        group.sentinels().stream()
+            .map(sentinel -> sentinel.host() + ":" + sentinel.port())
+            .collect(Collectors.joining(","));
+    String address = "redis-sentinel://" + sentinels + "?master=" + RedisSentinels.NAME + "&";
+    List<Shard> shards = List.of(new Shard("the group", parts.get(0), parts.get(1)));
+    return new Ground(Store.SENTINEL, parts, shards, rest, address + CONFIRMED, address + PATIENT);
+  }
+
+  private static Ground cluster() {
+    RedisCluster cluster = RedisCluster.startProxied();
+    List<ProxiedServer> parts = new ArrayList<>();
+    for (int i = 0; i < cluster.nodes().size(); i++) {
+      parts.add(new ProxiedServer("node", cluster.nodes().get(i), cluster.proxies().get(i)));
+    }
+    List<Shard> shards = new ArrayList<>();
+    for (int i = 0; i < cluster.shards(); i++) {
+      shards.add(new Shard("shard " + i, parts.get(i), parts.get(cluster.shards() + i)));
+    }
+    Rest rest =
+        new Rest() {
+          @Override
+          public void awaitHealthy() {
+            cluster.awaitSettled();
+          }
+
+          @Override
+          public long takeovers() {
+            return cluster.takeovers();
+          }
+
+          @Override
+          public void close() {
+            cluster.close();
+          }
+        };
+    String address = "redis-cluster://" + addresses(parts) + "?";
+    return new Ground(Store.CLUSTER, parts, shards, rest, address + CONFIRMED, address + PATIENT);
+  }
+
+  private static Ground postgresDisk() {
+    PostgresServer server = PostgresServer.startOnSmallDisk();
+    SmallDisk disk = server.disk();
+    FaultProxy proxy = FaultProxy.before(server);
+    Rest rest =
+        new Rest() {
+          @Override
+          public void awaitHealthy() {
+            server.awaitServing();
+          }
+
+          @Override
+          public Map<Fault.Kind, Shortage> shortages() {
+            return Map.of(Fault.Kind.DISK_FULL, new Shortage(disk::fill, disk::free));
+          }
+
+          @Override
+          public void close() {
+            server.close();
+          }
+        };
+    return new Ground(
+        Store.POSTGRES_DISK,
+        List.of(new ProxiedServer("postgres", server, proxy)),
+        rest,
+        server.plainUrl(proxy.port()),
+        server.plainUrl(server.port()));
+  }
+
   /** A node that was started anew stays out for the longest lease. */
   private static Ground quorum() {
     List<ProxiedServer> parts = new ArrayList<>();
@@ -229,6 +393,22 @@ record Ground(Store store, List<ProxiedServer> parts, Rest rest, String address,
     return parts.stream()
         .map(part -> part.proxy().host() + ":" + part.proxy().port())
         .collect(Collectors.joining(","));
+  }
+
+  /** What there is to go wrong; a primary and its replica are one server. */
+  Fault.Scene scene() {
+    int servers = shards.isEmpty() ? parts.size() : shards.size();
+    return new Fault.Scene(servers, !shards.isEmpty(), rest.shortages().keySet());
+  }
+
+  /** Returns one of them, the primary where it has a replica. */
+  ProxiedServer part(int number) {
+    return shards.isEmpty() ? parts.get(number) : shards.get(number).primary();
+  }
+
+  /** As people know it. */
+  String name(int number) {
+    return shards.isEmpty() ? parts.get(number).name() : shards.get(number).name();
   }
 
   @Override

@@ -4,15 +4,19 @@ import io.pawl.lab.chaos.Fault.Kind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * One fault after another, all of which follow from the seed. Each kind comes in each round, on
- * each server, in an order of the round's own. A worker that is stopped for longer than its leases
- * comes first of all: it is what the unfenced register has to see. Before each further round
- * nothing is wrong for so long that waits can be judged.
+ * each server, in an order of the round's own: first what few stores have, and on no second server
+ * before each kind has come once. A worker that is stopped for longer than its leases comes first
+ * of all: it is what the unfenced register has to see. Before each further round nothing is wrong
+ * for so long that waits can be judged.
  */
 final class Plan {
 
@@ -22,20 +26,20 @@ final class Plan {
   private static final int MOST_REPLIES = 6;
 
   private final Random random;
-  private final int servers;
+  private final Fault.Scene scene;
   private final long leaseMillis;
   private final long calmMillis;
   private final Deque<Fault> round = new ArrayDeque<>();
   private int rounds;
 
   /**
-   * @param servers how many servers there are
+   * @param scene where they are to be played
    * @param leaseMillis of the workers
    * @param calmMillis how long nothing is wrong between two rounds
    */
-  Plan(long seed, int servers, long leaseMillis, long calmMillis) {
+  Plan(long seed, Fault.Scene scene, long leaseMillis, long calmMillis) {
     this.random = new Random(seed);
-    this.servers = servers;
+    this.scene = scene;
     this.leaseMillis = leaseMillis;
     this.calmMillis = calmMillis;
   }
@@ -56,14 +60,20 @@ final class Plan {
 
   private List<Fault> nextRound() {
     List<Fault> faults = new ArrayList<>();
-    for (Kind kind : Kind.possible(servers)) {
-      for (int part = 0; part < (kind.isOfWorker() ? 1 : servers); part++) {
+    for (Kind kind : Kind.possible(scene)) {
+      for (int part = 0; part < (kind.isOfWorker() ? 1 : scene.servers()); part++) {
         int picked = kind.isOfWorker() ? random.nextInt(Integer.MAX_VALUE) : part;
         faults.add(fault(kind, picked, lasting()));
       }
     }
     Collections.shuffle(faults, random);
-    return faults;
+    faults.sort(Comparator.comparing(fault -> !fault.kind().isOfFewStores())); // stable
+    Set<Kind> seen = EnumSet.noneOf(Kind.class);
+    List<Fault> inOrder = new ArrayList<>();
+    List<Fault> again = new ArrayList<>();
+    faults.forEach(fault -> (seen.add(fault.kind()) ? inOrder : again).add(fault));
+    inOrder.addAll(again);
+    return inOrder;
   }
 
   private Fault fault(Kind kind, int part, long millis) {

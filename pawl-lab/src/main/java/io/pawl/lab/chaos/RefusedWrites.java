@@ -28,14 +28,20 @@ final class RefusedWrites {
   static int play(List<Child> workers, long millis, IntSupplier failed) {
     workers.forEach(worker -> worker.limitFiles(ONE_BYTE));
     try {
-      sleep(millis);
-      long from = System.nanoTime();
-      while (failed.getAsInt() == 0
-          && System.nanoTime() - from < TimeUnit.MILLISECONDS.toNanos(FELT_MILLIS)) {
-        sleep(LOOK_MILLIS);
-      }
+      awaitFelt(millis, failed);
     } finally {
       workers.forEach(worker -> worker.limitFiles(Child.UNLIMITED));
+    }
+    return failed.getAsInt();
+  }
+
+  /** Returns how many requests have failed after {@code millis}, or later when one has. */
+  static int awaitFelt(long millis, IntSupplier failed) {
+    sleep(millis);
+    long from = System.nanoTime();
+    while (failed.getAsInt() == 0
+        && System.nanoTime() - from < TimeUnit.MILLISECONDS.toNanos(FELT_MILLIS)) {
+      sleep(LOOK_MILLIS);
     }
     return failed.getAsInt();
   }

@@ -99,6 +99,7 @@ final class Report {
         "- the unfenced register saw stale writes, as it has to: **"
             + (result.hasSeenStaleWrites() ? "yes" : "no")
             + "**");
+    lines.addAll(result.takeovers().told());
     lines.add(
         String.format(
             Locale.ROOT,

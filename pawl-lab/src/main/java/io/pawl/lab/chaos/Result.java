@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param late how often the machine had no time for somebody
  * @param judgedSeconds in how much time without faults waits were judged
  * @param verdicts of the checker
+ * @param takeovers what replicas that took over did not know, which nobody promises
  * @param stuck what was not free in the end
  */
 record Result(
@@ -34,6 +35,7 @@ record Result(
     int late,
     double judgedSeconds,
     List<Verdict> verdicts,
+    Takeovers takeovers,
     List<String> stuck) {
 
   /** What no rival promises. */
@@ -86,13 +88,14 @@ record Result(
       List<Played> played,
       List<Span> late,
       Chronicle chronicle,
+      Takeovers takeovers,
       List<String> stuck) {
     Checker checker =
         new Checker(
             TimeUnit.MILLISECONDS.toNanos(ChaosRun.WAIT_BOUND_MILLIS),
             TimeUnit.SECONDS.toNanos(TOLD_GRACE_SECONDS),
             SEARCH_STEPS);
-    List<Verdict> verdicts = new ArrayList<>(checker.judge(chronicle.history()));
+    List<Verdict> verdicts = takeovers.judge(checker, chronicle.history());
     if (order.library() == Library.PAWL) {
       verdicts.addAll(new Rim(order, chronicle, late).judge());
     } else {
@@ -105,7 +108,8 @@ record Result(
       }
     }
     long judged = chronicle.history().calmNanos(checker.waitBoundNanos());
-    return new Result(order, seconds, jvms, rows, late.size(), judged / 1e9, verdicts, stuck);
+    return new Result(
+        order, seconds, jvms, rows, late.size(), judged / 1e9, verdicts, takeovers, stuck);
   }
 
   private static Row row(Kind kind, List<Played> played, List<Entry> entries) {

@@ -24,6 +24,9 @@ final class Rim {
   /** How long a store may be silent beyond the end of a wait: LockStore.answerTime. */
   private static final long ANSWER_MILLIS = 500;
 
+  /** How long a group waits until what it holds is given back. */
+  private static final long GIVING_BACK_MILLIS = 500;
+
   private static final long GATES_PATIENCE_MILLIS = 500;
   private static final long WRITERS_QUEUE_MILLIS = 5_000;
   private static final int MOST_TOLD = 20;
@@ -58,6 +61,7 @@ final class Rim {
         order.store() == Store.GATE
             ? GATES_PATIENCE_MILLIS
             : order.store() == Store.SQLITE ? WRITERS_QUEUE_MILLIS : 0;
+    more += page.get(Line.SHAPE) == Shape.GROUP.ordinal() ? GIVING_BACK_MILLIS : 0;
     return page.get(Line.BOUND) + ANSWER_MILLIS + more + order.lateMillis();
   }
 

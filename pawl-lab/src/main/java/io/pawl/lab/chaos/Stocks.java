@@ -38,8 +38,11 @@ record Stocks(String address, Path folder) {
     }
   }
 
-  /** Asks for each take of which nobody knows what became of it; from then on that is final. */
-  List<Stock> settle(List<Integer> jvms) {
+  /**
+   * Asks for each take of which nobody knows what became of it; from then on that is final. What
+   * was told while a replica took over may be forgotten, and is asked for too.
+   */
+  List<Stock> settle(List<Integer> jvms, Takeovers takeovers) {
     try (Pawl pawl = Pawl.connect(address, PawlOptions.defaults().patience(PATIENCE))) {
       List<Take> never = new ArrayList<>();
       for (int jvm : jvms) {
@@ -52,6 +55,8 @@ record Stocks(String address, Path folder) {
             if (outcome == Outcome.UNCHANGED) {
               never.add(take);
             }
+          } else if (takeovers.cover(take.span())) {
+            takes.set(number, takeovers.remembered(take, outcome(pawl, take)));
           }
         }
       }

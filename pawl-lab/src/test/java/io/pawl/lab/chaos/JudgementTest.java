@@ -36,6 +36,7 @@ class JudgementTest {
 
   private final List<Played> played = new ArrayList<>();
   private final List<Span> late = new ArrayList<>();
+  private final Takeovers takeovers = new Takeovers(ORDER.leaseMillis());
   private Notebook one;
   private Notebook other;
   private long numbers;
@@ -93,7 +94,7 @@ class JudgementTest {
     Chronicle chronicle =
         new Chronicle(
             folder, List.of(0, 1), Map.of(), played, late, nanos(ORDER.tailMillis()), List.of());
-    return Result.of(ORDER, 20, 2, played, late, chronicle, List.of(stuck));
+    return Result.of(ORDER, 20, 2, played, late, chronicle, takeovers, List.of(stuck));
   }
 
   private List<String> rulings(Ruling ruling) {
@@ -199,6 +200,15 @@ class JudgementTest {
   }
 
   @Test
+  void aGroupMayTakeItsTimeToGiveBackWhatItHolds() {
+    Page page = asked(one, Subject.GROUP_ONE, Shape.GROUP, 2_000).within(Duration.ofMillis(9));
+    ended(page, End.NOT_GRANTED, 3_200);
+    assertNothingBroken();
+    page.set(Line.ENDED, nanos(3_400));
+    assertBroken(BOUNDED);
+  }
+
+  @Test
   void aBoundedWaitOfAProcessThatStoodStillIsExcused() {
     tryFor(9, 918);
     fault(Kind.WORKER_STOPPED, 0, 2_100, 2_500);
@@ -231,6 +241,55 @@ class JudgementTest {
     assertThat(rulings(Ruling.BROKEN))
         .extracting(promise -> promise.substring(0, 2))
         .containsExactly("P1", "li");
+  }
+
+  /** From 2.5 s, with what the replica lags, to 6 s, with the lease after it. */
+  private void takeOver() {
+    takeovers.add(nanos(3_000), nanos(5_000));
+  }
+
+  @Test
+  void twoHoldersWhileAReplicaTakesOverAreToldAndBreakNoPromise() {
+    takeOver();
+    held(one, Subject.DEFAULT, 1, 2_900, 3_100, 3_300);
+    held(other, Subject.DEFAULT, 2, 3_100, 3_200, 3_400);
+    assertNothingBroken();
+    assertThat(Report.of(result())).contains("took over 1 times").contains("**1** times two");
+  }
+
+  @Test
+  void twoHoldersBeforeAReplicaTookOverAreFound() {
+    takeOver();
+    held(one, Subject.DEFAULT, 1, 2_000, 2_100, 2_800);
+    held(other, Subject.DEFAULT, 2, 2_100, 2_200, 2_800);
+    assertThat(rulings(Ruling.BROKEN)).anyMatch(promise -> promise.startsWith("P1"));
+  }
+
+  @Test
+  void twoHoldersALeaseAfterAReplicaTookOverAreFound() {
+    takeOver();
+    held(one, Subject.DEFAULT, 1, 3_000, 3_100, 6_300);
+    held(other, Subject.DEFAULT, 2, 6_000, 6_100, 6_300);
+    assertThat(rulings(Ruling.BROKEN)).anyMatch(promise -> promise.startsWith("P1"));
+  }
+
+  @Test
+  void aTokenThatFallsWhileAReplicaTakesOverIsFound() {
+    takeOver();
+    held(one, Subject.DEFAULT, 2, 2_900, 3_100, 3_300);
+    held(other, Subject.DEFAULT, 1, 3_350, 3_400, 3_500).set(Line.FENCED, 0);
+    assertThat(rulings(Ruling.BROKEN)).anyMatch(promise -> promise.startsWith("P2"));
+  }
+
+  @Test
+  void aLossThatIsToldTwiceWhileAReplicaTakesOverIsFound() {
+    takeOver();
+    Page page = held(one, Subject.DEFAULT, 1, 3_000, 3_100, 3_300);
+    page.set(Line.FENCED, 0);
+    page.set(Line.TOLD_AT, nanos(3_400));
+    page.set(Line.TOLD, 2);
+    ended(page, End.LOST, 3_500);
+    assertBroken("P5");
   }
 
   @Test

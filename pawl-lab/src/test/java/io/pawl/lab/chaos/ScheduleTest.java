@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ScheduleTest {
 
   private static List<Fault> faults(int many) {
-    return Stream.generate(new Plan(7, 2, 1_000, 7_000)::next).limit(many).toList();
+    return Stream.generate(new Plan(7, new Fault.Scene(2, false, Set.of()), 1_000, 7_000)::next)
+        .limit(many)
+        .toList();
   }
 
   @Test
