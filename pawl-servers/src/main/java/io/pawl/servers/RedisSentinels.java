@@ -142,10 +142,8 @@ public final class RedisSentinels implements AutoCloseable {
     Set<Integer> named = new HashSet<>(primaryPorts());
     int first = proxies.get(0).port();
     int second = proxies.get(1).port();
-    return (named.equals(Set.of(first)) && replica.replicates(first) && !primary.replicates(second))
-        || (named.equals(Set.of(second))
-            && primary.replicates(second)
-            && !replica.replicates(first));
+    return (named.equals(Set.of(first)) && replica.replicates(first) && primary.isPrimary())
+        || (named.equals(Set.of(second)) && primary.replicates(second) && replica.isPrimary());
   }
 
   private static String field(RedisServer sentinel, String name) {

@@ -226,14 +226,22 @@ public final class RedisServer extends ServerProcess {
 
   /** Whether it is a replica in step with the primary at {@code port}. */
   boolean replicates(int port) {
-    String state = text("INFO", "replication");
-    return state.contains("master_port:" + port + "\r\n")
-        && state.contains("master_link_status:up");
+    try {
+      String state = text("INFO", "replication");
+      return state.contains("master_port:" + port + "\r\n")
+          && state.contains("master_link_status:up");
+    } catch (UncheckedIOException e) {
+      return false; // it has ended our connection as its role changed
+    }
   }
 
-  /** Whether it takes itself for a primary. */
+  /** Whether it takes itself for a primary; one that has just become one may end our connection. */
   public boolean isPrimary() {
-    return text("ROLE").startsWith("[master");
+    try {
+      return text("ROLE").startsWith("[master");
+    } catch (UncheckedIOException e) {
+      return false;
+    }
   }
 
   /**

@@ -9,6 +9,7 @@ import io.pawl.lab.chaos.Ground.Shortage;
 import io.pawl.lab.chaos.Ground.Store;
 import io.pawl.lab.chaos.Worker.Counting;
 import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import io.pawl.servers.ClockLibrary;
 import io.pawl.servers.fault.Child;
 import io.pawl.servers.fault.ProxiedServer;
@@ -185,7 +186,9 @@ final class ChaosRun {
         counting() == Counting.NONE
             ? Optional.empty()
             : Optional.of(new Stocks(ground.ownAddress(), folder));
-    counters.ifPresent(Stocks::fill);
+    if (counters.isPresent()) {
+      counters.get().fill();
+    }
     takeoversSeen = ground.rest().takeovers();
     long from = System.nanoTime();
     try (Pulse pulse = Pulse.ofMachine(folder, OURSELVES, order.lateMillis());
@@ -220,7 +223,7 @@ final class ChaosRun {
         order.library() == Library.PAWL
             ? probe()
             : RedissonPlayers.probe(ground.ownAddress(), order.leaseMillis());
-    List<Stock> stocks = counters.map(all -> all.settle(jvms, takeovers)).orElse(List.of());
+    List<Stock> stocks = counters.isPresent() ? counters.get().settle(jvms, takeovers) : List.of();
     List<Span> late = new ArrayList<>(Pulse.late(folder, OURSELVES));
     jvms.forEach(jvm -> late.addAll(Pulse.late(folder, jvm)));
     long tail = TimeUnit.MILLISECONDS.toNanos(order.tailMillis());
@@ -451,7 +454,7 @@ final class ChaosRun {
   private List<String> probe() throws InterruptedException {
     List<String> stuck = new ArrayList<>();
     LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(order.leaseMillis()));
-    try (Pawl pawl = Pawl.connect(ground.ownAddress())) {
+    try (Pawl pawl = Stocks.connect(ground.ownAddress(), PawlOptions.defaults())) {
       for (Subject subject : Subject.values()) {
         if (subject.kind == Subject.Kind.PERMITS && !order.store().hasPermits()) {
           continue;

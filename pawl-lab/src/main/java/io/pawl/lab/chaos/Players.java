@@ -14,6 +14,7 @@ import io.pawl.error.StoreException;
 import io.pawl.lab.chaos.Notebook.End;
 import io.pawl.lab.chaos.Notebook.Line;
 import io.pawl.lab.chaos.Notebook.Page;
+import io.pawl.lab.chaos.Stocks.Counted;
 import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.List;

@@ -8,12 +8,14 @@ import io.pawl.counter.OperationConflictException;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
 import io.pawl.counter.Update;
+import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What the counters of a run have before and after it.
@@ -23,14 +25,46 @@ import java.util.List;
 record Stocks(String address, Path folder) {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  /** A counter of the run. */
+  enum Counted {
+    PLENTY(1_000_000_000),
+    SCARCE(400);
+
+    final long stock;
+
+    Counted(long stock) {
+      this.stock = stock;
+    }
+
+    String counter() {
+      return "chaos-stock-" + name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** Ids are asked for as if they were from before what is then forgotten. */
   private static final Duration ISSUED_AGO = Duration.ofHours(18);
 
   private static final Duration FORGOTTEN_AGO = Duration.ofHours(12);
 
-  void fill() {
-    try (Pawl pawl = Pawl.connect(address)) {
+  /** A machine that starts all of this at once may let the first attempts time out. */
+  static Pawl connect(String address, PawlOptions options) throws InterruptedException {
+    long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      try {
+        return Pawl.connect(address, options);
+      } catch (StoreException e) {
+        if (System.nanoTime() - giveUpAt > 0) {
+          throw e;
+        }
+        Thread.sleep(PAUSE.toMillis());
+      }
+    }
+  }
+
+  void fill() throws InterruptedException {
+    try (Pawl pawl = connect(address, PawlOptions.defaults().patience(PATIENCE))) {
       for (Counted counted : Counted.values()) {
         pawl.counter(counted.counter())
             .update(Update.set(counted.stock), OperationId.of("chaos-stock"));
@@ -42,8 +76,8 @@ record Stocks(String address, Path folder) {
    * Asks for each take of which nobody knows what became of it; from then on that is final. What
    * was told while a replica took over may be forgotten, and is asked for too.
    */
-  List<Stock> settle(List<Integer> jvms, Takeovers takeovers) {
-    try (Pawl pawl = Pawl.connect(address, PawlOptions.defaults().patience(PATIENCE))) {
+  List<Stock> settle(List<Integer> jvms, Takeovers takeovers) throws InterruptedException {
+    try (Pawl pawl = connect(address, PawlOptions.defaults().patience(PATIENCE))) {
       List<Take> never = new ArrayList<>();
       for (int jvm : jvms) {
         TakeNotes takes = TakeNotes.of(folder, jvm);

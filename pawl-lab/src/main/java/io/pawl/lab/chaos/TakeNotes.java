@@ -5,6 +5,7 @@ import io.pawl.checker.Take;
 import io.pawl.checker.Take.Outcome;
 import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
+import io.pawl.lab.chaos.Stocks.Counted;
 import java.nio.file.Path;
 
 /** What one worker JVM was told of each of its takes, as {@link Notebook} is of leases. */

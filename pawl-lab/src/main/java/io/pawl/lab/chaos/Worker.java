@@ -3,6 +3,7 @@ package io.pawl.lab.chaos;
 import io.pawl.Pawl;
 import io.pawl.error.PawlException;
 import io.pawl.error.StoreException;
+import io.pawl.lab.chaos.Stocks.Counted;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import java.nio.file.Path;

@@ -10,6 +10,7 @@ import io.pawl.checker.Verdict.Ruling;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Update;
 import io.pawl.lab.chaos.BrokenStore.Bug;
+import io.pawl.lab.chaos.Stocks.Counted;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.tck.rig.FaultyStore;
