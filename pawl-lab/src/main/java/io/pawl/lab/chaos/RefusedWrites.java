@@ -13,8 +13,8 @@ final class RefusedWrites {
 
   private static final long ONE_BYTE = 1;
 
-  /** Longer than the patience of half of the workers. */
-  private static final long FELT_MILLIS = 2_500;
+  /** Longer than the patience of any worker; after kills all may have the longer one. */
+  private static final long FELT_MILLIS = 6_000;
 
   private static final long LOOK_MILLIS = 10;
 
