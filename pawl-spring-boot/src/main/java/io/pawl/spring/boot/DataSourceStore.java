@@ -3,7 +3,6 @@ package io.pawl.spring.boot;
 import io.pawl.spi.LockStore;
 import io.pawl.sql.SqlStore;
 import java.util.Optional;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -27,10 +26,10 @@ final class DataSourceStore implements StoreSource {
    * @throws NoStoreException where there are several and none is primary
    */
   @Override
-  public Optional<Supplier<LockStore>> find() {
+  public Optional<LockStore> open() {
     DataSource dataSource = dataSources.getIfUnique();
     if (dataSource != null) {
-      return Optional.of(() -> SqlStore.over(dataSource, createsTables));
+      return Optional.of(SqlStore.over(dataSource, createsTables));
     }
     if (dataSources.stream().findAny().isEmpty()) {
       return Optional.empty();

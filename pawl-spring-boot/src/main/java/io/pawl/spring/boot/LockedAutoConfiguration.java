@@ -42,7 +42,7 @@ public final class LockedAutoConfiguration {
       ObjectProvider<Fencing> fencing,
       ConfigurableBeanFactory beans) {
     return new LockAdvisor(
-        () -> Client.of(pawl),
+        pawl::getObject,
         () -> properties.getObject().locked().asSettings(),
         fencing::getIfAvailable,
         beans);
@@ -53,8 +53,7 @@ public final class LockedAutoConfiguration {
       ObjectProvider<Pawl> pawl,
       ObjectProvider<PawlProperties> properties,
       ConfigurableBeanFactory beans) {
-    return new Leaders(
-        () -> Client.of(pawl), () -> properties.getObject().locked().asSettings(), beans);
+    return new Leaders(pawl::getObject, () -> properties.getObject().locked().asSettings(), beans);
   }
 
   @Bean

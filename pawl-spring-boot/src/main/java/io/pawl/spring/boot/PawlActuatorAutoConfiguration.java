@@ -27,11 +27,9 @@ public final class PawlActuatorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "pawlHealthIndicator")
-    PawlHealthIndicator pawlHealthIndicator(
-        ObjectProvider<Pawl> pawl, ObjectProvider<LockAdvisor> annotations) {
+    PawlHealthIndicator pawlHealthIndicator(Pawl pawl, ObjectProvider<LockAdvisor> annotations) {
       return new PawlHealthIndicator(
-          () -> Client.of(pawl),
-          () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
+          pawl, () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
     }
   }
 
@@ -41,8 +39,8 @@ public final class PawlActuatorAutoConfiguration {
   static class OfEndpoint {
 
     @Bean
-    PawlEndpoint pawlEndpoint(ObjectProvider<Pawl> pawl, ObjectProvider<LockStore> store) {
-      return new PawlEndpoint(() -> Client.of(pawl), store::getIfUnique);
+    PawlEndpoint pawlEndpoint(Pawl pawl, ObjectProvider<LockStore> store) {
+      return new PawlEndpoint(pawl, store.getIfUnique());
     }
 
     @Bean

@@ -5,7 +5,11 @@ import io.pawl.options.LockObserver;
 import io.pawl.options.PawlOptions;
 import io.pawl.redis.RedisStore;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.sql.SqlStore;
+import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -20,7 +24,6 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
@@ -38,25 +41,48 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(PawlProperties.class)
 public final class PawlAutoConfiguration {
 
-  /** The name of the store's bean, where it is not one of the application's own. */
-  static final String STORE = "pawlStore";
-
-  @Bean
-  StoreFinder pawlStoreFinder(PawlProperties properties, ObjectProvider<StoreSource> sources) {
-    return new StoreFinder(properties, sources);
-  }
-
   /** Closed after the client, which is made of it. */
-  @Bean(STORE)
-  @Lazy
+  @Bean
   @ConditionalOnMissingBean({Pawl.class, LockStore.class})
   @DependsOnDatabaseInitialization
-  LockStore pawlStore(StoreFinder finder) {
-    return finder.find().get();
+  LockStore pawlStore(PawlProperties properties, ObjectProvider<StoreSource> sources) {
+    String url = properties.url();
+    if (url != null && !url.isBlank()) {
+      return opened(url);
+    }
+    List<StoreSource> allowed =
+        sources
+            .orderedStream()
+            .filter(
+                source ->
+                    properties.store() == StoreChoice.AUTO || properties.store() == source.choice())
+            .toList();
+    for (StoreSource source : allowed) {
+      Optional<LockStore> store = source.open();
+      if (store.isPresent()) {
+        return store.get();
+      }
+    }
+    throw new NoStoreException(
+        "Pawl has no store: pawl.url is not set, and the application has neither a DataSource with"
+            + " pawl-sql nor Redis connection details with pawl-redis on the class path.",
+        "Set pawl.url, as in pawl.url=redis://localhost or pawl.url=sqlite:/var/lib/app/locks.db,"
+            + " and add pawl-sql or pawl-redis with its driver. For tests, add"
+            + " pawl-spring-boot-starter-test. Without locks, set pawl.enabled=false.");
+  }
+
+  private static LockStore opened(String url) {
+    try {
+      return Stores.open(StoreUrl.parse(url));
+    } catch (IllegalArgumentException e) {
+      throw new NoStoreException(
+          "Pawl has no store: pawl.url cannot be used. " + e.getMessage(),
+          "Correct pawl.url, or add the module of its store, such as pawl-sql or pawl-redis.",
+          e);
+    }
   }
 
   @Bean(destroyMethod = "close")
-  @Lazy
   @ConditionalOnMissingBean
   Pawl pawl(
       LockStore store,
@@ -87,13 +113,6 @@ public final class PawlAutoConfiguration {
   @ConditionalOnBean(value = Pawl.class, search = SearchStrategy.CURRENT)
   static PawlLifecycle pawlLifecycle(ConfigurableListableBeanFactory beans) {
     return new PawlLifecycle(beans);
-  }
-
-  @Bean
-  @ConditionalOnBean(value = Pawl.class, search = SearchStrategy.CURRENT)
-  PawlOpening pawlOpening(
-      PawlProperties properties, StoreFinder finder, ConfigurableListableBeanFactory beans) {
-    return new PawlOpening(properties.open(), finder, beans);
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -29,15 +28,14 @@ final class PawlEndpoint {
   private static final int LARGEST_LIMIT = 1_000;
   private static final int LONGEST_SECONDS = 10;
 
-  private final Supplier<Pawl> client;
-  private final Supplier<@Nullable LockStore> store;
+  private final Pawl pawl;
+  private final @Nullable LockStore store;
 
   /**
-   * @param store supplies null where the application made the client itself: its locks cannot be
-   *     listed
+   * @param store null where the application made the client itself: its locks cannot be listed
    */
-  PawlEndpoint(Supplier<Pawl> client, Supplier<@Nullable LockStore> store) {
-    this.client = client;
+  PawlEndpoint(Pawl pawl, @Nullable LockStore store) {
+    this.pawl = pawl;
     this.store = store;
   }
 
@@ -60,12 +58,11 @@ final class PawlEndpoint {
    */
   @ReadOperation
   Overview overview(@Nullable Integer limit) {
-    Pawl pawl = client.get();
     return new Overview(pawl.toString(), pawl.figures(), list(limit == null ? USUAL_LIMIT : limit));
   }
 
   private @Nullable List<LockSummary> list(int limit) {
-    if (!(store.get() instanceof Inspectable locks)) {
+    if (!(store instanceof Inspectable locks)) {
       return null;
     }
     return views(locks, Math.max(1, Math.min(LARGEST_LIMIT, limit))).stream()
@@ -95,7 +92,7 @@ final class PawlEndpoint {
   /** Who holds a lock and who waits for it. Slashes in its name stay as they are. */
   @ReadOperation
   LockSnapshot show(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
-    return client.get().inspect(String.join("/", name));
+    return pawl.inspect(String.join("/", name));
   }
 
   /**
@@ -106,6 +103,6 @@ final class PawlEndpoint {
   @DeleteOperation
   Eviction evict(@Selector(match = Selector.Match.ALL_REMAINING) String[] name, long token) {
     String lock = String.join("/", name);
-    return new Eviction(lock, token, client.get().evict(lock, token));
+    return new Eviction(lock, token, pawl.evict(lock, token));
   }
 }

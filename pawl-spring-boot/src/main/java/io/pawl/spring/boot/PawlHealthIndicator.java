@@ -18,18 +18,17 @@ final class PawlHealthIndicator extends AbstractHealthIndicator {
   /** A lock that nobody takes. */
   private static final String NAME = "pawl:health";
 
-  private final Supplier<Pawl> client;
+  private final Pawl pawl;
   private final Supplier<List<JobState>> jobs;
 
-  PawlHealthIndicator(Supplier<Pawl> client, Supplier<List<JobState>> jobs) {
+  PawlHealthIndicator(Pawl pawl, Supplier<List<JobState>> jobs) {
     super("the store of the locks does not answer");
-    this.client = client;
+    this.pawl = pawl;
     this.jobs = jobs;
   }
 
   @Override
   protected void doHealthCheck(Health.Builder health) {
-    Pawl pawl = client.get();
     health.withDetail("client", pawl.toString());
     pawl.oldestRenewal().ifPresent(oldest -> health.withDetail("oldestRenewal", asDetail(oldest)));
     List<JobState> overdue = jobs.get().stream().filter(JobState::overdue).toList();

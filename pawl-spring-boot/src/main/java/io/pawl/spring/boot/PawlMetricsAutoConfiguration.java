@@ -2,6 +2,7 @@ package io.pawl.spring.boot;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.pawl.Pawl;
 import io.pawl.micrometer.LockGroups;
 import io.pawl.micrometer.LockMeters;
 import io.pawl.micrometer.StoreMeters;
@@ -34,10 +35,9 @@ public final class PawlMetricsAutoConfiguration {
     return new LockMeters(registry, groups.getIfAvailable(LockGroups::byBeginning), Tags.empty());
   }
 
-  /** They begin when the client is made, and are no reason to make it. */
   @Bean
-  @ConditionalOnMissingBean(StoreMeters.class)
-  static ClientMade pawlStoreMeters(ObjectProvider<MeterRegistry> registries) {
-    return pawl -> registries.ifUnique(new StoreMeters(pawl)::bindTo);
+  @ConditionalOnMissingBean
+  StoreMeters pawlStoreMeters(Pawl pawl) {
+    return new StoreMeters(pawl);
   }
 }

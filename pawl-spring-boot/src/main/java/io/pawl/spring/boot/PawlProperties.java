@@ -13,7 +13,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param url URL of the store, such as redis://localhost. Unless set, the application's DataSource
  *     or its Redis has the locks.
  * @param store Which of the application's services has the locks if no URL is set.
- * @param open When the store is opened, unless something needs it earlier.
  * @param createTables Whether tables that are missing in the application's DataSource are created.
  * @param application Name of the program, which others see as part of a holder. The name of the
  *     Spring application unless set.
@@ -26,7 +25,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record PawlProperties(
     @Nullable String url,
     @DefaultValue("auto") StoreChoice store,
-    @DefaultValue("ready") OpenStore open,
     @DefaultValue("true") boolean createTables,
     @Nullable String application,
     @DefaultValue("5s") Duration patience,

@@ -1,9 +1,11 @@
 package io.pawl.spring.boot;
 
 import io.micrometer.tracing.Tracer;
+import io.pawl.Pawl;
 import io.pawl.micrometer.LockGroups;
 import io.pawl.micrometer.LockSpans;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -32,7 +34,8 @@ public final class PawlTracingAutoConfiguration {
 
   /** The client is made of its observers, so they hear of it later. */
   @Bean
-  static ClientMade pawlSpansLookAtTheClient(ObjectProvider<LockSpans> spans) {
-    return pawl -> spans.ifUnique(each -> each.lookAt(pawl));
+  SmartInitializingSingleton pawlSpansLookAtTheClient(
+      ObjectProvider<LockSpans> spans, ObjectProvider<Pawl> pawl) {
+    return () -> spans.ifUnique(each -> pawl.ifUnique(each::lookAt));
   }
 }

@@ -7,7 +7,6 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -33,13 +32,9 @@ final class RedisStoreSource implements StoreSource {
   }
 
   @Override
-  public Optional<Supplier<LockStore>> find() {
+  public Optional<LockStore> open() {
     DataRedisConnectionDetails found = details.getIfUnique();
-    if (found == null) {
-      return Optional.empty();
-    }
-    StoreUrl url = StoreUrl.parse(url(found));
-    return Optional.of(() -> Stores.open(url));
+    return found == null ? Optional.empty() : Optional.of(Stores.open(StoreUrl.parse(url(found))));
   }
 
   /**

@@ -2,12 +2,10 @@ package io.pawl.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Lease;
 import io.pawl.Pawl;
-import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.micrometer.LockMeters;
 import io.pawl.options.LockObserver;
@@ -15,8 +13,6 @@ import io.pawl.redis.RedisStore;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.LockStore;
-import io.pawl.spring.Leases;
-import io.pawl.spring.Locked;
 import io.pawl.sql.SqlStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,10 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -120,15 +113,6 @@ class PawlAutoConfigurationTest {
   }
 
   @Test
-  void aUrlThatNoModuleKnowsFailsTheStartThoughNoStoreIsOpened() {
-    bare.withPropertyValues("pawl.url=nosuch://127.0.0.1:1")
-        .run(
-            context ->
-                assertThat(analysisOf(context.getStartupFailure()).getDescription())
-                    .contains("pawl.url", "nosuch"));
-  }
-
-  @Test
   void anApplicationWithNothingToKeepLocksInIsToldWhatToDo() {
     bare.run(
         context -> {
@@ -151,7 +135,7 @@ class PawlAutoConfigurationTest {
 
   @Test
   void aStoreThatDoesNotAnswerIsNamedAndItsPasswordIsNot() {
-    bare.withPropertyValues("pawl.url=redis://:s3cret@127.0.0.1:1", "pawl.open=start")
+    bare.withPropertyValues("pawl.url=redis://:s3cret@127.0.0.1:1")
         .run(
             context -> {
               FailureAnalysis analysis = analysisOf(context.getStartupFailure());
@@ -163,7 +147,7 @@ class PawlAutoConfigurationTest {
   @ParameterizedTest
   @ValueSource(strings = {"nosuch://pawl:s3cret@127.0.0.1:1", "redis://:s3cret@127.0.0.1:port"})
   void aUrlThatCannotBeReadIsExplainedAndItsPasswordIsNot(String url) {
-    bare.withPropertyValues("pawl.url=" + url, "pawl.open=start")
+    bare.withPropertyValues("pawl.url=" + url)
         .run(
             context -> {
               FailureAnalysis analysis = analysisOf(context.getStartupFailure());
@@ -363,61 +347,6 @@ class PawlAutoConfigurationTest {
             });
   }
 
-  public static class Orders {
-
-    @Locked("orders")
-    public long token() {
-      return Leases.current().token();
-    }
-  }
-
-  @Test
-  void theStartWaitsForNoStoreAndACallSaysWhatIsWrongWithIt() {
-    bare.withPropertyValues("pawl.url=redis://127.0.0.1:1")
-        .withBean(Orders.class)
-        .run(
-            context -> {
-              assertThat(context).hasNotFailed();
-              assertThatThrownBy(context.getBean(Orders.class)::token)
-                  .isInstanceOf(StoreUnavailableException.class)
-                  .hasMessageContaining("127.0.0.1");
-            });
-  }
-
-  @EnableAutoConfiguration(
-      exclude = {DataSourceAutoConfiguration.class, DataRedisAutoConfiguration.class})
-  static class Application {}
-
-  private static ConfigurableApplicationContext started(String... properties) {
-    return new SpringApplicationBuilder(Application.class)
-        .web(WebApplicationType.NONE)
-        .properties("pawl.url=memory:")
-        .properties(properties)
-        .run();
-  }
-
-  private static boolean isOpen(ConfigurableApplicationContext context) {
-    return context.getBeanFactory().containsSingleton("pawl");
-  }
-
-  @Test
-  void theStoreIsOpenedOnceTheApplicationIsReady() {
-    try (ConfigurableApplicationContext context = started()) {
-      await().until(() -> isOpen(context));
-    }
-  }
-
-  @Test
-  void theStoreIsOpenedAsEarlyOrAsLateAsTheApplicationSays() {
-    try (ConfigurableApplicationContext early = started("pawl.open=start")) {
-      assertThat(isOpen(early)).isTrue();
-    }
-    try (ConfigurableApplicationContext late = started("pawl.open=first-use")) {
-      assertThat(isOpen(late)).isFalse();
-      assertThat(late.getBean(Pawl.class).isClosed()).isFalse();
-    }
-  }
-
   @Test
   void theClientIsClosedAfterServersAndBeforePools() {
     Seen seen = new Seen();
@@ -452,7 +381,6 @@ class PawlAutoConfigurationTest {
         .contains(
             "\"pawl.url\"",
             "\"pawl.store\"",
-            "\"pawl.open\"",
             "\"pawl.enabled\"",
             "\"pawl.locked.wait-at-most\"",
             "\"pawl.locked.open-transaction\"",
