@@ -203,7 +203,6 @@ public final class Candidacy implements AutoCloseable {
     boolean returned = false;
     bodyFailed = false;
     try (Lease lease = lock.acquire()) {
-      renewIfShort(lease);
       if (!begin(lease, work)) {
         return true;
       }
@@ -223,9 +222,14 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /** Who waited for a long lease gets it with less than half left, which may be all grace. */
-  private void renewIfShort(Lease lease) {
+  private void renewIfShort(Lease lease, Interruptible work) {
     if (lease.remaining().toNanos() < graceNanos + whole.toNanos() / 6) {
-      lease.extend(whole);
+      try {
+        lease.extend(whole);
+      } catch (LeaseLostException e) {
+        work.interrupt();
+        throw e;
+      }
     }
   }
 
@@ -234,6 +238,7 @@ public final class Candidacy implements AutoCloseable {
       work.interrupt();
       throw lease.loan().lostException();
     }
+    renewIfShort(lease, work);
     lease.loan().loss().hook(() -> lost(lease, work));
     Watch watch = new Watch(lease, work);
     bodyFailed = true;

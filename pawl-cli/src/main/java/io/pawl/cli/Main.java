@@ -49,7 +49,7 @@ public final class Main {
           "completion",
           "man");
 
-  private static final Pattern QUOTED_URL = Pattern.compile("'[^']*[^' ][:@][^' ][^']*'");
+  private static final Pattern QUOTED_URL = Pattern.compile("'.*[^' ][:@][^' ].*'");
 
   private final Map<String, String> environment;
   private final Output output;
@@ -125,10 +125,9 @@ public final class Main {
     String what = QUOTED_URL.matcher(e.getMessage()).replaceAll(Arguments.HIDDEN);
     if (e instanceof UnmatchedArgumentException unmatched) {
       String first = unmatched.getUnmatched().get(0);
-      int value = first.indexOf('=');
       what =
           first.startsWith("-")
-              ? "option " + (value < 0 ? first : first.substring(0, value)) + " is unknown"
+              ? "option " + first.split("[=:@]", 2)[0] + " is unknown"
               : "too many arguments";
       if (spec.name().equals("pawl run")) {
         what += "; the command comes after --";

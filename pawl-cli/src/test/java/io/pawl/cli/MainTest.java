@@ -57,6 +57,8 @@ class MainTest {
         "completion URL",
         "list URL",
         "list --json=URL",
+        "show x --store:URL",
+        "show x -xURL",
         "release x --token URL",
         "run --permits URL x -- true",
         "run --on-lost URL x -- true"

@@ -63,19 +63,18 @@ record Verbs(Wire wire, Failures failures) {
     send(CommandType.EVALSHA, script.sha(), keys, values, null)
         .whenComplete(
             (reply, error) -> {
-              if (error instanceof RedisNoScriptException) {
-                sendText(script, keys, values, null, answer);
-                repeats.incrementAndGet(); // what is sent from now on follows it
-              } else if (reply != null && repeats.get() != before) {
-                Futures.follow(
-                    answer,
-                    Failures.caught(
-                        () -> {
-                          early.accept(reply);
-                          return run(script, keys, values);
-                        }));
-              } else {
-                settle(answer, reply, error);
+              try {
+                if (error instanceof RedisNoScriptException) {
+                  sendText(script, keys, values, null, answer);
+                  repeats.incrementAndGet(); // what is sent from now on follows it
+                } else if (reply != null && repeats.get() != before) {
+                  early.accept(reply);
+                  Futures.follow(answer, run(script, keys, values));
+                } else {
+                  settle(answer, reply, error);
+                }
+              } catch (RuntimeException | Error e) { // of memory: who waits for it is answered
+                answer.completeExceptionally(e);
               }
             });
     return answer;

@@ -305,6 +305,32 @@ class UpkeepTest {
     }
   }
 
+  /**
+   * The lock was busy when this client last saw it, and its tokens go on though its row is gone.
+   */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aNodeOfAQuorumVotesForALockThatWasForgotten(TestDatabase database) throws Exception {
+    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
+    String lock = name("voted");
+    Claim held = Claims.claim(lock);
+    try (SqlStore holder = database.open();
+        SqlStore node = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling));
+        Upkeep upkeep = upkeep(database)) {
+      node.joinQuorum(Duration.ofSeconds(30));
+      answer(node.trust());
+      answer(holder.attempt(held, standing -> {}));
+      Claim impatient = Claims.claim(lock).as(Mode.EXCLUSIVE);
+      assertThat(answer(node.attempt(impatient, standing -> {}))).isEqualTo(Standing.GONE);
+
+      answer(holder.withdraw(held));
+      upkeep.purge(List.of(lock), Instant.now().plus(HOUR).toEpochMilli());
+
+      assertThat(answer(node.attempt(Claims.claim(lock), standing -> {})))
+          .isInstanceOf(Standing.Held.class);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aWaiterThatIsGoneWithItsLockMakesNoRow(TestDatabase database) throws Exception {

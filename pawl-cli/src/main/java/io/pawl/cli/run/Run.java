@@ -113,17 +113,25 @@ final class Run {
    * cold JVM alone takes longer than that.
    */
   Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
+    Lease held = null;
     while (true) {
       try {
-        Optional<Lease> lease = ask(pawl, left());
-        lease.ifPresent(this::renewIfShort);
-        return lease;
+        if (held == null) {
+          held = ask(pawl, left()).orElse(null);
+        }
+        if (held != null) {
+          renewIfShort(held);
+        }
+        return Optional.ofNullable(held);
       } catch (StoreUnavailableException e) {
         if (waitedNanos() >= answerPatienceNanos) {
           throw e;
         }
       } catch (LeaseLostException e) {
-        // nothing has run under it: wait again
+        if (waitedNanos() >= answerPatienceNanos) {
+          throw e;
+        }
+        held = null; // nothing has run under it
       }
       Thread.sleep(ANSWER_PAUSE_MILLIS);
     }
@@ -135,12 +143,7 @@ final class Run {
   private void renewIfShort(Lease lease) {
     Duration needed = options.killAfter().plus(options.lease().dividedBy(4));
     if (lease.remaining().compareTo(needed) < 0) {
-      try {
-        lease.extend(options.lease());
-      } catch (RuntimeException e) {
-        lease.closeAsync();
-        throw e;
-      }
+      lease.extend(options.lease());
     }
   }
 

@@ -1,10 +1,12 @@
 package io.pawl.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.cli.command.Output;
+import io.pawl.error.LeaseLostException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -31,9 +33,10 @@ class LeaseAtStartTest {
 
   private final MemoryStore store = new MemoryStore();
   private final AtomicInteger renewals = new AtomicInteger();
+  private final AtomicInteger looks = new AtomicInteger();
 
-  /** The first renewal finds the claim gone where {@code forgets}. */
-  private record Counting(LockStore store, AtomicInteger renewals, boolean forgets)
+  /** The first {@code forgotten} renewals find their claim gone. */
+  private record Counting(LockStore store, AtomicInteger renewals, int forgotten)
       implements LockStore {
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
@@ -42,7 +45,7 @@ class LeaseAtStartTest {
 
     @Override
     public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-      if (renewals.incrementAndGet() > 1 || !forgets) {
+      if (renewals.incrementAndGet() > forgotten) {
         return store.renew(claims);
       }
       Claim claim = claims.iterator().next();
@@ -63,7 +66,12 @@ class LeaseAtStartTest {
     public void close() {}
   }
 
-  private Lease acquire(Duration killAfter, boolean forgets) throws Exception {
+  /** Every look at it is a second later. */
+  private long nanos() {
+    return looks.incrementAndGet() * 1_000_000_000L;
+  }
+
+  private Lease acquire(Duration killAfter, int forgotten) throws Exception {
     RunOptions options =
         new RunOptions(
             "x",
@@ -79,14 +87,14 @@ class LeaseAtStartTest {
             OnLost.TERM,
             "",
             false);
-    LockStore counting = new Counting(store, renewals, forgets);
-    Run run = new Run(options, () -> counting, Map.of(), Output.ofThisProcess(), System::nanoTime);
+    LockStore counting = new Counting(store, renewals, forgotten);
+    Run run = new Run(options, () -> counting, Map.of(), Output.ofThisProcess(), this::nanos);
     return run.acquire(Pawl.over(run.open())).orElseThrow();
   }
 
   @Test
   void aCommandWhoseKillAfterWouldBeginAtOnceHasItsLeaseRenewedFirst() throws Exception {
-    try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), false)) {
+    try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), 0)) {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(1);
     }
@@ -94,7 +102,7 @@ class LeaseAtStartTest {
 
   @Test
   void aCommandThatHasTimeStartsWithoutAnotherTrip() throws Exception {
-    try (Lease lease = acquire(LEASE.dividedBy(2), false)) {
+    try (Lease lease = acquire(LEASE.dividedBy(2), 0)) {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(0);
     }
@@ -102,9 +110,16 @@ class LeaseAtStartTest {
 
   @Test
   void aLeaseThatIsFoundLostBeforeTheCommandStartsIsWaitedForAgain() throws Exception {
-    try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), true)) {
+    try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), 1)) {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(2);
     }
+  }
+
+  @Test
+  void aLeaseThatIsFoundLostAgainAndAgainIsGivenUp() {
+    Duration killAfter = LEASE.dividedBy(10).multipliedBy(9);
+    assertThatThrownBy(() -> acquire(killAfter, Integer.MAX_VALUE))
+        .isInstanceOf(LeaseLostException.class);
   }
 }

@@ -257,7 +257,7 @@ public final class CounterCombiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    blockedRows.close();
     drain.close(transactions::close);
+    blockedRows.close();
   }
 }

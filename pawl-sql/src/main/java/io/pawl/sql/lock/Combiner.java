@@ -196,6 +196,9 @@ public final class Combiner implements AutoCloseable {
     Set<String> names = new TreeSet<>();
     batch.forEach(request -> names.addAll(request.names()));
     LockRows.Locked read = rows.read(names);
+    if (!batch.stream().allMatch(request -> request.seldomChanges() || areThere(request, read))) {
+      return false; // a lock that was forgotten has tokens that only its row tells
+    }
     TreeMap<String, LockState> states = new TreeMap<>();
     for (String name : names) {
       LockState state = known(read, name).glance(read.now());
@@ -223,6 +226,10 @@ public final class Combiner implements AutoCloseable {
         && database.dialect().hasShortcuts()
         && waiters.polls()
         && request.names().stream().allMatch(shortcuts::leftBusy);
+  }
+
+  private static boolean areThere(Request<?> request, LockRows.Locked read) {
+    return read.locks().keySet().containsAll(request.names());
   }
 
   /** Somebody waits for {@code lock} though it is free: grants it, soon and on another thread. */
@@ -311,7 +318,7 @@ public final class Combiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    blockedRows.close();
     drain.close(transactions::close);
+    blockedRows.close();
   }
 }

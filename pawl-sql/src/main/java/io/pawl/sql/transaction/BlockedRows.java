@@ -61,6 +61,9 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
   private final ConcurrentLinkedQueue<R> putOff = new ConcurrentLinkedQueue<>();
   private long lookedAt;
 
+  /** Whether a suspect was found free since what was put off was last looked at. */
+  private boolean freed;
+
   /** What is being made, until it is known that nobody else makes it. */
   private final Set<String> inMaking = new LinkedHashSet<>();
 
@@ -88,7 +91,7 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
 
   /** One of the rows of {@code batch} was waited for in vain. */
   public void suspect(List<R> batch) {
-    areFree(rowWait.takeFree());
+    hearOfFree();
     long now = System.nanoTime();
     if (!inMaking.isEmpty()) {
       mostMade = Math.max(1, inMaking.size() / 4);
@@ -108,7 +111,7 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
   /** Those of {@code names} that were locked by others when last asked for. */
   public Set<String> suspectsAmong(Collection<String> names) {
     inMaking.clear();
-    areFree(rowWait.takeFree());
+    hearOfFree();
     Set<String> found = new LinkedHashSet<>(names);
     found.retainAll(suspects.keySet());
     return found;
@@ -141,8 +144,14 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
   }
 
   public boolean concern(R request) {
-    areFree(rowWait.takeFree());
     return !suspects.isEmpty() && request.names().stream().anyMatch(suspects::containsKey);
+  }
+
+  /** Requests for them that were put off are due then: whoever comes later is not served first. */
+  private void hearOfFree() {
+    Collection<String> free = rowWait.takeFree();
+    areFree(free);
+    freed |= !free.isEmpty();
   }
 
   public void areFree(Collection<String> names) {
@@ -178,7 +187,9 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
 
   /** What was put off, if it is time to look again. */
   public List<R> takeDue() {
-    boolean due = !putOff.isEmpty() && System.nanoTime() - lookedAt >= PAUSE_NANOS;
+    hearOfFree();
+    boolean due = !putOff.isEmpty() && (freed || System.nanoTime() - lookedAt >= PAUSE_NANOS);
+    freed = false;
     return due ? takeAll() : new ArrayList<>();
   }
 

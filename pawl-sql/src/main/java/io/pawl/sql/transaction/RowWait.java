@@ -80,7 +80,7 @@ final class RowWait implements AutoCloseable {
     Session session = new Session(database);
     boolean usable = false;
     try {
-      boolean found = locks(session, name);
+      boolean found = !closed && locks(session, name); // it may have waited for its connection
       session.rollBack();
       usable = true;
       return found;
@@ -108,10 +108,10 @@ final class RowWait implements AutoCloseable {
     }
   }
 
-  /** No wait begins from now on; one that is under way ends by itself within a second. */
+  /** No wait begins from now on; waits for the one that is under way, which takes 1 s at most. */
   @Override
   public void close() {
     closed = true;
-    thread.shutdown();
+    OwnThread.end(thread);
   }
 }
