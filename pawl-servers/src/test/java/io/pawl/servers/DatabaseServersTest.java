@@ -55,7 +55,7 @@ class DatabaseServersTest {
   @Test
   void anOlderPostgresIsOfTheVersionAskedFor() throws IOException {
     try (PostgresServer server = PostgresServer.start(Version.of("13"))) {
-      assertThat(server.folder().resolve("data/PG_VERSION")).hasContent("13");
+      assertThat(server.folder().resolve("disk/data/PG_VERSION")).hasContent("13");
       assertThat(authenticationRequest(server)).isEqualTo("SCRAM-SHA-256");
     }
   }
