@@ -69,7 +69,7 @@ class FailoverTest {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("sentinel");
       Standing.Held held = seam.take(claim);
-      group.primary().call("WAIT", "1", "5000");
+      group.primary().awaitReplicated(group.replica());
       group.primary().kill();
       group.awaitPrimary(group.replica());
       assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
@@ -85,7 +85,7 @@ class FailoverTest {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("frozen");
       Standing.Held held = seam.take(claim);
-      group.primary().call("WAIT", "1", "5000");
+      group.primary().awaitReplicated(group.replica());
       group.primary().pause();
       group.awaitPrimary(group.replica());
       assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);

@@ -224,6 +224,25 @@ public final class RedisServer extends ServerProcess {
     return (certificates == null ? "redis://" : "rediss://") + user + host() + ":" + port();
   }
 
+  /**
+   * Returns once {@code replica} has all that was written here until now. A WAIT would not tell: it
+   * speaks of what its own connection has written.
+   */
+  public void awaitReplicated(RedisServer replica) {
+    long written = replicationOffset();
+    Await.until(
+        () -> replica.replicationOffset() >= written, () -> replica + " does not follow " + this);
+  }
+
+  private long replicationOffset() {
+    return text("INFO", "replication")
+        .lines()
+        .filter(line -> line.startsWith("master_repl_offset:"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
+        .findFirst()
+        .orElse(-1);
+  }
+
   /** Whether it is a replica in step with the primary at {@code port}. */
   boolean replicates(int port) {
     try {

@@ -62,7 +62,7 @@ class RedisGroupsTest {
       ProxiedServer before = shard.primary();
       long takeovers = group.takeovers();
       group.primary().call("SET", "k", "v");
-      assertThat(group.primary().call("WAIT", "1", "60000")).isEqualTo(1L);
+      group.primary().awaitReplicated(group.replica());
 
       shard.killUntilTakeover();
       group.awaitSettled();

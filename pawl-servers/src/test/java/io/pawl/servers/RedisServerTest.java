@@ -139,7 +139,7 @@ class RedisServerTest {
     try (RedisServer primary = RedisServer.setup().password("p").start();
         RedisServer replica = RedisServer.setup().replicaOf(primary).start()) {
       primary.call("SET", "k", "v");
-      assertThat(primary.call("WAIT", "1", "10000")).isEqualTo(1L);
+      primary.awaitReplicated(replica);
       assertThat(replica.call("GET", "k")).isEqualTo("v");
       assertThatThrownBy(() -> replica.call("SET", "k", "w")).hasMessageStartingWith("READONLY");
       replica.pause();
