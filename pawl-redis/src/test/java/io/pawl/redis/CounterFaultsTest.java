@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreUnavailableException;
-import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;

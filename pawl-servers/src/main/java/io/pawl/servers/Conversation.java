@@ -2,6 +2,7 @@ package io.pawl.servers;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.pawl.servers.FaultProxy.AfterDrop;
 import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

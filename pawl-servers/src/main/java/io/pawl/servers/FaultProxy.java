@@ -27,6 +27,18 @@ import org.jspecify.annotations.Nullable;
  * before others. A connection that lost bytes is silent from then on, and {@code heal()} resets it.
  */
 public final class FaultProxy implements AutoCloseable {
+
+  /**
+   * What becomes of a connection whose reply was dropped. Later replies never pass: they would be
+   * taken for answers to earlier requests, which no network does.
+   */
+  public enum AfterDrop {
+    /** It is reset at once, and the client learns of the loss. */
+    RESET,
+    /** It stays open and silent, and only a timeout tells, until {@link FaultProxy#heal()}. */
+    SILENCE
+  }
+
   private static final int BACKLOG = 1024;
   private static final int CLOSE_SECONDS = 10;
   private static final AtomicInteger threadNumbers = new AtomicInteger();

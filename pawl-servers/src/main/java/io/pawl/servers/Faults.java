@@ -1,5 +1,6 @@
 package io.pawl.servers;
 
+import io.pawl.servers.FaultProxy.AfterDrop;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;

@@ -1,6 +1,7 @@
 package io.pawl.servers;
 
 import io.pawl.servers.Conversation.Answer;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

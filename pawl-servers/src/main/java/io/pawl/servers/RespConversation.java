@@ -1,5 +1,6 @@
 package io.pawl.servers;
 
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.RespFrames.Verdict;
 import java.util.Arrays;
 import java.util.Locale;

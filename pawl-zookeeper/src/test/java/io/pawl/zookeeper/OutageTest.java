@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreUnavailableException;
-import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;

@@ -4,9 +4,9 @@ import static io.pawl.zookeeper.Seam.untilItAnswers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;

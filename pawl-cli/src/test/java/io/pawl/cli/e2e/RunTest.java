@@ -3,8 +3,8 @@ package io.pawl.cli.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.cli.e2e.Shell.Started;
-import io.pawl.servers.AfterDrop;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

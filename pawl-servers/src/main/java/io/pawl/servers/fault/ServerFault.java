@@ -1,8 +1,8 @@
 package io.pawl.servers.fault;
 
-import io.pawl.servers.AfterDrop;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.ServerException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
