@@ -43,6 +43,7 @@ class SuitesTest {
             "redis-group",
             "redis-held",
             "redis-kinds",
+            "redis-scale",
             "redis-scripts",
             "spring-start",
             "sqlite",

@@ -36,6 +36,7 @@ public final class RivalSuites implements SuiteSource {
         new RedisKindsSuite(),
         new RedisGroupSuite(),
         new RedisHeldSuite(),
+        new RedisScaleSuite(),
         new RedisConnectSuite(),
         new GateSuite(),
         new CountersSqlSuite(SqlFlavour.MYSQL, FIFTEEN_TIMES),
