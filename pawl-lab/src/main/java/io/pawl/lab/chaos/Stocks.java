@@ -79,6 +79,7 @@ record Stocks(String address, Path folder) {
   List<Stock> settle(List<Integer> jvms, Takeovers takeovers) throws InterruptedException {
     try (Pawl pawl = connect(address, PawlOptions.defaults().patience(PATIENCE))) {
       List<Take> never = new ArrayList<>();
+      List<Take> applied = new ArrayList<>();
       for (int jvm : jvms) {
         TakeNotes takes = TakeNotes.of(folder, jvm);
         for (int number = 0; number < takes.takes(); number++) {
@@ -92,15 +93,35 @@ record Stocks(String address, Path folder) {
           } else if (takeovers.cover(take.span())) {
             takes.set(number, takeovers.remembered(take, outcome(pawl, take)));
           }
+          if (takes.take(number).outcome() == Outcome.APPLIED) {
+            applied.add(takes.take(number));
+          }
         }
       }
       redeliver(pawl, never);
       List<Stock> stocks = new ArrayList<>();
       for (Counted counted : Counted.values()) {
         long left = pawl.counter(counted.counter()).get();
-        stocks.add(new Stock(counted.counter(), counted.stock, 0, left));
+        Stock stock = new Stock(counted.counter(), counted.stock, 0, left);
+        stocks.add(stock);
+        explain(pawl, stock, applied);
       }
       return stocks;
+    }
+  }
+
+  /** Names the takes that were told as applied, where more were told than are gone. */
+  private static void explain(Pawl pawl, Stock stock, List<Take> applied) {
+    List<Take> told =
+        applied.stream().filter(take -> take.counter().equals(stock.counter())).toList();
+    if (told.stream().mapToLong(Take::amount).sum() <= stock.before() - stock.after()) {
+      return;
+    }
+    for (Take take : told) {
+      Outcome remembered = outcome(pawl, take);
+      if (remembered != Outcome.APPLIED) {
+        System.err.println("chaos: told as applied, now " + remembered + ": " + take);
+      }
     }
   }
 
