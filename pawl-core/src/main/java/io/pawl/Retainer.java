@@ -64,7 +64,7 @@ final class Retainer {
   }
 
   void start() {
-    if (!retention.isNone()) {
+    if (forgetsLedgers() || forgetsLocks()) {
       plan(pace.first.toNanos() * (1 + engine.random().nextInt(10)));
     }
   }
@@ -129,20 +129,27 @@ final class Retainer {
     }
   }
 
+  private boolean forgetsLedgers() {
+    return !retention.ledgers().isZero()
+        && engine.store() instanceof CounterStore counters
+        && counters.hasCounters();
+  }
+
+  private boolean forgetsLocks() {
+    return !retention.idleLocks().isZero()
+        && engine.store() instanceof Maintainable store
+        && store.isMaintained();
+  }
+
   private void forgetLedgers() {
     Instant before = Instant.ofEpochMilli(engine.time().wallMillis()).minus(retention.ledgers());
-    if (!retention.ledgers().isZero()
-        && before.isAfter(Instant.EPOCH)
-        && engine.store() instanceof CounterStore counters
-        && counters.hasCounters()) {
+    if (forgetsLedgers() && before.isAfter(Instant.EPOCH)) {
       log.debug("forgot {} operations of counters", maintenance.pruneLedgers(before));
     }
   }
 
   private void forgetIdleLocks() {
-    if (!retention.idleLocks().isZero()
-        && engine.store() instanceof Maintainable store
-        && store.isMaintained()) {
+    if (forgetsLocks()) {
       log.debug("forgot {} locks", maintenance.purge(retention.idleLocks()));
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.concurrent.SystemTime;
+import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Workers;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OperationTooOldException;
@@ -25,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RetentionTest {
@@ -130,6 +132,45 @@ class RetentionTest {
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("unreadable");
       assertThat(purged).containsExactly(DAY);
+    }
+  }
+
+  @Test
+  void nothingIsPlannedWhereTheStoreHasNothingToForget() {
+    LockStore locksAlone =
+        (LockStore)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> method.invoke(store, arguments));
+    assertThat(plannedAtTheStart(store)).isEqualTo(1);
+    assertThat(plannedAtTheStart(locksAlone)).isZero();
+  }
+
+  private int plannedAtTheStart(LockStore on) {
+    AtomicInteger planned = new AtomicInteger();
+    Time time =
+        new Time() {
+          @Override
+          public long nanos() {
+            return System.nanoTime();
+          }
+
+          @Override
+          public Pending after(long delayNanos, Runnable task) {
+            planned.incrementAndGet();
+            return () -> {};
+          }
+        };
+    Workers workers = Workers.on(Runnable::run, Runnable::run);
+    Engine engine = new Engine(on, forgets, time, workers, new Random(1), "client");
+    try (Pawl client = Pawl.over(on)) {
+      Retainer retainer =
+          new Retainer(
+              engine, forgets.retention(), client.maintenance(), "retention", Retainer.Pace.USUAL);
+      int before = planned.get();
+      retainer.start();
+      return planned.get() - before;
     }
   }
 

@@ -58,9 +58,4 @@ public record Retention(Duration ledgers, Duration idleLocks) {
   public Retention idleLocks(Duration longest) {
     return new Retention(ledgers, longest);
   }
-
-  /** Returns whether nothing is forgotten. */
-  public boolean isNone() {
-    return equals(NONE);
-  }
 }

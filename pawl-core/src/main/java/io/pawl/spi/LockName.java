@@ -1,5 +1,7 @@
 package io.pawl.spi;
 
+import java.util.Locale;
+
 /**
  * The rule for names of locks: 1 to 512 bytes in UTF-8, no control characters, no unpaired
  * surrogates. Names are compared byte for byte: case, accents, trailing spaces and normal forms all
@@ -38,8 +40,11 @@ public final class LockName {
       if (Character.isISOControl(c)) {
         throw new IllegalArgumentException(
             String.format(
+                Locale.ROOT,
                 "%s: character %d is the control character U+%04X; take it out",
-                what, i + 1, (int) c));
+                what,
+                i + 1,
+                (int) c));
       }
       if (Character.isHighSurrogate(c)
           && i + 1 < name.length()

@@ -60,13 +60,14 @@ public final class Stores {
     if (scheme.startsWith("jdbc:") || scheme.equals("sqlite")) {
       return "pawl-sql";
     }
-    if (scheme.startsWith("redis")) {
+    if (scheme.startsWith("redis") || scheme.startsWith("valkey")) {
       return "pawl-redis";
     }
     return switch (scheme) {
       case "etcd", "etcds" -> "pawl-etcd";
       case "zk", "zookeeper" -> "pawl-zookeeper";
       case "gate" -> "pawl-composite";
+      case "quorum" -> "pawl-quorum";
       default -> "the one that does";
     };
   }

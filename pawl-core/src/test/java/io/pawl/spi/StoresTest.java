@@ -12,9 +12,11 @@ class StoresTest {
     "sqlite:/x, pawl-sql",
     "jdbc:mysql://x/y, pawl-sql",
     "rediss://x, pawl-redis",
+    "valkey-sentinel://x?master=m, pawl-redis",
     "etcd://x, pawl-etcd",
     "zk://x, pawl-zookeeper",
     "gate:redis://x|sqlite:/y, pawl-composite",
+    "quorum:redis://a|redis://b|redis://c, pawl-quorum",
     "gopher:x, the one that does"
   })
   void aStoreWhoseModuleIsNotThereNamesIt(String url, String module) {

@@ -2,6 +2,7 @@ package io.pawl.etcd;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.Endpoint;
 import io.pawl.etcd.gateway.Gateway;
@@ -171,7 +172,7 @@ final class Doctor {
   }
 
   private void members() {
-    Map<String, Object> reply = gateway.call("/v3/cluster/member/list", "{}").join();
+    Map<String, Object> reply = Uninterruptibly.join(gateway.call("/v3/cluster/member/list", "{}"));
     int voters = 0;
     for (Map<String, Object> each : Json.objects(reply, "members")) {
       voters += Json.flag(each, "isLearner") ? 0 : 1;
@@ -193,7 +194,7 @@ final class Doctor {
 
   private void alarms() {
     Map<String, Object> reply =
-        gateway.call("/v3/maintenance/alarm", "{\"action\":\"GET\"}").join();
+        Uninterruptibly.join(gateway.call("/v3/maintenance/alarm", "{\"action\":\"GET\"}"));
     List<Map<String, Object>> alarms = Json.objects(reply, "alarms");
     for (Map<String, Object> each : alarms) {
       String alarm = Json.text(each, "alarm");
@@ -217,8 +218,8 @@ final class Doctor {
   }
 
   private void leases() {
-    SharedLease.Kept least = SharedLease.grant(gateway, 1).join();
-    gateway.call("/v3/lease/revoke", "{\"ID\":\"" + least.id() + "\"}").join();
+    SharedLease.Kept least = Uninterruptibly.join(SharedLease.grant(gateway, 1));
+    Uninterruptibly.join(gateway.call("/v3/lease/revoke", "{\"ID\":\"" + least.id() + "\"}"));
     if (least.seconds() > 5) {
       warning(
           "no lease of etcd's is shorter than "

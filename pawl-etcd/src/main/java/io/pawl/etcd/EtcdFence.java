@@ -10,6 +10,7 @@ import io.pawl.spi.LockName;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Tokens;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -101,7 +102,7 @@ public final class EtcdFence implements AutoCloseable {
     if (token < 1 || token > Tokens.MAX) {
       throw new IllegalArgumentException("token: " + token + " is not between 1 and 2^53 - 1");
     }
-    return String.format("%016d", token);
+    return String.format(Locale.ROOT, "%016d", token);
   }
 
   private void ask(String key, long token, Txn.Op... writes) {

@@ -110,7 +110,8 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
 
   private static long firstRevision(Gateway gateway, Keys keys) {
     try {
-      return gateway.txn(Txn.of(Txn.page(keys.kinds(), keys.kinds(), 1, true))).join().revision();
+      Txn newest = Txn.of(Txn.page(keys.kinds(), keys.kinds(), 1, true));
+      return Uninterruptibly.join(gateway.txn(newest)).revision();
     } catch (RuntimeException e) {
       throw SharedLease.asUnchecked(e);
     }

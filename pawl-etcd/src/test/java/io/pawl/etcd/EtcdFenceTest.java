@@ -10,6 +10,7 @@ import io.pawl.servers.EtcdServer;
 import io.pawl.spi.Tokens;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -51,6 +52,20 @@ class EtcdFenceTest {
         .hasMessageContaining("1000000007");
 
     assertStored("report", "again");
+  }
+
+  @Test
+  void p3_fencedSafety_inALanguageThatHasDigitsOfItsOwn() {
+    fence.write("language", "second", 200);
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("fa-IR"));
+    try {
+      assertThatThrownBy(() -> fence.write("language", "late", 100))
+          .isInstanceOf(StaleTokenException.class);
+    } finally {
+      Locale.setDefault(before);
+    }
+    assertStored("language", "second");
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -36,6 +37,7 @@ final class Node implements AutoCloseable {
 
   private static final int MOST_OWED = 10_000;
   private static final long PAUSE_NANOS = 500_000_000L;
+  private static final long LONGEST_PAUSE_NANOS = 64_000_000_000L;
   private static final long LEAST_KEPT_NANOS = 60_000_000_000L;
 
   private record Debt(Claim claim, long untilNanos) {}
@@ -52,6 +54,7 @@ final class Node implements AutoCloseable {
   private final AtomicBoolean opening = new AtomicBoolean();
   private volatile @Nullable QuorumNode store;
   private volatile @Nullable RuntimeException cannotOpen;
+  private long pauseNanos = PAUSE_NANOS; // of the thread that opens
   private volatile boolean closed;
   private volatile boolean slow;
   private volatile Runnable refused = () -> {};
@@ -73,21 +76,20 @@ final class Node implements AutoCloseable {
   void open() {
     try {
       QuorumNode opened = opener.get();
-      opened.joinQuorum(options.longestLease());
       store = opened;
       if (closed) {
         opened.close();
       }
     } catch (StoreUnavailableException e) {
       cannotOpen = e;
-      openLater();
+      openLater(PAUSE_NANOS);
     }
   }
 
-  private void openLater() {
+  private void openLater(long pauseNanos) {
     if (!closed && opening.compareAndSet(false, true)) {
       time.after(
-          PAUSE_NANOS,
+          pauseNanos,
           () ->
               lanes.execute(
                   "",
@@ -96,12 +98,22 @@ final class Node implements AutoCloseable {
                     try {
                       open();
                     } catch (RuntimeException e) {
-                      cannotOpen = e;
-                      log.warn("node {} of a quorum cannot be opened", description, e);
-                      openLater();
+                      openLater(pauseAfter(e));
                     }
                   }));
     }
+  }
+
+  /** What is wrong with it lasts until somebody mends it, and is told once. */
+  private long pauseAfter(RuntimeException failure) {
+    RuntimeException before = cannotOpen;
+    cannotOpen = failure;
+    if (before == null || !Objects.equals(before.getMessage(), failure.getMessage())) {
+      log.warn("node {} of a quorum cannot be opened", description, failure);
+      pauseNanos = PAUSE_NANOS;
+    }
+    pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+    return pauseNanos;
   }
 
   boolean isOpen() {

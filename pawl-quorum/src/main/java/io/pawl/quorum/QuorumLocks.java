@@ -149,10 +149,14 @@ final class QuorumLocks {
     if (isWithdrawn(claim.id())) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
+    QuorumClaim known =
+        claims.computeIfAbsent(claim.id(), id -> new QuorumClaim(claim, bell, this, nodes));
+    if (isWithdrawn(claim.id())) { // and its withdrawal may not have found it
+      known.withdraw(claim.asUnsettled());
+      return CompletableFuture.completedFuture(Standing.GONE);
+    }
     grants.incrementAndGet();
-    return claims
-        .computeIfAbsent(claim.id(), id -> new QuorumClaim(claim, bell, this, nodes))
-        .attempt(claim, bell);
+    return known.attempt(claim, bell);
   }
 
   private @Nullable StoreException refusal(Claim claim) {

@@ -119,14 +119,31 @@ public final class QuorumStore implements QuorumNode.Quorum, Inspectable, Diagno
       }
     }
     List<Supplier<QuorumNode>> openers = new ArrayList<>();
-    nodes.forEach(each -> openers.add(() -> (QuorumNode) each));
+    nodes.forEach(each -> openers.add(() -> joined((QuorumNode) each, options)));
     return opened(nodes.stream().map(LockStore::describe).toList(), openers, false, options);
   }
 
   /** Opens the nodes, which are closed with the store. A minority may be out of reach. */
   static QuorumStore owning(
       List<String> descriptions, List<Supplier<QuorumNode>> openers, QuorumOptions options) {
-    return opened(descriptions, openers, true, options);
+    List<Supplier<QuorumNode>> joining = new ArrayList<>();
+    openers.forEach(opener -> joining.add(() -> openedAndJoined(opener, options)));
+    return opened(descriptions, joining, true, options);
+  }
+
+  private static QuorumNode openedAndJoined(Supplier<QuorumNode> opener, QuorumOptions options) {
+    QuorumNode node = opener.get();
+    try {
+      return joined(node, options);
+    } catch (RuntimeException | Error e) {
+      node.close();
+      throw e;
+    }
+  }
+
+  private static QuorumNode joined(QuorumNode node, QuorumOptions options) {
+    node.joinQuorum(options.longestLease());
+    return node;
   }
 
   private static QuorumStore opened(

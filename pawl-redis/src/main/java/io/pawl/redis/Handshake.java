@@ -4,6 +4,7 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** The first connection: is it there, is it one that we can use? */
@@ -56,14 +56,10 @@ final class Handshake {
       throw failures.connecting(e, tls);
     }
     try {
-      return dialled.toCompletableFuture().get(2 * nanos, TimeUnit.NANOSECONDS);
+      return Uninterruptibly.get(dialled.toCompletableFuture(), 2 * nanos);
     } catch (ExecutionException | TimeoutException e) {
       closeWhenItComes(dialled);
       throw failures.connecting(e, tls);
-    } catch (InterruptedException e) {
-      closeWhenItComes(dialled);
-      Thread.currentThread().interrupt();
-      throw failures.unavailable("was not waited for: the thread was interrupted", e);
     }
   }
 
@@ -81,7 +77,8 @@ final class Handshake {
   /** The fields of HELLO, which every account may send, unlike INFO. */
   private static Map<String, String> hello(Wire wire, Failures failures, boolean tls) {
     try {
-      List<Object> reply = wire.send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8)).get();
+      List<Object> reply =
+          Uninterruptibly.get(wire.send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8)));
       Map<String, String> fields = new HashMap<>();
       for (int i = 0; i + 1 < reply.size() && i < 12; i += 2) {
         fields.put(String.valueOf(reply.get(i)), String.valueOf(reply.get(i + 1)));
@@ -94,9 +91,6 @@ final class Handshake {
         throw failure;
       }
       throw tooOld("a server that does not know HELLO", failures);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw failures.unavailable("was not waited for: the thread was interrupted", e);
     }
   }
 

@@ -8,7 +8,11 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Diagnosable.Finding;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Lettuce's own waits hear interrupts, or lose them. */
@@ -38,6 +42,40 @@ class InterruptTest {
           .anyMatch(what -> what.contains("role master"))
           .anyMatch(what -> what.contains("appendonly"));
     }
+  }
+
+  @Test
+  void aStoreOpensThoughAnInterruptComesMeanwhile() throws Exception {
+    try (RedisServer server = RedisServer.start()) {
+      String url = server.url() + "?timeout=20s";
+      server.pause();
+      AtomicBoolean stayed = new AtomicBoolean();
+      CompletableFuture<RedisStore> opened = new CompletableFuture<>();
+      Thread opens =
+          new Thread(
+              () -> {
+                try {
+                  opened.complete(RedisStore.connect(url));
+                } catch (RuntimeException e) {
+                  opened.completeExceptionally(e);
+                }
+                stayed.set(Thread.interrupted());
+              });
+      opens.start();
+      await().until(() -> waitsForServer(opens));
+      opens.interrupt();
+      server.resume();
+
+      opened.get(60, TimeUnit.SECONDS).close();
+      opens.join();
+      assertThat(stayed).isTrue();
+    }
+  }
+
+  private static boolean waitsForServer(Thread thread) {
+    return Stream.of(thread.getStackTrace())
+            .anyMatch(frame -> frame.getMethodName().equals("connect"))
+        && thread.getState() == Thread.State.TIMED_WAITING;
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.pawl.cli.command;
 
 import java.util.List;
+import java.util.Locale;
 
 /** One JSON object on one line, its fields in the order in which they were put. */
 public final class Json {
@@ -50,7 +51,7 @@ public final class Json {
       if (c == '"' || c == '\\') {
         text.append('\\').append(c);
       } else if (c < 0x20 || Character.isSurrogate(c) || c == 0x7f) {
-        text.append(String.format("\\u%04x", (int) c));
+        text.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
       } else {
         text.append(c);
       }

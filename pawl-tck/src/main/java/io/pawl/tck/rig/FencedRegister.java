@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Locale;
 
 /** A file that accepts a write iff its token is larger than every one that it has seen. */
 public final class FencedRegister {
@@ -33,7 +34,7 @@ public final class FencedRegister {
         if (!oneProcess.isValid() || token <= largest(channel)) {
           return false;
         }
-        String text = String.format("%019d", token);
+        String text = String.format(Locale.ROOT, "%019d", token);
         channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
         return true;
       }
