@@ -127,7 +127,7 @@ public final class Main {
       String first = unmatched.getUnmatched().get(0);
       what =
           first.startsWith("-")
-              ? "option " + first.split("[=:@]", 2)[0] + " is unknown"
+              ? Arguments.shownOption(first) + " is unknown"
               : "too many arguments";
       if (spec.name().equals("pawl run")) {
         what += "; the command comes after --";

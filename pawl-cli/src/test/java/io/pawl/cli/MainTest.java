@@ -54,6 +54,7 @@ class MainTest {
         "demo URL",
         "counter URL",
         "counter add x URL",
+        "counter get x --store:URL",
         "completion URL",
         "list URL",
         "list --json=URL",

@@ -19,7 +19,7 @@ public final class PostgresServer extends ServerProcess {
   private static final List<String> AS_NOBODY =
       List.of("unshare", "--user", "--map-user=65534", "--map-group=65534", "--");
 
-  private static final int SMALL_MEGABYTES = 64;
+  private static final int SMALL_MEGABYTES = 512;
 
   /** A log of changes in files of 1 MB, so that a new one is soon asked for. */
   private static final String SMALL_LOG_FILES = "--wal-segsize=1";

@@ -1,6 +1,7 @@
 package io.pawl.servers;
 
 import io.pawl.servers.RedisServer.Flavour;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -184,15 +185,18 @@ public final class RedisCluster implements AutoCloseable {
   /** Returns once every node sees every other one and all slots served. */
   public void awaitHealthy() {
     Await.until(
-        () ->
-            nodes.stream()
-                .map(node -> node.text("CLUSTER", "INFO"))
-                .allMatch(
-                    info ->
-                        info.contains("cluster_state:ok")
-                            && info.contains("cluster_known_nodes:" + nodes.size())
-                            && info.contains("cluster_slots_ok:" + SLOTS)),
-        () -> "the cluster was not healthy");
+        () -> nodes.stream().allMatch(this::isHealthy), () -> "the cluster was not healthy");
+  }
+
+  private boolean isHealthy(RedisServer node) {
+    try {
+      String info = node.text("CLUSTER", "INFO");
+      return info.contains("cluster_state:ok")
+          && info.contains("cluster_known_nodes:" + nodes.size())
+          && info.contains("cluster_slots_ok:" + SLOTS);
+    } catch (RespConnection.RespException | UncheckedIOException e) {
+      return false; // reads its data yet, or has ended our connection as its role changed
+    }
   }
 
   @Override

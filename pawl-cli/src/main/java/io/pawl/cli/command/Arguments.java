@@ -20,6 +20,11 @@ public final class Arguments {
     return word.indexOf(':') < 0 && word.indexOf('@') < 0 ? "'" + word + "'" : HIDDEN;
   }
 
+  /** The same for a word that begins with {@code -}: a URL may be part of it. */
+  public static String shownOption(String word) {
+    return "option " + word.split("[=:@]", 2)[0];
+  }
+
   public static String lockName(ParseResult arguments) {
     String name = arguments.matchedPositionalValue(0, "");
     try {

@@ -1,6 +1,7 @@
 package io.pawl.cli.counter;
 
 import io.pawl.Pawl;
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Command;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
@@ -155,10 +156,8 @@ public final class CounterCommand implements Command {
         new ArrayList<>(List.of(arguments.matchedPositionalValue(0, new String[0])));
     for (String word : words) {
       if (word.startsWith("-") && !word.matches("-\\d+")) {
-        int value = word.indexOf('=');
         throw Failure.usage(
-            "option "
-                + (value < 0 ? word : word.substring(0, value))
+            Arguments.shownOption(word)
                 + " is unknown; a name or an id that begins with - comes after --; see pawl counter"
                 + " --help");
       }

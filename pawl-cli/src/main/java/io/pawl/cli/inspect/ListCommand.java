@@ -5,13 +5,16 @@ import io.pawl.cli.command.LockText;
 import io.pawl.cli.command.Output;
 import io.pawl.cli.command.Specs;
 import io.pawl.cli.command.Table;
+import io.pawl.concurrent.DaemonThreads;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
@@ -41,7 +44,7 @@ public final class ListCommand extends InspectCommand {
 
   @Override
   int inspect(Inspectable store, ParseResult arguments) {
-    List<LockView> locks = whole(store.list(LIMIT));
+    List<LockView> locks = whole(list(store));
     if (arguments.hasMatchedOption("--json")) {
       locks.forEach(lock -> output.result(LockText.json(lock).toString()));
     } else if (locks.isEmpty()) {
@@ -55,6 +58,13 @@ public final class ListCommand extends InspectCommand {
       output.remark("only the first " + LIMIT + " locks are shown");
     }
     return Exit.OK;
+  }
+
+  /** On a thread of its own: a store that blocks answers when it has read them all. */
+  private static CompletionStage<List<LockView>> list(Inspectable store) {
+    Executor other = task -> DaemonThreads.named("pawl-list", task).start();
+    return CompletableFuture.supplyAsync(() -> store.list(LIMIT), other)
+        .thenCompose(locks -> locks);
   }
 
   /**

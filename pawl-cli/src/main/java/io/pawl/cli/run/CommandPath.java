@@ -1,5 +1,6 @@
 package io.pawl.cli.run;
 
+import io.pawl.cli.command.Arguments;
 import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ final class CommandPath {
     if (command.isEmpty()) {
       throw new Failure(Exit.NOT_FOUND, "the command is empty; write pawl run NAME -- COMMAND");
     }
+    String shown = command.contains("://") ? Arguments.HIDDEN : "'" + command + "'";
     boolean seen = false;
     String directories = command.contains("/") ? "" : path(environment);
     for (String directory : directories.split(":", -1)) {
@@ -39,11 +41,11 @@ final class CommandPath {
     }
     if (seen) {
       throw new Failure(
-          Exit.NOT_EXECUTABLE, "command '" + command + "': may not be executed; see chmod +x");
+          Exit.NOT_EXECUTABLE, "command " + shown + ": may not be executed; see chmod +x");
     }
     throw new Failure(
         Exit.NOT_FOUND,
-        "command '" + command + "': not found" + (command.contains("/") ? "" : " on the PATH"));
+        "command " + shown + ": not found" + (command.contains("/") ? "" : " on the PATH"));
   }
 
   private static String path(Map<String, String> environment) {

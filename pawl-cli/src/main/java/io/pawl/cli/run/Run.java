@@ -110,30 +110,39 @@ final class Run {
 
   /**
    * A store that does not answer within the client's patience is asked again: on a starved host a
-   * cold JVM alone takes longer than that.
+   * cold JVM alone takes longer than that. A lease under which the command will not start is given
+   * back.
    */
   Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     Lease held = null;
-    while (true) {
-      try {
-        if (held == null) {
-          held = ask(pawl, left()).orElse(null);
+    boolean isReady = false;
+    try {
+      while (true) {
+        try {
+          if (held == null) {
+            held = ask(pawl, left()).orElse(null);
+          }
+          if (held != null) {
+            renewIfShort(held);
+          }
+          isReady = true;
+          return Optional.ofNullable(held);
+        } catch (StoreUnavailableException e) {
+          if (waitedNanos() >= answerPatienceNanos) {
+            throw e;
+          }
+        } catch (LeaseLostException e) {
+          if (waitedNanos() >= answerPatienceNanos) {
+            throw e;
+          }
+          held = null; // nothing has run under it
         }
-        if (held != null) {
-          renewIfShort(held);
-        }
-        return Optional.ofNullable(held);
-      } catch (StoreUnavailableException e) {
-        if (waitedNanos() >= answerPatienceNanos) {
-          throw e;
-        }
-      } catch (LeaseLostException e) {
-        if (waitedNanos() >= answerPatienceNanos) {
-          throw e;
-        }
-        held = null; // nothing has run under it
+        Thread.sleep(ANSWER_PAUSE_MILLIS);
       }
-      Thread.sleep(ANSWER_PAUSE_MILLIS);
+    } finally {
+      if (held != null && !isReady) {
+        held.closeAsync();
+      }
     }
   }
 

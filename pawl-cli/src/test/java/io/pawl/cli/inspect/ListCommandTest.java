@@ -14,15 +14,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class ListCommandTest {
 
   /** A store that answers when it is told to. */
-  private record Slow(CompletableFuture<List<LockView>> list) implements Inspectable {
+  private record Slow(CompletableFuture<List<LockView>> list, boolean blocks)
+      implements Inspectable {
     @Override
     public CompletionStage<List<LockView>> list(int limit) {
+      if (blocks) {
+        list.join();
+      }
       return list;
     }
 
@@ -43,8 +48,9 @@ class ListCommandTest {
   }
 
   /** Each page of it is an answer; the command knows the whole only. */
-  @Test
-  void aListIsWaitedForForAsLongAsTheStoreReadsIt() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aListIsWaitedForForAsLongAsTheStoreReadsIt(boolean blocks) {
     CompletableFuture<List<Inspectable.LockView>> list = new CompletableFuture<>();
     ByteArrayOutputStream results = new ByteArrayOutputStream();
     PrintStream remarks =
@@ -61,7 +67,7 @@ class ListCommandTest {
     Output output = new Output(new PrintStream(results), remarks);
     ListCommand command = new ListCommand(Map.of(), output, Duration.ofMillis(1));
 
-    int exit = command.inspect(new Slow(list), new CommandLine(command.spec()).parseArgs());
+    int exit = command.inspect(new Slow(list, blocks), new CommandLine(command.spec()).parseArgs());
 
     assertThat(exit).isZero();
     assertThat(results.toString(UTF_8)).isEqualTo("No lock is held or waited for.\n");

@@ -7,6 +7,8 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.cli.command.Output;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -21,6 +23,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,9 +37,11 @@ class LeaseAtStartTest {
   private final MemoryStore store = new MemoryStore();
   private final AtomicInteger renewals = new AtomicInteger();
   private final AtomicInteger looks = new AtomicInteger();
+  private @Nullable StoreException refusal;
 
-  /** The first {@code forgotten} renewals find their claim gone. */
-  private record Counting(LockStore store, AtomicInteger renewals, int forgotten)
+  /** The first {@code forgotten} renewals find their claim gone; or all fail. */
+  private record Counting(
+      LockStore store, AtomicInteger renewals, int forgotten, @Nullable StoreException refusal)
       implements LockStore {
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
@@ -45,6 +50,9 @@ class LeaseAtStartTest {
 
     @Override
     public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      if (refusal != null) {
+        return CompletableFuture.failedFuture(refusal);
+      }
       if (renewals.incrementAndGet() > forgotten) {
         return store.renew(claims);
       }
@@ -87,7 +95,7 @@ class LeaseAtStartTest {
             OnLost.TERM,
             "",
             false);
-    LockStore counting = new Counting(store, renewals, forgotten);
+    LockStore counting = new Counting(store, renewals, forgotten, refusal);
     Run run = new Run(options, () -> counting, Map.of(), Output.ofThisProcess(), this::nanos);
     return run.acquire(Pawl.over(run.open())).orElseThrow();
   }
@@ -114,6 +122,15 @@ class LeaseAtStartTest {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(2);
     }
+  }
+
+  @Test
+  void aLeaseThatCannotBeRenewedIsGivenBack() throws Exception {
+    refusal = new StoreDeniedException("the account may write no more", null);
+    Duration killAfter = LEASE.dividedBy(10).multipliedBy(9);
+    assertThatThrownBy(() -> acquire(killAfter, 0)).isInstanceOf(StoreDeniedException.class);
+
+    assertThat(Pawl.over(store).lock("x").tryAcquire(LEASE.dividedBy(10))).isPresent();
   }
 
   @Test
