@@ -142,6 +142,15 @@ final class Bells implements AutoCloseable {
     }
   }
 
+  /** Another server is the primary: it rings from now on. */
+  void switched() {
+    StatefulRedisPubSubConnection<String, String> before = connection.get();
+    if (before != null && connection.compareAndSet(before, null)) {
+      before.closeAsync();
+      open();
+    }
+  }
+
   private void open() {
     if (closed) {
       return;

@@ -257,6 +257,11 @@ final class Confirmations implements AutoCloseable {
     grant.confirmed.completeExceptionally(failures.of(error));
   }
 
+  /** Another server is the primary. */
+  void switched() {
+    wire.switched();
+  }
+
   @Override
   public void close() {
     wire.close();

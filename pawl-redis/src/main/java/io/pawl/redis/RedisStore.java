@@ -79,6 +79,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
   /** Null where no replica is to confirm anything. */
   private final @Nullable Confirmations confirmations;
 
+  private final Servers.Watch watch;
   private final RedisCounters counters;
   private final String address;
 
@@ -102,6 +103,15 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     this.counters = new RedisCounters(verbs, servers, scripts, options);
     this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
     this.confirmations = options.waitReplicas() == 0 ? null : confirmations(tls);
+    this.watch = servers.watch(wire, this::switched);
+  }
+
+  private void switched() {
+    wire.switched();
+    bells.switched();
+    if (confirmations != null) {
+      confirmations.switched();
+    }
   }
 
   /**
@@ -568,6 +578,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
 
   @Override
   public void close() {
+    watch.close();
     bells.close();
     if (confirmations != null) {
       confirmations.close();

@@ -41,6 +41,22 @@ interface Servers extends AutoCloseable {
     return false;
   }
 
+  /** Whoever is told of another primary, until it is closed. */
+  interface Watch extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /**
+   * Runs {@code switched} when somebody says that another server has become the primary, on a
+   * thread that may not block. Nobody does where no Sentinels are.
+   *
+   * @param wire whose client and timer it uses
+   */
+  default Watch watch(Wire wire, Runnable switched) {
+    return () -> {};
+  }
+
   /** Hosts and ports as they were given, for messages. */
   List<String> addresses();
 

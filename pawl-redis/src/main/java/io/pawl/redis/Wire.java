@@ -34,6 +34,7 @@ final class Wire implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Wire.class);
 
   private static final long PAUSE_NANOS = 1_000_000_000;
+  private static final long RETRY_NANOS = 100_000_000;
 
   private final Servers servers;
   private final Failures failures;
@@ -52,6 +53,10 @@ final class Wire implements AutoCloseable {
 
   private volatile StatefulConnection<String, String> connection;
   private volatile @Nullable StatefulConnection<String, String> replaced;
+
+  /** Another server is the primary: until a connection is there that was dialled afterwards. */
+  private volatile boolean leaving;
+
   private volatile CompletionStage<?> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
@@ -194,10 +199,21 @@ final class Wire implements AutoCloseable {
     }
   }
 
+  /**
+   * Another server is the primary, whatever this one says: dials anew until that succeeds, and then
+   * hears nothing more of this one.
+   */
+  void switched() {
+    leaving = true;
+    dialAnew("is no primary any more, as its Sentinels say");
+  }
+
   private void dialAnew(String why) {
     if (closed || !dialing.compareAndSet(false, true)) {
       return;
     }
+    boolean leaves = leaving;
+    leaving = false;
     StatefulConnection<String, String> old = connection;
     try {
       dialled =
@@ -206,28 +222,43 @@ final class Wire implements AutoCloseable {
               .whenComplete(
                   (fresh, error) -> {
                     if (fresh != null) {
-                      moveTo(fresh, old, why);
+                      moveTo(fresh, old, why, leaves);
                     } else {
                       log.debug(
                           "{} does not answer a new connection either", servers.describe(), error);
                     }
-                    dialing.set(false);
+                    dialled(why, leaves && fresh == null);
                   });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
-      dialing.set(false);
       log.debug("{} cannot be dialled", servers.describe(), e);
+      dialled(why, leaves);
+    }
+  }
+
+  private void dialled(String why, boolean stillLeaves) {
+    if (stillLeaves) {
+      leaving = true;
+    }
+    dialing.set(false);
+    if (leaving) {
+      after(RETRY_NANOS, () -> dialAnew(why));
     }
   }
 
   private void moveTo(
       StatefulConnection<String, String> fresh,
       StatefulConnection<String, String> old,
-      String why) {
+      String why,
+      boolean leaves) {
     log.debug("{} {}; using a new connection", servers.describe(), why);
     fresh.addListener(onDisconnect);
     replaced = old;
     connection = fresh;
-    after(timeoutNanos, old::closeAsync); // until then others may still be answered there
+    if (leaves) {
+      old.closeAsync();
+    } else {
+      after(timeoutNanos, old::closeAsync); // until then others may still be answered there
+    }
     if (closed) { // nobody may be waiting to close them any more
       old.closeAsync();
       fresh.closeAsync();

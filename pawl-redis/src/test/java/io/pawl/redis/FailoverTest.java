@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Another server takes over, with or without what the first one acknowledged. */
 class FailoverTest {
@@ -89,6 +90,41 @@ class FailoverTest {
       group.primary().pause();
       group.awaitPrimary(group.replica());
       assertThat(takenInTheEnd(seam, claim)).isEqualTo(held);
+    }
+  }
+
+  private static void awaitListener(RedisServer sentinel) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> sentinel.text("CLIENT", "LIST").contains("cmd=subscribe"));
+  }
+
+  /** It serves whoever is connected until the Sentinels demote it, and forgets that then. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aPrimaryThatWasOnlyPausedIsLeftBeforeItAnswersAgain(boolean aSentinelWasRestarted) {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
+        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("before"));
+      if (aSentinelWasRestarted) {
+        awaitListener(group.sentinels().get(0));
+        group.sentinels().get(0).kill();
+        awaitListener(group.sentinels().get(1));
+        group.sentinels().get(0).restart();
+      }
+      RedisServer paused = group.primary();
+      RedisServer next = group.replica();
+      paused.pause();
+      group.awaitPrimary(next);
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> next.text("CLIENT", "LIST").contains("name=pawl"));
+      paused.resume();
+
+      takenInTheEnd(seam, seam.claim("paused"));
+
+      assertThat(next.call("EXISTS", Keys.of("paused"))).isEqualTo(1L);
     }
   }
 
