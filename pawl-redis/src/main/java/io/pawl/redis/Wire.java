@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +42,7 @@ final class Wire implements AutoCloseable {
   private final long timeoutNanos;
   private final Queue<Call> inFlight = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean sweeping = new AtomicBoolean();
-  private final AtomicBoolean dialing = new AtomicBoolean();
+  private final ReentrantLock moving = new ReentrantLock();
   private final AtomicLong demotedAt = new AtomicLong(System.nanoTime() - PAUSE_NANOS);
   private final RedisConnectionStateListener onDisconnect =
       new RedisConnectionStateListener() {
@@ -54,8 +55,8 @@ final class Wire implements AutoCloseable {
   private volatile StatefulConnection<String, String> connection;
   private volatile @Nullable StatefulConnection<String, String> replaced;
 
-  /** Another server is the primary: until a connection is there that was dialled afterwards. */
-  private volatile boolean leaving;
+  /** Null where nobody dials. */
+  private volatile @Nullable Dial dialing;
 
   private volatile CompletionStage<?> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
@@ -201,20 +202,40 @@ final class Wire implements AutoCloseable {
 
   /**
    * Another server is the primary, whatever this one says: dials anew until that succeeds, and then
-   * hears nothing more of this one.
+   * hears nothing more of this one. A dial that is under way may yet lead to the old one.
    */
   void switched() {
-    leaving = true;
-    dialAnew("is no primary any more, as its Sentinels say");
+    begin(new Dial("is no primary any more, as its Sentinels say", true));
   }
 
   private void dialAnew(String why) {
-    if (closed || !dialing.compareAndSet(false, true)) {
+    begin(new Dial(why, false));
+  }
+
+  /**
+   * Who dials at the moment, and moves over.
+   *
+   * @param leaves whether what the old server says from now on is not to be heard
+   */
+  private record Dial(String why, boolean leaves) {}
+
+  private void begin(Dial dial) {
+    moving.lock();
+    try {
+      if (closed || (dialing != null && !dial.leaves)) {
+        return;
+      }
+      dialing = dial;
+    } finally {
+      moving.unlock();
+    }
+    dial(dial);
+  }
+
+  private void dial(Dial dial) {
+    if (closed || dialing != dial) {
       return;
     }
-    boolean leaves = leaving;
-    leaving = false;
-    StatefulConnection<String, String> old = connection;
     try {
       dialled =
           servers
@@ -222,39 +243,55 @@ final class Wire implements AutoCloseable {
               .whenComplete(
                   (fresh, error) -> {
                     if (fresh != null) {
-                      moveTo(fresh, old, why, leaves);
+                      moveTo(fresh, dial);
                     } else {
-                      log.debug(
-                          "{} does not answer a new connection either", servers.describe(), error);
+                      notDialled(dial, error);
                     }
-                    dialled(why, leaves && fresh == null);
                   });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
-      log.debug("{} cannot be dialled", servers.describe(), e);
-      dialled(why, leaves);
+      notDialled(dial, e);
     }
   }
 
-  private void dialled(String why, boolean stillLeaves) {
-    if (stillLeaves) {
-      leaving = true;
-    }
-    dialing.set(false);
-    if (leaving) {
-      after(RETRY_NANOS, () -> dialAnew(why));
+  private void notDialled(Dial dial, Throwable error) {
+    log.debug("{} does not answer a new connection either", servers.describe(), error);
+    if (dial.leaves) {
+      after(RETRY_NANOS, () -> dial(dial));
+    } else {
+      end(dial);
     }
   }
 
-  private void moveTo(
-      StatefulConnection<String, String> fresh,
-      StatefulConnection<String, String> old,
-      String why,
-      boolean leaves) {
-    log.debug("{} {}; using a new connection", servers.describe(), why);
-    fresh.addListener(onDisconnect);
-    replaced = old;
-    connection = fresh;
-    if (leaves) {
+  private boolean end(Dial dial) {
+    moving.lock();
+    try {
+      boolean isLatest = dialing == dial;
+      if (isLatest) {
+        dialing = null;
+      }
+      return isLatest;
+    } finally {
+      moving.unlock();
+    }
+  }
+
+  private void moveTo(StatefulConnection<String, String> fresh, Dial dial) {
+    StatefulConnection<String, String> old;
+    moving.lock();
+    try {
+      if (!end(dial)) {
+        fresh.closeAsync();
+        return;
+      }
+      old = connection;
+      fresh.addListener(onDisconnect);
+      replaced = old;
+      connection = fresh;
+    } finally {
+      moving.unlock();
+    }
+    log.debug("{} {}; using a new connection", servers.describe(), dial.why);
+    if (dial.leaves) {
       old.closeAsync();
     } else {
       after(timeoutNanos, old::closeAsync); // until then others may still be answered there
