@@ -25,9 +25,11 @@ final class Keys {
 
   /** A server without its password, for messages. */
   static String shown(RedisURI uri) {
-    return uri.getHost() == null
-        ? "Sentinels of " + uri.getSentinelMasterId()
-        : uri.getHost() + ":" + uri.getPort() + "/" + uri.getDatabase();
+    if (!uri.getSentinels().isEmpty()) {
+      return "Sentinels of " + uri.getSentinelMasterId();
+    }
+    String server = uri.getSocket() == null ? uri.getHost() + ":" + uri.getPort() : uri.getSocket();
+    return server + "/" + uri.getDatabase();
   }
 
   static String counterOf(String key) {

@@ -7,8 +7,14 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -18,18 +24,57 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** One primary, named or found by Sentinels anew at each connect. */
-record OneServer(
-    RedisClient client, RedisURI uri, boolean owned, List<String> addresses, String describe)
-    implements Servers {
+final class OneServer implements Servers {
+
+  private final RedisClient client;
+  private final RedisURI uri;
+  private final boolean owned;
+  private final List<String> addresses;
+  private final String description;
+
+  /** Which of the Sentinels. */
+  private final AtomicInteger listenedTo = new AtomicInteger();
+
+  OneServer(
+      RedisClient client, RedisURI uri, boolean owned, List<String> addresses, String describe) {
+    this.client = client;
+    this.uri = uri;
+    this.owned = owned;
+    this.addresses = addresses;
+    this.description = describe;
+  }
+
+  @Override
+  public List<String> addresses() {
+    return addresses;
+  }
+
+  @Override
+  public String describe() {
+    return description;
+  }
+
+  /** Whichever Sentinel is listened to is asked first: others may not know yet what it told. */
+  private RedisURI latest() {
+    int first = listenedTo.get();
+    if (first == 0) {
+      return uri;
+    }
+    List<RedisURI> sentinels = new ArrayList<>(uri.getSentinels());
+    Collections.rotate(sentinels, -first);
+    RedisURI.Builder copy = RedisURI.builder(uri).withSentinelMasterId(uri.getSentinelMasterId());
+    sentinels.forEach(copy::withSentinel);
+    return copy.build();
+  }
 
   @Override
   public CompletionStage<? extends StatefulConnection<String, String>> dial() {
-    return client.connectAsync(StringCodec.UTF8, uri);
+    return client.connectAsync(StringCodec.UTF8, latest());
   }
 
   @Override
   public CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> dialBells() {
-    return client.connectPubSubAsync(StringCodec.UTF8, uri);
+    return client.connectPubSubAsync(StringCodec.UTF8, latest());
   }
 
   @Override
@@ -58,7 +103,7 @@ record OneServer(
 
   @Override
   public boolean areFound() {
-    return uri.getHost() == null;
+    return !uri.getSentinels().isEmpty();
   }
 
   @Override
@@ -80,6 +125,8 @@ record OneServer(
     private static final String CHANNEL = "+switch-master";
     private static final long PAUSE_NANOS = 1_000_000_000;
     private static final int MOST_DOUBLINGS = 5;
+    private static final long LOOK_NANOS = 3_000_000_000L;
+    private static final int MESSAGE_WORDS = 5;
 
     private final OneServer servers;
     private final Wire wire;
@@ -87,13 +134,13 @@ record OneServer(
     private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
         connection = new AtomicReference<>();
     private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
-    private volatile boolean hasListened;
     private volatile boolean closed;
 
-    /** Which of them; how often in a row none was listened to. */
-    private final AtomicInteger sentinel = new AtomicInteger();
-
+    /** How often in a row none was listened to. */
     private final AtomicInteger failures = new AtomicInteger();
+
+    /** As it was told last; null until then. */
+    private volatile @Nullable String primary;
 
     SentinelWatch(OneServer servers, Wire wire, Runnable switched) {
       this.servers = servers;
@@ -110,7 +157,7 @@ record OneServer(
         dialling =
             servers
                 .client
-                .connectPubSubAsync(StringCodec.UTF8, sentinels.get(sentinel.get()))
+                .connectPubSubAsync(StringCodec.UTF8, sentinels.get(servers.listenedTo.get()))
                 .whenComplete(
                     (opened, error) -> {
                       if (opened == null) {
@@ -140,30 +187,66 @@ record OneServer(
       opened.addListener(
           new RedisPubSubAdapter<String, String>() {
             @Override
-            public void subscribed(String channel, long count) {
-              failures.set(0);
-              if (hasListened) {
-                switched.run(); // perhaps, while nobody was listened to
-              }
-              hasListened = true;
-            }
-
-            @Override
             public void message(String channel, String text) {
-              if (text.startsWith(servers.uri.getSentinelMasterId() + " ")) {
+              String[] words = text.split(" ");
+              if (words.length == MESSAGE_WORDS
+                  && words[0].equals(servers.uri.getSentinelMasterId())) {
+                primary = words[3] + ":" + words[4];
                 switched.run();
               }
             }
           });
-      opened
-          .async()
+      RedisPubSubAsyncCommands<String, String> commands = opened.async();
+      commands
+          .dispatch(
+              CommandType.SENTINEL,
+              new ArrayOutput<>(StringCodec.UTF8),
+              new CommandArgs<>(StringCodec.UTF8)
+                  .add("GET-MASTER-ADDR-BY-NAME")
+                  .add(servers.uri.getSentinelMasterId()))
+          .thenAccept(this::isNow);
+      commands
           .subscribe(CHANNEL)
           .whenComplete(
               (nothing, error) -> {
-                if (error != null) {
+                if (error == null) {
+                  failures.set(0);
+                } else {
                   leave(opened);
                 }
               });
+      look(opened, commands);
+    }
+
+    /** It may have changed while nobody was listened to. */
+    private void isNow(List<Object> address) {
+      if (address.size() == 2) {
+        String before = primary;
+        String now = address.get(0) + ":" + address.get(1);
+        primary = now;
+        if (before == null ? failures.get() > 0 : !before.equals(now)) {
+          switched.run();
+        }
+      }
+    }
+
+    /** One that does not answer says nothing of another primary either. */
+    private void look(
+        StatefulRedisPubSubConnection<String, String> opened,
+        RedisPubSubAsyncCommands<String, String> commands) {
+      if (closed || connection.get() != opened) {
+        return;
+      }
+      CompletableFuture<String> pong = commands.ping().toCompletableFuture();
+      wire.after(
+          LOOK_NANOS,
+          () -> {
+            if (pong.isDone() && !pong.isCompletedExceptionally()) {
+              look(opened, commands);
+            } else {
+              leave(opened);
+            }
+          });
     }
 
     private void leave(StatefulRedisPubSubConnection<String, String> left) {
@@ -174,7 +257,7 @@ record OneServer(
     }
 
     private void next() {
-      sentinel.updateAndGet(before -> (before + 1) % servers.uri.getSentinels().size());
+      servers.listenedTo.updateAndGet(before -> (before + 1) % servers.uri.getSentinels().size());
       long pause =
           PAUSE_NANOS << failures.getAndUpdate(before -> Math.min(before + 1, MOST_DOUBLINGS));
       if (!closed) {

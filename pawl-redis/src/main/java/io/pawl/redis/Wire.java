@@ -35,7 +35,8 @@ final class Wire implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Wire.class);
 
   private static final long PAUSE_NANOS = 1_000_000_000;
-  private static final long RETRY_NANOS = 100_000_000;
+  private static final long LEAST_RETRY_NANOS = 100_000_000;
+  private static final long MOST_RETRY_NANOS = 5_000_000_000L;
 
   private final Servers servers;
   private final Failures failures;
@@ -229,10 +230,10 @@ final class Wire implements AutoCloseable {
     } finally {
       moving.unlock();
     }
-    dial(dial);
+    dial(dial, LEAST_RETRY_NANOS);
   }
 
-  private void dial(Dial dial) {
+  private void dial(Dial dial, long pauseNanos) {
     if (closed || dialing != dial) {
       return;
     }
@@ -245,18 +246,18 @@ final class Wire implements AutoCloseable {
                     if (fresh != null) {
                       moveTo(fresh, dial);
                     } else {
-                      notDialled(dial, error);
+                      notDialled(dial, pauseNanos, error);
                     }
                   });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
-      notDialled(dial, e);
+      notDialled(dial, pauseNanos, e);
     }
   }
 
-  private void notDialled(Dial dial, Throwable error) {
+  private void notDialled(Dial dial, long pauseNanos, Throwable error) {
     log.debug("{} does not answer a new connection either", servers.describe(), error);
     if (dial.leaves) {
-      after(RETRY_NANOS, () -> dial(dial));
+      after(pauseNanos, () -> dial(dial, Math.min(2 * pauseNanos, MOST_RETRY_NANOS)));
     } else {
       end(dial);
     }

@@ -13,6 +13,7 @@ import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,25 +94,53 @@ class FailoverTest {
     }
   }
 
+  @Test
+  void aSentinelThatIsRestartedCostsNoConnectionToThePrimary() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
+        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("before"));
+      awaitListener(group.sentinels().get(0));
+      List<String> before = connections(group.primary());
+      assertThat(before).isNotEmpty();
+      group.sentinels().get(0).kill();
+      awaitListener(group.sentinels().get(1));
+      group.sentinels().get(0).restart();
+
+      await()
+          .during(Duration.ofSeconds(1))
+          .until(() -> connections(group.primary()).equals(before));
+    }
+  }
+
+  private static List<String> connections(RedisServer server) {
+    return server
+        .text("CLIENT", "LIST")
+        .lines()
+        .filter(line -> line.contains("name=pawl"))
+        .map(line -> line.substring(0, line.indexOf(' ')))
+        .toList();
+  }
+
   private static void awaitListener(RedisServer sentinel) {
     await()
         .atMost(Duration.ofMinutes(1))
-        .until(() -> sentinel.text("CLIENT", "LIST").contains("cmd=subscribe"));
+        .until(() -> sentinel.text("CLIENT", "LIST").contains(" sub=1 "));
   }
 
   /** It serves whoever is connected until the Sentinels demote it, and forgets that then. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aPrimaryThatWasOnlyPausedIsLeftBeforeItAnswersAgain(boolean aSentinelWasRestarted) {
+  void aPrimaryThatWasOnlyPausedIsLeftBeforeItAnswersAgain(boolean aSentinelWasPausedToo) {
     try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
         RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
       Seam seam = new Seam(store);
       seam.take(seam.claim("before"));
-      if (aSentinelWasRestarted) {
+      if (aSentinelWasPausedToo) {
         awaitListener(group.sentinels().get(0));
-        group.sentinels().get(0).kill();
+        group.sentinels().get(0).pause();
         awaitListener(group.sentinels().get(1));
-        group.sentinels().get(0).restart();
+        group.sentinels().get(0).resume();
       }
       RedisServer paused = group.primary();
       RedisServer next = group.replica();
