@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -56,6 +57,9 @@ final class Bells implements AutoCloseable {
   private volatile long doubtedAt = System.nanoTime() - DOUBT_PAUSE_NANOS;
   private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
+
+  /** Counts those that were told of as new. */
+  private final AtomicInteger primaries = new AtomicInteger();
 
   /** How often in a row the server has refused to let us subscribe. */
   private volatile int refusals;
@@ -144,6 +148,7 @@ final class Bells implements AutoCloseable {
 
   /** Another server is the primary: it rings from now on. */
   void switched() {
+    primaries.incrementAndGet();
     StatefulRedisPubSubConnection<String, String> before = connection.get();
     if (before != null && connection.compareAndSet(before, null)) {
       before.closeAsync();
@@ -155,6 +160,7 @@ final class Bells implements AutoCloseable {
     if (closed) {
       return;
     }
+    int asked = primaries.get();
     try {
       dialling =
           servers
@@ -167,6 +173,9 @@ final class Bells implements AutoCloseable {
                     } else if (closed) {
                       connection.set(opened);
                       opened.closeAsync(); // nobody may be waiting to close it any more
+                    } else if (primaries.get() != asked) {
+                      opened.closeAsync(); // it may be one of the old primary
+                      open();
                     } else {
                       subscribe(opened);
                     }

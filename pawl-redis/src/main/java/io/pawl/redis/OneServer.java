@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
@@ -13,7 +14,6 @@ import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -57,14 +57,18 @@ final class OneServer implements Servers {
   /** Whichever Sentinel is listened to is asked first: others may not know yet what it told. */
   private RedisURI latest() {
     int first = listenedTo.get();
-    if (first == 0) {
-      return uri;
+    return first == 0 ? uri : new Rotated(uri, first);
+  }
+
+  /** The same with another order of the Sentinels. */
+  private static final class Rotated extends RedisURI {
+
+    private static final long serialVersionUID = 1;
+
+    Rotated(RedisURI uri, int first) {
+      super(uri);
+      Collections.rotate(getSentinels(), -first);
     }
-    List<RedisURI> sentinels = new ArrayList<>(uri.getSentinels());
-    Collections.rotate(sentinels, -first);
-    RedisURI.Builder copy = RedisURI.builder(uri).withSentinelMasterId(uri.getSentinelMasterId());
-    sentinels.forEach(copy::withSentinel);
-    return copy.build();
   }
 
   @Override
@@ -197,6 +201,7 @@ final class OneServer implements Servers {
             }
           });
       RedisPubSubAsyncCommands<String, String> commands = opened.async();
+      opened.setAutoFlushCommands(false); // nothing may come between the two
       commands
           .dispatch(
               CommandType.SENTINEL,
@@ -204,29 +209,35 @@ final class OneServer implements Servers {
               new CommandArgs<>(StringCodec.UTF8)
                   .add("GET-MASTER-ADDR-BY-NAME")
                   .add(servers.uri.getSentinelMasterId()))
-          .thenAccept(this::isNow);
+          .whenComplete(
+              (address, error) -> {
+                if (error == null && address.size() == 2) {
+                  isNow(address.get(0) + ":" + address.get(1));
+                } else {
+                  leave(opened); // it does not know this primary
+                }
+              });
       commands
           .subscribe(CHANNEL)
           .whenComplete(
               (nothing, error) -> {
-                if (error == null) {
-                  failures.set(0);
-                } else {
+                if (error != null) {
                   leave(opened);
+                } else if (connection.get() == opened) {
+                  failures.set(0);
                 }
               });
+      opened.flushCommands();
+      opened.setAutoFlushCommands(true);
       look(opened, commands);
     }
 
     /** It may have changed while nobody was listened to. */
-    private void isNow(List<Object> address) {
-      if (address.size() == 2) {
-        String before = primary;
-        String now = address.get(0) + ":" + address.get(1);
-        primary = now;
-        if (before == null ? failures.get() > 0 : !before.equals(now)) {
-          switched.run();
-        }
+    private void isNow(String address) {
+      String before = primary;
+      primary = address;
+      if (before == null ? failures.get() > 0 : !before.equals(address)) {
+        switched.run();
       }
     }
 
@@ -237,11 +248,16 @@ final class OneServer implements Servers {
       if (closed || connection.get() != opened) {
         return;
       }
-      CompletableFuture<String> pong = commands.ping().toCompletableFuture();
+      CompletableFuture<Boolean> alive =
+          commands
+              .ping()
+              .handle(
+                  (pong, error) -> error == null || error instanceof RedisCommandExecutionException)
+              .toCompletableFuture();
       wire.after(
           LOOK_NANOS,
           () -> {
-            if (pong.isDone() && !pong.isCompletedExceptionally()) {
+            if (alive.getNow(false)) {
               look(opened, commands);
             } else {
               leave(opened);
