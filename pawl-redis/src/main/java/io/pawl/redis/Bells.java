@@ -7,6 +7,7 @@ import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,7 @@ final class Bells implements AutoCloseable {
   private static final long DOUBT_PAUSE_NANOS = 5_000_000_000L;
 
   private static final Logger log = LoggerFactory.getLogger(Bells.class);
+  private static final SecureRandom random = new SecureRandom();
 
   /** A claim that waits. */
   record Waiting(Claim claim, Bell bell) {}
@@ -80,6 +82,12 @@ final class Bells implements AutoCloseable {
     this.address = address;
     this.catchUp = catchUp;
     this.deliver = deliver;
+  }
+
+  /** Where a store's bells ring: 25 letters and digits, never used twice. */
+  static String newAddress() {
+    return Long.toUnsignedString(random.nextLong(), 36)
+        + Long.toUnsignedString(random.nextLong(), 36);
   }
 
   /** {@code claim} may be granted from now on. */

@@ -97,7 +97,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     this.options = options;
     this.scripts = scripts;
     this.failures = new Failures(servers.describe());
-    this.address = Addresses.next();
+    this.address = Bells.newAddress();
     this.wire = Handshake.connect(servers, failures, options, tls);
     this.verbs = new Verbs(wire, failures);
     this.counters = new RedisCounters(verbs, servers, scripts, options);
