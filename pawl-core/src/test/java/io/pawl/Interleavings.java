@@ -1,0 +1,89 @@
+package io.pawl;
+
+import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
+
+import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Workers;
+import io.pawl.engine.Engine;
+import io.pawl.engine.LocalQueue;
+import io.pawl.memory.MemoryStore;
+import io.pawl.options.PawlOptions;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+
+/**
+ * What the tests of the model checker share: an engine on a store in memory, all on the threads
+ * that the checker interleaves, and how much it tries.
+ */
+final class Interleavings {
+
+  /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */
+  private static final long TIMEOUT_MILLIS = 120_000;
+
+  private static final int SCENARIOS = Integer.getInteger("pawl.lincheck.scenarios", 3);
+  private static final int INVOCATIONS = Integer.getInteger("pawl.lincheck.invocations", 50);
+
+  private static final String[] BESIDE_THE_POINT = {
+    "io.pawl.spi.rule.GrantRule",
+    "io.pawl.spi.rule.LockState",
+    "io.pawl.spi.LockName",
+    "io.pawl.spi.Claim",
+    "io.pawl.spi.ClaimId",
+    "io.pawl.spi.Holder",
+    "io.pawl.spi.Kind",
+    "io.pawl.spi.Mode",
+    "java.time.Duration"
+  };
+
+  private Interleavings() {}
+
+  static Engine engine(TickingTime time) {
+    return new Engine(
+        new MemoryStore(time::now),
+        PawlOptions.defaults(),
+        time,
+        Workers.on(Runnable::run, Runnable::run),
+        new Random(0),
+        "client");
+  }
+
+  /** Runs the operations of {@code test} on two threads, switched wherever they share something. */
+  static void check(Class<?> test) {
+    new ModelCheckingOptions()
+        .threads(2)
+        .actorsPerThread(1)
+        .actorsBefore(0)
+        .actorsAfter(0)
+        .iterations(SCENARIOS)
+        .invocationsPerIteration(INVOCATIONS)
+        .minimizeFailedScenario(false)
+        .invocationTimeout$lincheck(TIMEOUT_MILLIS)
+        .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
+        .check(test);
+  }
+
+  /** Every look at the clock costs a fifth of a slice; nothing happens later by itself. */
+  static final class TickingTime implements Time {
+    private final AtomicLong nanos = new AtomicLong();
+
+    /** As the store's clock has it, which costs nothing. */
+    long now() {
+      return nanos.get();
+    }
+
+    void pass(long more) {
+      nanos.addAndGet(more);
+    }
+
+    @Override
+    public long nanos() {
+      return nanos.addAndGet(LocalQueue.SLICE_NANOS / 5);
+    }
+
+    @Override
+    public Pending after(long delayNanos, Runnable task) {
+      return () -> {};
+    }
+  }
+}
