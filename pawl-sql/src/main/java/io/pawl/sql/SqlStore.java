@@ -37,6 +37,7 @@ import io.pawl.sql.lock.Shortcut;
 import io.pawl.sql.lock.Upkeep;
 import io.pawl.sql.lock.WaitingClaims;
 import io.pawl.sql.transaction.Borrowed;
+import io.pawl.sql.transaction.KeptReader;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -86,6 +87,8 @@ public final class SqlStore
   /** Reads ledgers: whoever completes an answer may have the only connection. */
   private final ThreadPoolExecutor reader;
 
+  private final KeptReader looks;
+
   private SqlStore(Database database) {
     String name = "pawl-sql-" + stores.incrementAndGet();
     this.database = database;
@@ -96,6 +99,7 @@ public final class SqlStore
     this.upkeep = new Upkeep(database, combiner.tally());
     this.keeper = OwnThread.named(name + "-upkeep");
     this.reader = OwnThread.named(name + "-reader");
+    this.looks = new KeptReader(database, name + "-looks");
   }
 
   /**
@@ -352,16 +356,15 @@ public final class SqlStore
   }
 
   private List<LedgerEntry> readLastLines(String counter, int limit) {
-    try (Borrowed reader = Borrowed.reader(database);
-        PreparedStatement select =
-            reader.connection().prepareStatement(CounterTables.lastLines(limit))) {
-      select.setString(1, counter);
-      return CounterTables.readLines(select, database.dialect()).stream()
-          .map(LedgerLine::entry)
-          .toList();
-    } catch (SQLException e) {
-      throw database.explain(e);
-    }
+    return looks.look(
+        reader -> {
+          try (PreparedStatement select = reader.prepareStatement(CounterTables.lastLines(limit))) {
+            select.setString(1, counter);
+            return CounterTables.readLines(select, database.dialect()).stream()
+                .map(LedgerLine::entry)
+                .toList();
+          }
+        });
   }
 
   @Override
@@ -406,20 +409,28 @@ public final class SqlStore
   }
 
   private List<CounterView> readCounters(String after, int limit) {
-    try (Borrowed reader = Borrowed.reader(database);
-        PreparedStatement select =
-            reader.connection().prepareStatement(CounterTables.COUNTERS_AFTER)) {
-      select.setString(1, after);
-      select.setInt(2, limit);
-      return CounterTables.readCounters(select, database.dialect());
-    } catch (SQLException e) {
-      throw database.explain(e);
-    }
+    return looks.look(
+        reader -> {
+          try (PreparedStatement select = reader.prepareStatement(CounterTables.COUNTERS_AFTER)) {
+            select.setString(1, after);
+            select.setInt(2, limit);
+            return CounterTables.readCounters(select, database.dialect());
+          }
+        });
+  }
+
+  private interface Look<T> {
+    T at(LockViews locks) throws SQLException;
   }
 
   /** On a thread of our own where callers do not expect to be {@linkplain #blocks() blocked}. */
-  private <T> CompletableFuture<T> views(LockViews.Look<T> look) {
-    Supplier<T> view = () -> database.connections().use(() -> LockViews.look(database, look));
+  private <T> CompletableFuture<T> views(Look<T> look) {
+    Supplier<T> view =
+        () ->
+            database
+                .connections()
+                .use(
+                    () -> looks.look(reader -> look.at(new LockViews(database.dialect(), reader))));
     if (!database.connections().areOurs()) {
       return CompletableFuture.supplyAsync(view, reader);
     }
@@ -486,5 +497,6 @@ public final class SqlStore
     counters.close();
     OwnThread.end(keeper);
     OwnThread.end(reader);
+    looks.close();
   }
 }

@@ -63,4 +63,20 @@ class TripsTest {
       assertThat(proxy.trips() - before).as("turned away").isEqualTo(3);
     }
   }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aLookAtALockCostsOneAndNoConnection(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)))) {
+      attempt(store, Claims.claim(name));
+      assertThat(await(store.show(name))).isPresent();
+      int before = proxy.trips();
+      assertThat(await(store.show(name))).isPresent();
+      assertThat(proxy.trips() - before).isEqualTo(1);
+
+      proxy.reset();
+      assertThat(await(store.show(name))).as("over a new connection").isPresent();
+    }
+  }
 }

@@ -363,6 +363,11 @@ public interface Dialect {
     return false;
   }
 
+  /** Whether a new connection costs no more than a look does. */
+  default boolean connectsCheaply() {
+    return false;
+  }
+
   Failure classify(SQLException failure);
 
   /** Examines the server for {@link io.pawl.spi.Diagnosable}. */

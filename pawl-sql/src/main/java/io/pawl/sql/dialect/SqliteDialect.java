@@ -309,6 +309,11 @@ public class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
+  public boolean connectsCheaply() {
+    return true;
+  }
+
+  @Override
   public Failure classify(SQLException failure) {
     if (!(failure instanceof SQLiteException known)) {
       return Failure.OTHER;

@@ -3,9 +3,7 @@ package io.pawl.sql.lock;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
-import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
-import io.pawl.sql.transaction.Borrowed;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,37 +20,28 @@ public final class LockViews {
   /** So many names are asked for at once. */
   private static final int PAGE = 100;
 
-  /** Something to see. */
-  public interface Look<T> {
-    T at(LockViews locks) throws SQLException;
-  }
-
   private final Dialect dialect;
   private final Connection connection;
-  private final long now;
 
-  private LockViews(Dialect dialect, Connection connection) throws SQLException {
+  public LockViews(Dialect dialect, Connection connection) {
     this.dialect = dialect;
     this.connection = connection;
-    this.now = dialect.now(connection);
   }
 
-  public static <T> T look(Database database, Look<T> look) {
-    try (Borrowed reader = Borrowed.reader(database)) {
-      return look.at(new LockViews(database.dialect(), reader.connection()));
-    } catch (SQLException e) {
-      throw database.explain(e);
-    }
-  }
+  /** What was read in one trip, and when by the database's clock. */
+  private record Seen(Map<String, StoredLock> locks, long now) {}
 
   /**
-   * Nothing where the name was never used.
+   * Nothing where the name was never used. One trip.
    *
    * @throws io.pawl.error.StoreException where its rows cannot be read
    */
   public Optional<LockView> one(String lock) throws SQLException {
-    StoredLock stored = read(List.of(lock)).get(lock);
-    return stored == null ? Optional.empty() : Optional.of(settled(stored.state(now)).view(0));
+    Seen seen = read(List.of(lock));
+    StoredLock stored = seen.locks().get(lock);
+    return stored == null
+        ? Optional.empty()
+        : Optional.of(settled(stored.state(seen.now()), seen).view(0));
   }
 
   /** The first {@code limit} that somebody holds or waits for, but those that cannot be read. */
@@ -72,17 +61,19 @@ public final class LockViews {
   }
 
   private void addBusy(List<String> names, int limit, List<LockView> views) throws SQLException {
-    Map<String, StoredLock> locks = read(names);
+    Seen seen = read(names);
     for (String name : names) {
-      LockState state = locks.containsKey(name) ? locks.get(name).glance(now) : null;
-      if (state != null && views.size() < limit && !settled(state).isIdle()) {
+      StoredLock stored = seen.locks().get(name);
+      LockState state = stored == null ? null : stored.glance(seen.now());
+      if (state != null && views.size() < limit && !settled(state, seen).isIdle()) {
         views.add(state.view(0));
       }
     }
   }
 
-  private Map<String, StoredLock> read(List<String> names) throws SQLException {
+  private Seen read(List<String> names) throws SQLException {
     Map<String, StoredLock> locks = new LinkedHashMap<>();
+    long newest = 0;
     int most = dialect.rowsPerStatement();
     for (int from = 0; from < names.size(); from += most) {
       List<String> chunk = names.subList(from, Math.min(names.size(), from + most));
@@ -90,15 +81,15 @@ public final class LockViews {
           connection.prepareStatement(dialect.readLocks(chunk.size()))) {
         LockRows.bindTwice(chunk, select);
         try (ResultSet rows = select.executeQuery()) {
-          LockRows.read(rows, dialect, locks);
+          newest = Math.max(newest, LockRows.read(rows, dialect, locks));
         }
       }
     }
-    return locks;
+    return new Seen(locks, dialect.now(newest));
   }
 
-  private LockState settled(LockState state) {
-    GrantRule.settle(state, now);
+  private static LockState settled(LockState state, Seen seen) {
+    GrantRule.settle(state, seen.now());
     return state;
   }
 }
