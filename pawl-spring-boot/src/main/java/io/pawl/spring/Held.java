@@ -9,6 +9,7 @@ final class Held {
   private final Pawl client;
   private final Taken taken;
   private @Nullable FencedCall fencedCall;
+  private boolean transactional;
   private volatile boolean over;
 
   Held(Pawl client, Taken taken) {
@@ -32,6 +33,16 @@ final class Held {
 
   @Nullable FencedCall fencedCall() {
     return fencedCall;
+  }
+
+  /** It ends with the transaction in which it began. */
+  void lastsForTransaction() {
+    transactional = true;
+  }
+
+  /** Whether what a transaction writes as it ends may be committed without it. */
+  boolean isOverBeforeLastWrites() {
+    return transactional || fencedCall != null;
   }
 
   void end() {

@@ -1,6 +1,7 @@
 package io.pawl.spring;
 
 import io.pawl.Pawl;
+import io.pawl.error.LeaseLostException;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -18,13 +19,31 @@ final class HeldTransactions implements TransactionSynchronization {
     return TransactionSynchronizationManager.isActualTransactionActive();
   }
 
-  /** Whether it has ended already, and its last listeners are being called. */
+  /** Whether it commits or is rolled back just now, or its last listeners are being called. */
   static boolean isEnding() {
-    return isOpen() && !TransactionSynchronizationManager.isSynchronizationActive();
+    return isOpen()
+        && (!TransactionSynchronizationManager.isSynchronizationActive()
+            || LockedTransactions.isEnding());
+  }
+
+  /**
+   * @throws LeaseLostException where a lock was lost that is held until this thread's transaction
+   *     ends
+   */
+  static void ensureValid() {
+    if (TransactionSynchronizationManager.isSynchronizationActive()) {
+      for (TransactionSynchronization each :
+          TransactionSynchronizationManager.getSynchronizations()) {
+        if (each instanceof HeldTransactions until) {
+          until.held.taken().ensureValid();
+        }
+      }
+    }
   }
 
   static void holdUntilEnd(Pawl client, Taken taken) {
     Held held = Leases.enter(client, taken);
+    held.lastsForTransaction();
     try {
       TransactionSynchronizationManager.registerSynchronization(new HeldTransactions(held));
     } catch (RuntimeException | Error e) {

@@ -16,7 +16,6 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -137,7 +136,8 @@ final class LockInterceptor implements MethodInterceptor {
       return joined(outer, call, method);
     }
     if (OpenTransactions.isOpen()) {
-      if (!mayHold(method) || HeldTransactions.isEnding()) {
+      OpenTransactions.refuseAtEnd(method);
+      if (!mayHold(method)) {
         OpenTransactions.refuse(method);
       }
       return untilTransactionEnds(call, request);
@@ -224,6 +224,9 @@ final class LockInterceptor implements MethodInterceptor {
                 + taken.tokens().keySet()
                 + " alone, and this thread shares it: it would wait for itself");
       }
+      if (held.isOverBeforeLastWrites()) {
+        OpenTransactions.refuseAtEnd(method);
+      }
       taken.ensureValid();
       checked &= held.fencedCall() != null;
     }
@@ -256,6 +259,7 @@ final class LockInterceptor implements MethodInterceptor {
       return busy(call, request);
     }
     HeldTransactions.holdUntilEnd(request.client(), taken.get());
+    taken.get().ensureValid();
     return proceed(call);
   }
 
@@ -273,13 +277,9 @@ final class LockInterceptor implements MethodInterceptor {
     }
   }
 
-  /** However it ends. */
-  private static void awaitEnd(CompletionStage<?> stage) throws InterruptedException {
-    try {
-      stage.handle((value, failure) -> true).toCompletableFuture().get();
-    } catch (ExecutionException e) {
-      throw new AssertionError("nothing fails it", e);
-    }
+  /** However it ends: an interrupt of this thread does not end what runs on another. */
+  private static void awaitEnd(CompletionStage<?> stage) {
+    stage.handle((value, failure) -> true).toCompletableFuture().join();
   }
 
   private @Nullable Object fenced(Held held, MethodInvocation call, LockedMethod method)

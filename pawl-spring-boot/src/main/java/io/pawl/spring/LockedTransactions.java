@@ -1,18 +1,32 @@
 package io.pawl.spring;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionStatus;
 
 /**
- * Lets every transaction manager compare the tokens of {@linkplain Locked#fenced() fenced} methods
- * as the last thing before a commit. A savepoint is left to the transaction around it: the row of
- * its token would stay locked, and a further transaction of the same thread would wait for it.
- * Thread-safe.
+ * Hears from every transaction manager what its own synchronizations do not tell. As the last thing
+ * before a commit it compares the tokens of {@linkplain Locked#fenced() fenced} methods, and sees
+ * to it that locks held until the end are held still, of whatever was called before the commit too.
+ * And it knows from when on a transaction is ending: what is written then by a listener after the
+ * commit is committed with the last of all its steps, when locks that it held have been released.
+ *
+ * <p>A savepoint is left to the transaction around it: the row of its token would stay locked, and
+ * a further transaction of the same thread would wait for it. Thread-safe.
  */
-public final class FencedTransactions implements BeanPostProcessor, TransactionExecutionListener {
+public final class LockedTransactions implements BeanPostProcessor, TransactionExecutionListener {
+
+  /**
+   * Of this thread: transactions that are ending, and those that began meanwhile, the latest first.
+   */
+  private static final ThreadLocal<@Nullable Deque<Phase>> phases = new ThreadLocal<>();
+
+  private record Phase(TransactionExecution transaction, boolean isEnding) {}
 
   @Override
   public Object postProcessAfterInitialization(Object bean, String name) {
@@ -21,6 +35,37 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
       manager.addListener(this);
     }
     return bean;
+  }
+
+  /** Whether this thread's transaction commits or is rolled back just now. */
+  static boolean isEnding() {
+    Deque<Phase> known = known();
+    return !known.isEmpty() && known.getFirst().isEnding();
+  }
+
+  private static Deque<Phase> known() {
+    Deque<Phase> known = phases.get();
+    if (known == null) {
+      return new ArrayDeque<>(0);
+    }
+    known.removeIf(phase -> phase.transaction().isCompleted());
+    if (known.isEmpty()) {
+      phases.remove();
+    }
+    return known;
+  }
+
+  private static void enter(Phase phase) {
+    Deque<Phase> known = known();
+    known.addFirst(phase);
+    phases.set(known);
+  }
+
+  /** One of a reactive manager belongs to no thread. */
+  private static void ends(TransactionExecution transaction) {
+    if (transaction instanceof TransactionStatus && !transaction.isNested()) {
+      enter(new Phase(transaction, true));
+    }
   }
 
   @Override
@@ -38,6 +83,9 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
     if (failure != null || transaction.isNested()) {
       return;
     }
+    if (transaction instanceof TransactionStatus && !known().isEmpty()) {
+      enter(new Phase(transaction, false));
+    }
     for (Held held : Leases.all()) {
       FencedCall call = held.fencedCall();
       if (call != null) {
@@ -51,7 +99,14 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
    */
   @Override
   public void beforeCommit(TransactionExecution transaction) {
-    if (transaction.isReadOnly() || transaction.isRollbackOnly() || transaction.isNested()) {
+    ends(transaction);
+    if (transaction.isRollbackOnly() || transaction.isNested()) {
+      return;
+    }
+    if (transaction instanceof TransactionStatus) {
+      HeldTransactions.ensureValid();
+    }
+    if (transaction.isReadOnly()) {
       return;
     }
     for (Held held : Leases.all()) {
@@ -60,6 +115,11 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
         call.beforeCommit(transaction, held.taken());
       }
     }
+  }
+
+  @Override
+  public void beforeRollback(TransactionExecution transaction) {
+    ends(transaction);
   }
 
   @Override
@@ -73,6 +133,11 @@ public final class FencedTransactions implements BeanPostProcessor, TransactionE
   }
 
   private static void ended(TransactionExecution transaction) {
+    Deque<Phase> known = known();
+    known.removeIf(phase -> phase.transaction() == transaction);
+    if (known.isEmpty()) {
+      phases.remove();
+    }
     for (Held held : Leases.all()) {
       FencedCall call = held.fencedCall();
       if (call != null) {

@@ -26,14 +26,21 @@ final class OpenTransactions {
     if (!isOpen()) {
       return;
     }
-    if (HeldTransactions.isEnding()) {
+    refuseAtEnd(method);
+    throw refusal(method);
+  }
+
+  /**
+   * @throws IllegalStateException where this thread's transaction is ending
+   */
+  static void refuseAtEnd(LockedMethod method) {
+    if (arePossible && HeldTransactions.isEnding()) {
       throw new IllegalStateException(
           "a transaction has just ended where "
               + method.method()
               + " is called, and what is written now may still become a part of it; call the method"
               + " on another thread, as by @Async");
     }
-    throw refusal(method);
   }
 
   private static IllegalStateException refusal(LockedMethod method) {

@@ -130,6 +130,7 @@ final class ReactiveCalls {
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
     Held held = Leases.enter(request.client(), taken);
     try {
+      taken.ensureValid();
       @Nullable Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
       if (result == null) {
         throw new IllegalStateException(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -194,5 +195,33 @@ class LockedAsyncTransactionTest {
           assertThat(thread.orTimeout(1, TimeUnit.MINUTES).join()).startsWith("own-");
           assertThat(clients.isFree("orders")).isTrue();
         });
+  }
+
+  /** Its stage runs elsewhere, and goes on. */
+  @Test
+  void anInterruptOfItsThreadDoesNotReleaseTheLockOfAnAsyncMethod() {
+    with(
+        (shop, context) -> {
+          CompletableFuture<Void> end = new CompletableFuture<>();
+          CompletableFuture<String> thread = shop.onAThreadOfItsOwn(end);
+          await().until(() -> !clients.isFree("orders"));
+          Thread own = ownThread();
+          await().until(() -> own.getState() == Thread.State.WAITING);
+
+          own.interrupt();
+
+          await().until(() -> !own.isInterrupted() || !own.isAlive());
+          await().during(Duration.ofMillis(100)).until(() -> !clients.isFree("orders"));
+          end.complete(null);
+          assertThat(thread.orTimeout(1, TimeUnit.MINUTES).join()).startsWith("own-");
+          assertThat(clients.isFree("orders")).isTrue();
+        });
+  }
+
+  private static Thread ownThread() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("own-"))
+        .findAny()
+        .orElseThrow();
   }
 }

@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -290,6 +291,127 @@ class LockedTransactionTest {
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("has just ended");
           assertThat(shipped()).isEmpty();
+        });
+  }
+
+  /** What it writes is committed when all listeners have been told. */
+  @Test
+  void aCallAfterTheCommitIsRefusedWhileListenersAreToldOfThatToo() {
+    with(
+        application().withPropertyValues("pawl.locked.open-transaction=hold"),
+        (shop, application) -> {
+          Throwable[] refusal = new Throwable[1];
+          inTransaction(
+              application,
+              () -> {
+                afterCommit(() -> refusal[0] = catchThrowable(() -> shop.ship(1, () -> {})));
+                return null;
+              });
+          assertThat(refusal[0]).hasMessageContaining("has just ended");
+          assertThat(shipped()).isEmpty();
+        });
+  }
+
+  @Test
+  void aCallAfterTheCommitDoesNotJoinALockThatIsReleasedBeforeItsOwnWritesAreCommitted() {
+    with(
+        application().withPropertyValues("pawl.locked.open-transaction=hold"),
+        (shop, application) -> {
+          Throwable[] refusal = new Throwable[1];
+          inTransaction(
+              application,
+              () -> {
+                afterCommit(() -> refusal[0] = catchThrowable(() -> shop.ship(2, () -> {})));
+                shop.ship(1, () -> {});
+                return null;
+              });
+          assertThat(refusal[0]).hasMessageContaining("has just ended");
+          assertThat(shipped()).containsExactly(1L);
+        });
+  }
+
+  @Test
+  void aFencedCallAfterTheCommitIsRefusedSinceItsWritesWouldBeCommittedWithoutAComparison() {
+    with(
+        application(),
+        (shop, application) -> {
+          Throwable[] refusal = new Throwable[1];
+          shop.shipFenced(
+              1,
+              () ->
+                  afterCommit(
+                      () -> refusal[0] = catchThrowable(() -> shop.shipFenced(2, () -> {}))));
+          assertThat(refusal[0]).hasMessageContaining("has just ended");
+          assertThat(shipped()).containsExactly(1L);
+        });
+  }
+
+  @Test
+  void aCallAfterTheCommitMayHaveATransactionOfItsOwn() {
+    with(
+        application(),
+        (shop, application) -> {
+          inTransaction(
+              application,
+              () -> {
+                afterCommit(
+                    () -> {
+                      TransactionTemplate another =
+                          new TransactionTemplate(
+                              application.getBean(PlatformTransactionManager.class));
+                      another.setPropagationBehavior(
+                          TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+                      another.executeWithoutResult(
+                          status -> shop.shipWithinTheCallersTransaction(1));
+                    });
+                return null;
+              });
+          assertThat(shipped()).containsExactly(1L);
+        });
+  }
+
+  @Test
+  void aTransactionThatTakesItsLockOnTheWayToItsCommitIsRolledBackIfTheLeaseIsLost() {
+    with(
+        application()
+            .withPropertyValues("pawl.locked.open-transaction=hold", "pawl.locked.lease=500ms"),
+        (shop, application) -> {
+          assertThatThrownBy(
+                  () ->
+                      inTransaction(
+                          application,
+                          () -> {
+                            beforeCommit(
+                                () -> {
+                                  shop.ship(1, () -> {});
+                                  Lease lease = Leases.current();
+                                  application.getBean(Pawl.class).evict("orders", lease.token());
+                                  await().until(() -> !lease.isValid());
+                                });
+                            return null;
+                          }))
+              .isInstanceOf(LeaseLostException.class);
+          assertThat(shipped()).isEmpty();
+        });
+  }
+
+  private static void afterCommit(Runnable task) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            task.run();
+          }
+        });
+  }
+
+  private static void beforeCommit(Runnable task) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void beforeCommit(boolean readOnly) {
+            task.run();
+          }
         });
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.spring.test;
 
+import io.pawl.error.NameInUseException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -18,6 +19,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -62,6 +64,9 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    if (counters.read(claim.lock()).toCompletableFuture().join().isPresent()) {
+      return CompletableFuture.failedFuture(NameInUseException.byCounter(claim.lock()));
+    }
     bells.put(claim.id(), bell);
     return memory
         .attempt(claim, bell)
@@ -106,6 +111,9 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+    if (view(request.counter()).isPresent()) {
+      return CompletableFuture.failedFuture(NameInUseException.byLock(request.counter()));
+    }
     return counters.apply(request);
   }
 

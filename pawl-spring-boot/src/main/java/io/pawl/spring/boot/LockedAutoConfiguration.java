@@ -1,10 +1,10 @@
 package io.pawl.spring.boot;
 
 import io.pawl.Pawl;
-import io.pawl.spring.FencedTransactions;
 import io.pawl.spring.Fencing;
 import io.pawl.spring.Leaders;
 import io.pawl.spring.LockAdvisor;
+import io.pawl.spring.LockedTransactions;
 import io.pawl.sql.SqlFence;
 import javax.sql.DataSource;
 import org.springframework.aop.config.AopConfigUtils;
@@ -25,6 +25,7 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.util.ClassUtils;
 
 /** Puts the annotations into effect. */
@@ -82,10 +83,15 @@ public final class LockedAutoConfiguration {
     Fencing pawlFencing(DataSource dataSource, PawlProperties properties) {
       return new Fencing(dataSource, properties.createTables(), properties.patience());
     }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(ConfigurableTransactionManager.class)
+  static class Transactions {
 
     @Bean
-    static FencedTransactions pawlFencedTransactions() {
-      return new FencedTransactions();
+    static LockedTransactions pawlLockedTransactions() {
+      return new LockedTransactions();
     }
   }
 }

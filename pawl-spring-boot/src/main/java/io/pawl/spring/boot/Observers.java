@@ -5,10 +5,13 @@ import io.pawl.options.LockObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tells several observers what one is told, each though another failed. */
 final class Observers implements LockObserver {
+
+  private static final Logger log = LoggerFactory.getLogger(Observers.class);
 
   private final List<LockObserver> all;
 
@@ -25,20 +28,12 @@ final class Observers implements LockObserver {
   }
 
   private void tell(Consumer<LockObserver> event) {
-    @Nullable RuntimeException failure = null;
     for (LockObserver observer : all) {
       try {
         event.accept(observer);
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else if (failure != e) {
-          failure.addSuppressed(e);
-        }
+      } catch (Throwable e) { // of checked exceptions too: other languages throw them undeclared
+        log.error("lock observer {} failed", observer, e);
       }
-    }
-    if (failure != null) {
-      throw failure; // the client logs it
     }
   }
 

@@ -132,8 +132,9 @@ public final class PawlAutoConfiguration {
 
     @Bean
     @Order(2)
-    StoreSource pawlRedis(ObjectProvider<DataRedisConnectionDetails> details) {
-      return new RedisStoreSource(details);
+    StoreSource pawlRedis(
+        ObjectProvider<DataRedisConnectionDetails> details, Environment environment) {
+      return new RedisStoreSource(details, environment.getProperty("spring.data.redis.url"));
     }
   }
 }

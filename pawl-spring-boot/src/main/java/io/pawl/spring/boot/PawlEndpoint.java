@@ -2,13 +2,18 @@ package io.pawl.spring.boot;
 
 import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Futures;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -30,6 +35,9 @@ final class PawlEndpoint {
 
   private final Pawl pawl;
   private final @Nullable LockStore store;
+
+  /** A list takes a thread until the store answers, so there is one at a time. */
+  private final Semaphore listing = new Semaphore(1);
 
   /**
    * @param store null where the application made the client itself: its locks cannot be listed
@@ -73,14 +81,18 @@ final class PawlEndpoint {
         .toList();
   }
 
-  private static List<Inspectable.LockView> views(Inspectable locks, int limit) {
+  private List<Inspectable.LockView> views(Inspectable locks, int limit) {
+    CompletableFuture<List<Inspectable.LockView>> found = new CompletableFuture<>();
+    if (!Uninterruptibly.tryAcquire(listing, TimeUnit.SECONDS.toNanos(LONGEST_SECONDS))) {
+      throw new StoreUnavailableException("the store has yet to list its locks for others");
+    }
+    found.whenComplete((views, failure) -> listing.release());
     try {
-      return locks
-          .list(limit)
-          .toCompletableFuture()
-          .thenApply(found -> found)
-          .orTimeout(LONGEST_SECONDS, TimeUnit.SECONDS)
-          .join();
+      DaemonThreads.named("pawl-actuator-list", () -> follow(found, locks, limit)).start();
+      return found.copy().orTimeout(LONGEST_SECONDS, TimeUnit.SECONDS).join();
+    } catch (OutOfMemoryError e) {
+      found.completeExceptionally(e);
+      throw e;
     } catch (CompletionException e) {
       if (e.getCause() instanceof StoreException known) {
         throw known;
@@ -89,7 +101,19 @@ final class PawlEndpoint {
     }
   }
 
-  /** Who holds a lock and who waits for it. Slashes in its name stay as they are. */
+  private static void follow(
+      CompletableFuture<List<Inspectable.LockView>> found, Inspectable locks, int limit) {
+    try {
+      Futures.follow(found, locks.list(limit));
+    } catch (RuntimeException | Error e) {
+      found.completeExceptionally(e);
+    }
+  }
+
+  /**
+   * Who holds a lock and who waits for it. Slashes within its name stay as they are; web servers
+   * drop one at the beginning, and join several in a row.
+   */
   @ReadOperation
   LockSnapshot show(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
     return pawl.inspect(String.join("/", name));

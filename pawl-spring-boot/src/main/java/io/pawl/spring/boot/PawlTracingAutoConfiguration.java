@@ -5,7 +5,7 @@ import io.pawl.Pawl;
 import io.pawl.micrometer.LockGroups;
 import io.pawl.micrometer.LockSpans;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -34,8 +34,15 @@ public final class PawlTracingAutoConfiguration {
 
   /** The client is made of its observers, so they hear of it later. */
   @Bean
-  SmartInitializingSingleton pawlSpansLookAtTheClient(
-      ObjectProvider<LockSpans> spans, ObjectProvider<Pawl> pawl) {
-    return () -> spans.ifUnique(each -> pawl.ifUnique(each::lookAt));
+  static BeanPostProcessor pawlSpansLookAtTheClient(ObjectProvider<LockSpans> spans) {
+    return new BeanPostProcessor() {
+      @Override
+      public Object postProcessAfterInitialization(Object bean, String name) {
+        if (bean instanceof Pawl pawl) {
+          spans.ifUnique(each -> each.lookAt(pawl));
+        }
+        return bean;
+      }
+    };
   }
 }

@@ -3,6 +3,7 @@ package io.pawl.spring.boot;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -21,9 +22,15 @@ import org.springframework.boot.ssl.SslBundle;
 final class RedisStoreSource implements StoreSource {
 
   private final ObjectProvider<DataRedisConnectionDetails> details;
+  private final @Nullable String configuredUrl;
 
-  RedisStoreSource(ObjectProvider<DataRedisConnectionDetails> details) {
+  /**
+   * @param configuredUrl {@code spring.data.redis.url}, of which the details do not tell the scheme
+   */
+  RedisStoreSource(
+      ObjectProvider<DataRedisConnectionDetails> details, @Nullable String configuredUrl) {
     this.details = details;
+    this.configuredUrl = configuredUrl;
   }
 
   @Override
@@ -34,13 +41,15 @@ final class RedisStoreSource implements StoreSource {
   @Override
   public Optional<LockStore> open() {
     DataRedisConnectionDetails found = details.getIfUnique();
-    return found == null ? Optional.empty() : Optional.of(Stores.open(StoreUrl.parse(url(found))));
+    return found == null
+        ? Optional.empty()
+        : Optional.of(Stores.open(StoreUrl.parse(url(found, configuredUrl))));
   }
 
   /**
    * @throws NoStoreException for details that no URL can say
    */
-  static String url(DataRedisConnectionDetails details) {
+  static String url(DataRedisConnectionDetails details, @Nullable String configuredUrl) {
     if (details.getMasterReplica() != null) {
       throw cannotBeUsed("a primary with fixed replicas");
     }
@@ -67,13 +76,24 @@ final class RedisStoreSource implements StoreSource {
     if (one == null) {
       throw cannotBeUsed("no server");
     }
-    return (tls ? "rediss://" : "redis://")
+    return (tls || isTls(configuredUrl, one) ? "rediss://" : "redis://")
         + user
         + host(one.getHost())
         + ":"
         + one.getPort()
         + "/"
         + one.getDatabase();
+  }
+
+  /** Details that come from elsewhere, as from a container, have another port. */
+  private static boolean isTls(@Nullable String configuredUrl, Standalone one) {
+    if (configuredUrl == null) {
+      return false;
+    }
+    URI url = URI.create(configuredUrl);
+    return "rediss".equalsIgnoreCase(url.getScheme())
+        && one.getHost().equals(url.getHost())
+        && one.getPort() == url.getPort();
   }
 
   private static boolean tls(@Nullable SslBundle bundle) {

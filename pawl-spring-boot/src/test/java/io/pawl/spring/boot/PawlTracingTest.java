@@ -9,11 +9,15 @@ import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
+import io.pawl.memory.MemoryStore;
 import io.pawl.micrometer.LockSpans;
+import io.pawl.spi.LockStore;
 import io.pawl.spring.Locked;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -67,6 +71,30 @@ class PawlTracingTest {
                     .contains(span.context().traceId(), span.context().spanId());
               }
               span.end();
+            });
+  }
+
+  @Test
+  void aLazyApplicationWithATracerDoesNotOpenItsStoreAtTheStart() {
+    AtomicInteger opened = new AtomicInteger();
+    application
+        .withInitializer(
+            context ->
+                context.addBeanFactoryPostProcessor(
+                    new LazyInitializationBeanFactoryPostProcessor()))
+        .withBean(Tracer.class, () -> tracer)
+        .withBean(
+            LockStore.class,
+            () -> {
+              opened.incrementAndGet();
+              return new MemoryStore();
+            })
+        .withBean(Shop.class)
+        .run(
+            context -> {
+              assertThat(opened).hasValue(0);
+              context.getBean(Shop.class).notes();
+              assertThat(opened).hasValue(1);
             });
   }
 

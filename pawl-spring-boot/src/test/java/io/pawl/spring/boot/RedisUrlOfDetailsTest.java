@@ -21,7 +21,10 @@ class RedisUrlOfDetailsTest {
         .withPropertyValues(properties)
         .run(
             context ->
-                url[0] = RedisStoreSource.url(context.getBean(DataRedisConnectionDetails.class)));
+                url[0] =
+                    RedisStoreSource.url(
+                        context.getBean(DataRedisConnectionDetails.class),
+                        context.getEnvironment().getProperty("spring.data.redis.url")));
     return url[0];
   }
 
@@ -39,6 +42,14 @@ class RedisUrlOfDetailsTest {
         .isEqualTo("rediss://me:a%20b%40c@[::1]:7000/3");
     assertThat(url("spring.data.redis.password=secret"))
         .isEqualTo("redis://:secret@localhost:6379/0");
+  }
+
+  /** Of whose scheme the details do not tell. */
+  @Test
+  void aUrlThatIsEncryptedStaysSo() {
+    assertThat(url("spring.data.redis.url=rediss://me:secret@cache:6380"))
+        .isEqualTo("rediss://me:secret@cache:6380/0");
+    assertThat(url("spring.data.redis.url=redis://cache:6380")).isEqualTo("redis://cache:6380/0");
   }
 
   @Test
