@@ -135,7 +135,7 @@ final class Linearizability<S, C> {
 
   /** The last steps of MurmurHash3. */
   private static long scrambled(int way, long salt) {
-    long bits = (way + 1L) * salt + salt;
+    long bits = way * 0x165667B19E3779F9L + salt;
     bits = (bits ^ bits >>> 33) * 0xFF51AFD7ED558CCDL;
     bits = (bits ^ bits >>> 33) * 0xC4CEB9FE1A85EC53L;
     return bits ^ bits >>> 33;

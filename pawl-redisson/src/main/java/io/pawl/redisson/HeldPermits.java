@@ -2,6 +2,7 @@ package io.pawl.redisson;
 
 import io.pawl.Lease;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,13 +50,13 @@ final class HeldPermits {
   }
 
   /**
-   * Removes leases that have so many permits together: one that has as many if there is one, the
-   * newest first. Empty where none add up to it.
+   * Removes leases that have so many permits together: one that has as many if there is one, those
+   * that were lost before others, and the newest first. Empty where none add up to it.
    */
   List<Lease> remove(String semaphore, int permits) {
     mutex.lock();
     try {
-      List<Lease> held = bySemaphore.getOrDefault(semaphore, List.of());
+      List<Lease> held = lostOnesLast(bySemaphore.getOrDefault(semaphore, List.of()));
       List<Lease> chosen = new ArrayList<>();
       for (int i = held.size() - 1; i >= 0 && chosen.isEmpty(); i--) {
         if (held.get(i).permits() == permits) {
@@ -77,6 +78,12 @@ final class HeldPermits {
     } finally {
       mutex.unlock();
     }
+  }
+
+  private static List<Lease> lostOnesLast(List<Lease> leases) {
+    List<Lease> sorted = new ArrayList<>(leases);
+    sorted.sort(Comparator.comparing(lease -> lease.remaining().isZero()));
+    return sorted;
   }
 
   private void removed(String semaphore, List<Lease> leases) {

@@ -10,7 +10,9 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Pawl;
 import io.pawl.counter.Update;
 import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
+import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -31,6 +33,7 @@ abstract class RObjectCases {
   private static final AtomicInteger names = new AtomicInteger();
   private static final Executor OWN_THREAD = task -> new Thread(task).start();
 
+  private final AtomicInteger losses = new AtomicInteger();
   private final Pawl here;
   private final Pawl there;
   private final PawlRedisson redisson;
@@ -38,7 +41,17 @@ abstract class RObjectCases {
   private final String name = "object-" + names.incrementAndGet();
 
   RObjectCases(String url) {
-    here = Pawl.connect(url);
+    here =
+        Pawl.connect(
+            url,
+            PawlOptions.defaults()
+                .observer(
+                    new LockObserver() {
+                      @Override
+                      public void lost(String lock, long token, String why) {
+                        losses.incrementAndGet();
+                      }
+                    }));
     there = Pawl.connect(url);
     redisson = PawlRedisson.over(here, OPTIONS);
     elsewhere = PawlRedisson.over(there, OPTIONS);
@@ -167,6 +180,24 @@ abstract class RObjectCases {
     await().until(() -> here.oldestRenewal().isEmpty()); // it has heard of it
 
     assertThatThrownBy(semaphore::release).isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void aPermitThatWasLostIsGivenUpBeforeOneThatIsHeldStill() throws InterruptedException {
+    RSemaphore semaphore = redisson.getSemaphore(name);
+    semaphore.trySetPermits(2);
+    semaphore.acquire();
+    long first = here.inspect(name).holders().get(0).token();
+    semaphore.acquire();
+    here.evict(name, first);
+    assertThat(elsewhere.getSemaphore(name).tryAcquire(10, SECONDS)).isTrue();
+    await().until(() -> here.inspect(name).holders().size() == 2);
+    await().until(() -> losses.get() == 1);
+
+    assertThatThrownBy(semaphore::release).isInstanceOf(LeaseLostException.class);
+    assertThat(elsewhere.getSemaphore(name).tryAcquire()).isFalse();
+    semaphore.release();
+    assertThat(elsewhere.getSemaphore(name).tryAcquire(10, SECONDS)).isTrue();
   }
 
   @Test
