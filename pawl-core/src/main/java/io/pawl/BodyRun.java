@@ -27,7 +27,7 @@ final class BodyRun {
   BodyRun(Engine engine, OnLoss onLoss) {
     this.engine = engine;
     this.onLoss = onLoss;
-    this.work = new Interruptible(engine.time());
+    this.work = new Interruptible();
   }
 
   <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body) throws X {

@@ -168,9 +168,10 @@ public final class Candidacy implements AutoCloseable {
             return;
           }
           pause = FIRST_PAUSE_MILLIS;
-        } catch (InterruptedException e) {
-          continue; // it is over, or somebody else's idea: ask again
         } catch (Exception | Error e) {
+          if (e instanceof InterruptedException && !bodyFailed) {
+            continue; // while it waited: it is over, or somebody else's idea
+          }
           if (stands() && !engine.lifecycle().isClosed()) {
             log.error("leading '{}' failed, standing again in {} ms", lock.name(), pause, e);
             pause(pause);
@@ -198,12 +199,13 @@ public final class Candidacy implements AutoCloseable {
 
   /** Waits for the leadership and leads; answers whether the body has had enough. */
   private boolean leadOnce() throws Exception {
-    Interruptible work = new Interruptible(engine.time());
+    Interruptible work = new Interruptible();
     boolean interrupted = false;
     boolean returned = false;
     bodyFailed = false;
     try (Lease lease = lock.acquire()) {
       if (!begin(lease, work)) {
+        lease.loan().drop();
         return true;
       }
       try {

@@ -18,6 +18,7 @@ import io.pawl.spi.Standing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
@@ -30,6 +31,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +86,57 @@ class CandidacyTest {
     candidacy.close();
 
     assertThat(log.toString(StandardCharsets.UTF_8)).contains("the last page is not saved");
+  }
+
+  /** Nobody asked it to end, so this is a failure, after which it pauses for 1 s at least. */
+  @Test
+  void aBodyThatSaysItWasInterruptedByItselfIsToldAndDoesNotRunAgainAtOnce() {
+    AtomicInteger runs = new AtomicInteger();
+    long from = System.nanoTime();
+    try (Candidacy candidacy =
+        pawl.election("e")
+            .stand(
+                "c",
+                lease -> {
+                  runs.incrementAndGet();
+                  throw new InterruptedException("of its own");
+                })) {
+      await().until(() -> log.toString(StandardCharsets.UTF_8).contains("of its own"));
+      for (int turn = 0; turn < 1_000; turn++) {
+        pawl.lock("another").tryAcquire().orElseThrow().close();
+      }
+      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - from);
+      assertThat(runs).hasValueLessThanOrEqualTo((int) seconds + 1);
+    }
+  }
+
+  /** It was withdrawn as it was granted the leadership. */
+  @Test
+  void aLeadershipUnderWhichNothingRanOwesNoShortestHold() {
+    AtomicReference<Candidacy> withdrawn = new AtomicReference<>();
+    CountDownLatch known = new CountDownLatch(1);
+    LockStore withdrawing =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> {
+                  Object answer = method.invoke(store, arguments);
+                  if (method.getName().equals("attempt")) {
+                    known.await();
+                    withdrawn.get().closeAsync();
+                  }
+                  return answer;
+                });
+    try (Pawl own = Pawl.over(withdrawing)) {
+      Candidacy candidacy =
+          own.election("e", LockOptions.defaults().minHold(Duration.ofHours(1)))
+              .stand("c", lease -> {});
+      withdrawn.set(candidacy);
+      known.countDown();
+      awaitEnd(candidacy);
+      assertThat(pawl.lock("e").tryAcquire()).isPresent();
+    }
   }
 
   /** The process stood still as the body returned, so that nobody interrupted it. */

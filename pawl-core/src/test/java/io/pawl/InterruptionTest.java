@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -179,6 +180,37 @@ class InterruptionTest {
         .isInstanceOf(LeaseLostException.class);
     assertThat(interrupted).isTrue();
     assertThat(Thread.interrupted()).as("after the body").isFalse();
+  }
+
+  @Test
+  void aLossInterruptsSuchABodyThoughItsClientHasEndedMeanwhile() {
+    DistributedLock lock = pawl.lock("body");
+    AtomicLong token = new AtomicLong();
+    AtomicBoolean interrupted = new AtomicBoolean();
+    assertThatThrownBy(
+            () ->
+                lock.run(
+                    Duration.ZERO,
+                    OnLoss.INTERRUPT,
+                    lease -> {
+                      token.set(lease.token());
+                      Thread.currentThread().interrupt();
+                      CompletableFuture<Void> closed =
+                          CompletableFuture.runAsync(
+                              () -> pawl.close(Duration.ZERO), task -> new Thread(task).start());
+                      while (!closed.isDone()) {
+                        Thread.onSpinWait();
+                      }
+                      assertThat(Thread.interrupted()).as("the first").isTrue();
+                      try {
+                        new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+                      } catch (InterruptedException e) {
+                        interrupted.set(true);
+                      }
+                    }))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(interrupted).isTrue();
+    store.evict("body", token.get()); // which its client has left to run out
   }
 
   @Test

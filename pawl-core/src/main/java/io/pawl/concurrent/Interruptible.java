@@ -13,7 +13,6 @@ public final class Interruptible {
   /** After which a thread that was interrupted already is looked at again: 20 ms. */
   private static final long AGAIN_NANOS = 20_000_000;
 
-  private final Time time;
   private final Thread thread = Thread.currentThread();
   private final KeptInterrupts.OfThread kept = KeptInterrupts.here();
 
@@ -24,13 +23,6 @@ public final class Interruptible {
   private boolean interrupted;
   private boolean ended;
   private boolean wanted;
-
-  /**
-   * @param time for another try where the thread has been interrupted already
-   */
-  public Interruptible(Time time) {
-    this.time = time;
-  }
 
   /** Does nothing once the work has ended. */
   public void interrupt() {
@@ -65,7 +57,7 @@ public final class Interruptible {
       mutex.unlock();
     }
     if (again) {
-      time.after(AGAIN_NANOS, this::interruptSoon);
+      SystemTime.ofAllClients().after(AGAIN_NANOS, this::interruptSoon);
     }
   }
 

@@ -10,11 +10,33 @@ public final class SystemTime implements Time, AutoCloseable {
 
   private final ScheduledThreadPoolExecutor timer;
 
+  /** Starts its thread: a client that cannot have it fails at once, not amid a lock. */
   public SystemTime(String threadName) {
-    timer = new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(threadName, task));
-    timer.prestartCoreThread(); // a client that cannot have it fails at once, not amid a lock
+    this(new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named(threadName, task)));
+    timer.prestartCoreThread();
+  }
+
+  private SystemTime(ScheduledThreadPoolExecutor timer) {
+    this.timer = timer;
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  private static final class OfAllClients {
+    static final SystemTime TIME = new SystemTime(timer());
+
+    private static ScheduledThreadPoolExecutor timer() {
+      ScheduledThreadPoolExecutor timer =
+          new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.named("pawl-timer", task));
+      timer.setKeepAliveTime(1, TimeUnit.SECONDS);
+      timer.allowCoreThreadTimeOut(true);
+      return timer;
+    }
+  }
+
+  /** For what is to happen though its client ends; never closed, without a thread while idle. */
+  static Time ofAllClients() {
+    return OfAllClients.TIME;
   }
 
   @Override

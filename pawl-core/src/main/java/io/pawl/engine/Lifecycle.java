@@ -116,6 +116,7 @@ public final class Lifecycle {
     openCalls.add(call);
     if (closed) {
       openCalls.remove(call);
+      call.giveUp(); // whoever closes may wait for its end
       throw new IllegalStateException(call.what() + ": the Pawl client is closed");
     }
   }

@@ -247,8 +247,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
       return CompletableFuture.failedFuture(e);
     } finally {
       mutex.unlock();
+      rings.forEach(Runnable::run); // of another lock's too, where this one fails
     }
-    rings.forEach(Runnable::run);
     return CompletableFuture.completedFuture(answer);
   }
 

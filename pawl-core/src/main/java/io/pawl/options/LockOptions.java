@@ -102,7 +102,8 @@ public record LockOptions(
 
   /**
    * Returns a copy with strict order: first come, first served across all clients; no local
-   * passing.
+   * passing. Requests of one client that stand behind each other lose their places when the hold
+   * that they share is lost, or downgraded.
    */
   public LockOptions strictOrder() {
     return new LockOptions(

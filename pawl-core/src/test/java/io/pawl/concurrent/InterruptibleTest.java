@@ -6,19 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class InterruptibleTest {
 
-  private final SystemTime time = new SystemTime("test-time");
   private final CompletableFuture<Interruptible> work = new CompletableFuture<>();
   private final CompletableFuture<Boolean> seen = new CompletableFuture<>();
-
-  @AfterEach
-  void stopTime() {
-    time.close();
-  }
 
   @Test
   void aThreadThatWaitsForInterruptsIsInterruptedAtOnce() throws Exception {
@@ -56,7 +49,7 @@ class InterruptibleTest {
   @Test
   void anInterruptOfOthersSurvivesOursWheneverAWaitBegins() throws Exception {
     for (int round = 0; round < 8_000; round++) {
-      Interruptible here = new Interruptible(time);
+      Interruptible here = new Interruptible();
       Thread.currentThread().interrupt();
       Thread other = new Thread(here::interrupt);
       other.start();
@@ -72,7 +65,7 @@ class InterruptibleTest {
   }
 
   @Test
-  void anInterruptDuringAWaitComesWhenThatEndsThoughNothingRunsLaterAnyMore() throws Exception {
+  void anInterruptDuringAWaitComesWhenThatEnds() throws Exception {
     CompletableFuture<Void> waitedFor = new CompletableFuture<>();
     Thread worker =
         start(
@@ -82,7 +75,6 @@ class InterruptibleTest {
             });
     Interruptible interruptible = work.get();
     Awaitility.await().until(() -> worker.getState() == Thread.State.TIMED_WAITING);
-    time.close();
     interruptible.interrupt();
     waitedFor.complete(null);
     assertThat(seen.get()).isTrue();
@@ -95,7 +87,7 @@ class InterruptibleTest {
         new Thread(
             () -> {
               try (KeptInterrupts outer = new KeptInterrupts()) {
-                work.complete(new Interruptible(time));
+                work.complete(new Interruptible());
                 seen.complete(isInterruptedWithin20Seconds());
               }
             });
@@ -124,7 +116,7 @@ class InterruptibleTest {
     Thread thread =
         new Thread(
             () -> {
-              work.complete(new Interruptible(time));
+              work.complete(new Interruptible());
               body.run();
             });
     thread.setDaemon(true);
