@@ -58,7 +58,9 @@ public final class Chaos implements Callable<Integer> {
   @Option(
       names = "--library",
       paramLabel = "NAME",
-      description = "pawl, or redisson on Redis and Valkey (default pawl).")
+      description =
+          "pawl (default); redisson on redis and valkey; curator on zookeeper; spring-integration"
+              + " on redis, valkey, postgres and mysql; shedlock on postgres and mysql.")
   private Library library = Library.PAWL;
 
   @Option(names = "--minutes", description = "How long faults are played on each store.")

@@ -176,7 +176,7 @@ final class ChaosRun {
 
   private Counting counting() {
     Store store = order.store();
-    return order.library() != Library.PAWL || !store.hasCounters
+    return order.library().isRival() || !store.hasCounters
         ? Counting.NONE
         : store == Store.GATE ? Counting.PLENTY : Counting.ALL;
   }
@@ -192,8 +192,7 @@ final class ChaosRun {
     takeoversSeen = ground.rest().takeovers();
     long from = System.nanoTime();
     try (Pulse pulse = Pulse.ofMachine(folder, OURSELVES, order.lateMillis());
-        PasserBy passerBy =
-            order.library() == Library.PAWL ? new PasserBy(ground.ownAddress()) : null) {
+        PasserBy passerBy = order.library().isRival() ? null : new PasserBy(ground.ownAddress())) {
       for (int jvm = 0; jvm < WORKERS; jvm++) {
         clients.add(start(jvm));
       }
@@ -220,9 +219,9 @@ final class ChaosRun {
     }
     double seconds = (System.nanoTime() - from) / 1e9;
     List<String> stuck =
-        order.library() == Library.PAWL
-            ? probe()
-            : RedissonPlayers.probe(ground.ownAddress(), order.leaseMillis());
+        order.library().isRival()
+            ? RivalPlayers.probe(order.library().rival(), ground.ownAddress(), order.leaseMillis())
+            : probe();
     List<Stock> stocks = counters.isPresent() ? counters.get().settle(jvms, takeovers) : List.of();
     List<Span> late = new ArrayList<>(Pulse.late(folder, OURSELVES));
     jvms.forEach(jvm -> late.addAll(Pulse.late(folder, jvm)));
@@ -235,6 +234,9 @@ final class ChaosRun {
   private void playPlan() throws InterruptedException {
     long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(order.millis());
     Fault first = plan.next();
+    if (order.library().isRival()) {
+      first = first.longerBy(order.store().sessionMillis); // their lease is the session itself
+    }
     for (int tries = 0; tries < MOST_FIRST && referee.staleWrites() == 0; tries++) {
       playAfterGap(first);
     }

@@ -23,6 +23,11 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     return new Fault(otherGapMillis, kind, part, millis, replies);
   }
 
+  /** The same, for longer by so much. */
+  Fault longerBy(long moreMillis) {
+    return new Fault(gapMillis, kind, part, millis + moreMillis, replies);
+  }
+
   /**
    * What there is to go wrong.
    *

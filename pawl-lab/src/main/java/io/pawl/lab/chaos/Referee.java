@@ -13,6 +13,7 @@ final class Referee {
   private static final int SEATS = 32;
   private static final int HEAD = SEATS;
   private static final int UNFENCED = SEATS + 1;
+  private static final int TICKETS = SEATS + 2;
   private static final int SUBJECT_WORDS = SEATS + 16;
   private static final int CELL_WORDS = 2;
   private static final int MOST_CELLS = 4_000_000;
@@ -86,6 +87,11 @@ final class Referee {
         }
       }
     }
+  }
+
+  /** Returns a number larger than all before it; for a holder whose library has no tokens. */
+  long ticket(Subject subject) {
+    return 1 + words.add(word(subject, TICKETS), 1);
   }
 
   /**

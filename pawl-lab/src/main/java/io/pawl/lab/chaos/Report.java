@@ -60,7 +60,7 @@ final class Report {
   private static String title(Result result) {
     ChaosRun.Order order = result.order();
     String word = order.store().word();
-    return order.library() == Library.PAWL ? word : word + ", " + order.library().word();
+    return order.library().isRival() ? word + ", " + order.library().word() : word;
   }
 
   private static String promises(Result result) {
@@ -90,6 +90,9 @@ final class Report {
       lines.add("- " + verdict.promise() + ": **" + text(verdict) + "**");
       verdict.violations().forEach(violation -> lines.add("  - " + violation));
     }
+    if (!result.order().library().hasTokens()) {
+      lines.add("- tokens, fences and linearizability: **not judged**; the library has no tokens");
+    }
     lines.add(
         "- P8 nothing left behind: each lock is free in the end: **"
             + (result.stuck().isEmpty() ? "kept" : "broken")
@@ -112,11 +115,12 @@ final class Report {
         "| fault | times | bit | granted | lost | met inside | stale unfenced | refused by the fence |"
             + " loss told, ms | recovered, ms |");
     lines.add("|---|---|---|---|---|---|---|---|---|---|");
+    boolean hasTokens = result.order().library().hasTokens();
     for (Row row : result.rows()) {
       lines.add(
           String.format(
               Locale.ROOT,
-              "| %s | %d | %d | %,d | %d | %d | %d | %d | %s | %s |",
+              "| %s | %d | %d | %,d | %d | %d | %d | %s | %s | %s |",
               row.kind().title(),
               row.times(),
               row.bit(),
@@ -124,7 +128,7 @@ final class Report {
               row.lost(),
               row.met(),
               row.stale(),
-              row.refused(),
+              hasTokens ? row.refused() : "no tokens",
               quantiles(row.detection()),
               quantiles(row.recovery())));
     }

@@ -38,9 +38,6 @@ record Result(
     Takeovers takeovers,
     List<String> stuck) {
 
-  /** What no rival promises. */
-  private static final String LOSS_TOLD = "P5";
-
   private static final long TOLD_GRACE_SECONDS = 2;
   private static final int SEARCH_STEPS = 3_000_000;
 
@@ -96,10 +93,10 @@ record Result(
             TimeUnit.SECONDS.toNanos(TOLD_GRACE_SECONDS),
             SEARCH_STEPS);
     List<Verdict> verdicts = takeovers.judge(checker, chronicle.history());
-    if (order.library() == Library.PAWL) {
+    List<String> notJudged = order.library().notJudged();
+    verdicts.removeIf(verdict -> notJudged.stream().anyMatch(verdict.promise()::startsWith));
+    if (!order.library().isRival()) {
       verdicts.addAll(new Rim(order, chronicle, late).judge());
-    } else {
-      verdicts.removeIf(verdict -> verdict.promise().startsWith(LOSS_TOLD));
     }
     List<Row> rows = new ArrayList<>();
     for (Kind kind : Kind.values()) {

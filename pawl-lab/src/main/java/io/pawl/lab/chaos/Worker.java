@@ -154,7 +154,7 @@ final class Worker {
         threads.add(thread(threads.size(), turn));
       }
     }
-    if (order.library() == Library.PAWL) {
+    if (!order.library().isRival()) {
       threads.add(thread(threads.size(), this::closeWhileBodiesRun));
     }
     interrupters.forEach(thread -> thread.setDaemon(true));
@@ -166,7 +166,7 @@ final class Worker {
     long giveUpAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
     for (Thread thread : threads) {
       thread.join(Math.max(1, (giveUpAt - System.nanoTime()) / 1_000_000));
-      if (thread.isAlive() && order.library() != Library.PAWL) {
+      if (thread.isAlive() && order.library().isRival()) {
         thread.interrupt(); // its wait was written down, and is judged
         thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
       }
@@ -189,9 +189,10 @@ final class Worker {
    */
   private List<Turn> turns(int client, Interrupter interrupter, List<AutoCloseable> clients)
       throws InterruptedException {
-    if (order.library() == Library.REDISSON) {
-      RedissonPlayers players =
-          new RedissonPlayers(order.address(), referee, notebook, order.leaseMillis());
+    if (order.library().isRival()) {
+      RivalPlayers players =
+          RivalPlayers.open(
+              order.library().rival(), order.address(), referee, notebook, order.leaseMillis());
       clients.add(players);
       return turns(players, interrupter);
     }
@@ -201,12 +202,14 @@ final class Worker {
     return turns(new Players(pawl, referee, notebook, options), client, interrupter);
   }
 
-  private static List<Turn> turns(RedissonPlayers players, Interrupter interrupter) {
+  private List<Turn> turns(RivalPlayers players, Interrupter interrupter) {
     List<Turn> turns = new ArrayList<>();
-    for (Subject subject : RedissonPlayers.SUBJECTS) {
-      turns.add(random -> players.acquire(subject, random));
+    for (Subject subject : RivalPlayers.SUBJECTS) {
       turns.add(random -> players.tryFor(subject, random));
-      turns.add(random -> players.interrupted(subject, random, interrupter));
+      if (order.library().rival().canWait()) {
+        turns.add(random -> players.acquire(subject, random));
+        turns.add(random -> players.interrupted(subject, random, interrupter));
+      }
     }
     return turns;
   }
