@@ -53,23 +53,26 @@ final class Node implements AutoCloseable {
   private final AtomicBoolean paying = new AtomicBoolean();
   private final AtomicBoolean opening = new AtomicBoolean();
   private volatile @Nullable QuorumNode store;
-  private volatile @Nullable RuntimeException cannotOpen;
+  private volatile @Nullable Throwable cannotOpen;
   private long pauseNanos = PAUSE_NANOS; // of the thread that opens
   private volatile boolean closed;
   private volatile boolean slow;
   private volatile Runnable refused = () -> {};
 
+  /**
+   * @param lanes for the store's verbs where they block, and to open it; closed with this
+   */
   Node(
       String description,
       Supplier<QuorumNode> opener,
       QuorumOptions options,
       Time time,
-      String threadPrefix) {
+      Lanes lanes) {
     this.description = description;
     this.opener = opener;
     this.options = options;
     this.time = time;
-    this.lanes = new Lanes(threadPrefix);
+    this.lanes = lanes;
   }
 
   /** Opens it on this thread; a store that cannot be reached yet is tried again later. */
@@ -86,27 +89,31 @@ final class Node implements AutoCloseable {
     }
   }
 
-  private void openLater(long pauseNanos) {
+  private void openLater(long nanos) {
     if (!closed && opening.compareAndSet(false, true)) {
-      time.after(
-          pauseNanos,
-          () ->
-              lanes.execute(
-                  "",
-                  () -> {
-                    opening.set(false);
-                    try {
-                      open();
-                    } catch (RuntimeException e) {
-                      openLater(pauseAfter(e));
-                    }
-                  }));
+      time.after(nanos, this::openAside);
+    }
+  }
+
+  private void openAside() {
+    if (!lanes.execute("", this::openAgain)) { // no thread, for now
+      opening.set(false);
+      openLater(PAUSE_NANOS);
+    }
+  }
+
+  private void openAgain() {
+    opening.set(false);
+    try {
+      open();
+    } catch (RuntimeException | Error e) {
+      openLater(pauseAfter(e));
     }
   }
 
   /** What is wrong with it lasts until somebody mends it, and is told once. */
-  private long pauseAfter(RuntimeException failure) {
-    RuntimeException before = cannotOpen;
+  private long pauseAfter(Throwable failure) {
+    Throwable before = cannotOpen;
     cannotOpen = failure;
     if (before == null || !Objects.equals(before.getMessage(), failure.getMessage())) {
       log.warn("node {} of a quorum cannot be opened", description, failure);
@@ -187,8 +194,13 @@ final class Node implements AutoCloseable {
   }
 
   private String notOpen() {
-    RuntimeException why = cannotOpen;
-    return why == null ? description + " is not open yet" : String.valueOf(why.getMessage());
+    Throwable why = cannotOpen;
+    if (why == null) {
+      return description + " is not open yet";
+    }
+    return why instanceof Error
+        ? description + " cannot be opened: " + why
+        : String.valueOf(why.getMessage());
   }
 
   private static <T> CompletionStage<T> called(

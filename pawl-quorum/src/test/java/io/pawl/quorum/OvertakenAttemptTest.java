@@ -54,7 +54,8 @@ class OvertakenAttemptTest {
       servers.add(server);
       SimulatedNode store = new SimulatedNode(world, server, () -> 100_000);
       Node node =
-          new Node("node " + i, () -> store, QuorumOptions.defaults(), world.time(), "test");
+          new Node(
+              "node " + i, () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
       node.open();
       nodes.add(node);
     }

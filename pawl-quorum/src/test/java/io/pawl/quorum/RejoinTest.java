@@ -60,7 +60,11 @@ class RejoinTest {
       stores.add(store);
       Node node =
           new Node(
-              store.describe(), () -> store, QuorumOptions.defaults(), world.time(), "rejoin-" + i);
+              store.describe(),
+              () -> store,
+              QuorumOptions.defaults(),
+              world.time(),
+              new Lanes("rejoin-" + i));
       node.open();
       nodes.add(node);
     }

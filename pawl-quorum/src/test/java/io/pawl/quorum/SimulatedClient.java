@@ -69,7 +69,7 @@ final class SimulatedClient {
     QuorumOptions options = QuorumOptions.defaults();
     List<Node> nodes = new ArrayList<>();
     for (SimulatedNode store : stores) {
-      Node node = new Node(store.describe(), () -> store, options, world.time(), name);
+      Node node = new Node(store.describe(), () -> store, options, world.time(), new Lanes(name));
       node.open();
       nodes.add(node);
     }
