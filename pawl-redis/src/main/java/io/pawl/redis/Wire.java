@@ -139,12 +139,14 @@ final class Wire implements AutoCloseable {
     connection.getResources().eventExecutorGroup().execute(task);
   }
 
+  /** Where no sweep can follow, nobody waits for an answer that may not come. */
   private void sweepSoon() {
     long period = Math.min(100_000_000, Math.max(10_000_000, timeoutNanos / 8));
     try {
       after(period, this::sweep);
-    } catch (IllegalStateException timerStopped) {
+    } catch (RuntimeException | Error e) { // the timer is stopped, or cannot start its thread
       sweeping.set(false);
+      inFlight.forEach(call -> call.completeExceptionally(failures.of(e)));
     }
   }
 

@@ -485,6 +485,51 @@ class GivenClientTest {
     }
   }
 
+  /** Cannot start its thread, or has no memory, for so many of a store's requests. */
+  private static final class ScarceTimer extends HashedWheelTimer {
+
+    private final AtomicInteger failures = new AtomicInteger();
+
+    @Override
+    public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+      if (task.getClass().getName().startsWith(Wire.class.getName())) {
+        Starved.failIfLeft(failures);
+      }
+      return super.newTimeout(task, delay, unit);
+    }
+  }
+
+  @Test
+  void everyCallEndsThoughTheTimerCouldNotBeStartedForOne() {
+    ScarceTimer timer = new ScarceTimer();
+    ClientResources resources = ClientResources.builder().timer(timer).build();
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create(resources, uri);
+      try (RedisStore store =
+          RedisStore.over(client, uri, RedisOptions.defaults().timeout(Duration.ofMillis(300)))) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("before"));
+        server.pause();
+        timer.failures.set(1);
+        for (int i = 0; i < 2; i++) {
+          assertThatThrownBy(() -> seam.attempt(seam.claim("unheard")))
+              .isInstanceOf(StoreUnavailableException.class);
+        }
+        assertThat(timer.failures).hasValue(0);
+        server.resume();
+        await()
+            .ignoreException(StoreUnavailableException.class)
+            .until(() -> seam.take(seam.claim("heard")) != null);
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
+      timer.stop();
+    }
+  }
+
   @Test
   void whatAnOpenHasOpenedIsClosedThoughItFailsWithAnError() {
     ClientResources resources = ClientResources.create();
