@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,7 @@ final class Confirmations implements AutoCloseable {
   private final Script renew;
   private final String address;
   private final RedisOptions options;
+  private final LongSupplier nanoTime;
   private final ObjIntConsumer<List<Object>> rings;
 
   /** From the first sight of a grant until its claim is withdrawn or gone. */
@@ -79,6 +81,7 @@ final class Confirmations implements AutoCloseable {
       Script renew,
       String address,
       RedisOptions options,
+      LongSupplier nanoTime,
       ObjIntConsumer<List<Object>> rings) {
     this.servers = servers;
     this.wire = wire;
@@ -87,12 +90,13 @@ final class Confirmations implements AutoCloseable {
     this.renew = renew;
     this.address = address;
     this.options = options;
+    this.nanoTime = nanoTime;
     this.rings = rings;
   }
 
   /** Has the grant confirmed, again where that has failed before. */
   CompletableFuture<Void> of(Claim claim, Standing.Held held, boolean awaited) {
-    Grant fresh = new Grant(claim, held, awaited, System.nanoTime(), new CompletableFuture<>());
+    Grant fresh = new Grant(claim, held, awaited, nanoTime.getAsLong(), new CompletableFuture<>());
     Grant grant =
         grants.compute(
             claim.id(),
@@ -130,8 +134,17 @@ final class Confirmations implements AutoCloseable {
 
     private void next() {
       while (!queue.isEmpty() && asking.compareAndSet(false, true)) {
-        List<Grant> late = new ArrayList<>(0);
-        List<Grant> batch = takeNext(late);
+        List<Grant> batch = List.of();
+        List<Grant> late = List.of();
+        try {
+          late = new ArrayList<>(0);
+          batch = new ArrayList<>();
+          takeNext(batch, late);
+        } catch (RuntimeException | Error e) { // of memory: what was taken is asked for
+          if (batch.isEmpty() && late.isEmpty()) {
+            failFirst(e);
+          }
+        }
         if (batch.isEmpty()) {
           asking.set(false);
         } else {
@@ -141,18 +154,22 @@ final class Confirmations implements AutoCloseable {
       }
     }
 
-    private List<Grant> takeNext(List<Grant> late) {
-      List<Grant> batch = new ArrayList<>();
+    private void takeNext(List<Grant> batch, List<Grant> late) {
       long timeoutNanos = options.timeout().toNanos();
-      long now = System.nanoTime();
-      while (batch.size() < MOST_IN_A_WAIT) {
-        Grant grant = queue.poll();
-        if (grant == null) {
-          break;
-        }
+      long now = nanoTime.getAsLong();
+      Grant grant = queue.peek();
+      while (grant != null && batch.size() < MOST_IN_A_WAIT) {
         (now - grant.seenAtNanos < timeoutNanos ? batch : late).add(grant);
+        queue.remove();
+        grant = queue.peek();
       }
-      return batch;
+    }
+
+    private void failFirst(Throwable error) {
+      Grant first = queue.poll();
+      if (first != null) {
+        fail(first, error);
+      }
     }
 
     private void ask(List<Grant> batch) {
@@ -172,15 +189,24 @@ final class Confirmations implements AutoCloseable {
     return wire.nodeOf(Keys.of(batch.get(0).claim.lock()))
         .thenCompose(
             node -> {
-              List<CompletableFuture<Void>> renewed =
+              List<CompletableFuture<Boolean>> answered =
                   batch.stream().map(grant -> renewed(grant, node)).toList();
-              return CompletableFuture.allOf(renewed.toArray(CompletableFuture[]::new))
-                  .thenCompose(nothing -> replicated(batch, node));
+              return CompletableFuture.allOf(answered.toArray(CompletableFuture[]::new))
+                  .thenCompose(
+                      nothing ->
+                          answered.stream().allMatch(CompletableFuture::join)
+                              ? replicated(batch, node)
+                              : CompletableFuture.failedFuture(lostConnection()));
             });
   }
 
-  /** Fails the grant where the server no longer knows it; the stage itself never fails. */
-  private CompletableFuture<Void> renewed(
+  /**
+   * Fails the grant where the server no longer knows it; the stage itself never fails.
+   *
+   * @return whether the server has answered: if not, the connection may be another by now, whose
+   *     WAIT knows nothing of what the first has written
+   */
+  private CompletableFuture<Boolean> renewed(
       Grant grant, StatefulRedisConnection<String, String> node) {
     return verbs
         .run(
@@ -188,19 +214,21 @@ final class Confirmations implements AutoCloseable {
             List.of(Keys.of(grant.claim.lock())),
             Replies.addressAndIds(address, List.of(grant.claim)),
             node)
-        .thenAccept(
+        .thenApply(
             reply -> {
               Standing standing = Replies.standing(grant.claim, reply, 0, failures);
               if (!(standing instanceof Standing.Held held) || !grant.isOf(held)) {
                 grants.remove(grant.claim.id(), grant);
-                throw failures.unavailable("no longer knows the claim that it has granted", null);
+                fail(grant, noLongerKnown());
+                return true;
               }
               rings.accept(reply, 2);
+              return true;
             })
         .exceptionally(
             error -> {
               fail(grant, error);
-              return null;
+              return failures.mayConcernOneClaim(error);
             });
   }
 
@@ -211,12 +239,6 @@ final class Confirmations implements AutoCloseable {
       List<Grant> batch, StatefulRedisConnection<String, String> node) {
     if (batch.stream().allMatch(grant -> grant.confirmed.isDone())) {
       return CompletableFuture.completedFuture(null);
-    }
-    if (batch.stream().anyMatch(grant -> grant.confirmed.isCompletedExceptionally())) {
-      // the connection may be another by now, whose WAIT knows nothing of what the first has
-      // written
-      return CompletableFuture.failedFuture(
-          failures.unavailable("lost the connection of a confirmation, or a claim of it", null));
     }
     CommandArgs<String, String> args =
         new CommandArgs<>(StringCodec.UTF8)
@@ -231,6 +253,14 @@ final class Confirmations implements AutoCloseable {
               }
               batch.forEach(grant -> grant.confirmed.complete(null));
             });
+  }
+
+  private RuntimeException noLongerKnown() {
+    return failures.unavailable("no longer knows the claim that it has granted", null);
+  }
+
+  private RuntimeException lostConnection() {
+    return failures.unavailable("lost the connection of a confirmation", null);
   }
 
   private RuntimeException tooLate() {

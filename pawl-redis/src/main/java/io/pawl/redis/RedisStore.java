@@ -186,7 +186,14 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     try {
       Wire second = Handshake.another(servers, failures, options, tls);
       return new Confirmations(
-          servers, second, failures, scripts.renew(), address, options, this::hear);
+          servers,
+          second,
+          failures,
+          scripts.renew(),
+          address,
+          options,
+          System::nanoTime,
+          this::hear);
     } catch (RuntimeException | Error e) {
       wire.close();
       throw e;

@@ -28,6 +28,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -146,6 +147,7 @@ class ReplicasTest {
             Scripts.load().renew(),
             "nobody's",
             options,
+            System::nanoTime,
             (reply, rings) -> {})) {
       assertThat(confirmations.of(claim, held, false))
           .failsWithin(Duration.ofSeconds(20))
@@ -193,12 +195,95 @@ class ReplicasTest {
             Scripts.load().renew(),
             "nobody's",
             options,
+            System::nanoTime,
             (reply, rings) -> {})) {
       assertThat(confirmations.of(claim, held, false))
           .failsWithin(Duration.ofSeconds(20))
           .withThrowableThat()
           .withRootCauseInstanceOf(StackOverflowError.class);
       assertThat(confirmations.of(claim, held, false)).succeedsWithin(Duration.ofSeconds(20));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void anErrorOfTheJvmAsABatchIsPutTogetherFailsItsFirstGrantAndNoneAfterIt() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://short");
+    RedisOptions options =
+        RedisOptions.defaults()
+            .timeout(Duration.ofSeconds(20))
+            .waitReplicas(1, Duration.ofSeconds(10));
+    Failures failures = new Failures(one.describe());
+    Claim claim = plain.claim("short");
+    Standing.Held held = plain.take(claim);
+    AtomicInteger looks = new AtomicInteger();
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(one, failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            () -> {
+              if (looks.incrementAndGet() == 2) { // the first is for the grant itself
+                throw new StackOverflowError("scripted");
+              }
+              return 0;
+            },
+            (reply, rings) -> {})) {
+      assertThat(confirmations.of(claim, held, false))
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableThat()
+          .withRootCauseInstanceOf(StackOverflowError.class);
+      assertThat(confirmations.of(claim, held, false)).succeedsWithin(Duration.ofSeconds(20));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  /** Its caller gave up while it stood in line for a WAIT with others. */
+  @Test
+  void aClaimThatIsWithdrawnBeforeItsConfirmationFailsNoOther() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://withdrawn");
+    RedisOptions options =
+        RedisOptions.defaults()
+            .timeout(Duration.ofSeconds(40))
+            .waitReplicas(1, Duration.ofSeconds(30));
+    Failures failures = new Failures(one.describe());
+    Claim first = plain.claim("first in line");
+    Claim withdrawn = plain.claim("withdrawn");
+    Claim other = plain.claim("other");
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(one, failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            System::nanoTime,
+            (reply, rings) -> {})) {
+      replica.pause();
+      CompletableFuture<Void> underWay = confirmations.of(first, plain.take(first), false);
+      await().until(() -> primary.text("INFO", "clients").contains("blocked_clients:1"));
+      CompletableFuture<Void> gone = confirmations.of(withdrawn, plain.take(withdrawn), false);
+      CompletableFuture<Void> confirmed = confirmations.of(other, plain.take(other), false);
+      plain.withdraw(withdrawn);
+      confirmations.forget(withdrawn.id());
+      replica.resume();
+
+      assertThat(underWay).succeedsWithin(Duration.ofSeconds(40));
+      assertThat(confirmed).succeedsWithin(Duration.ofSeconds(40));
+      assertThat(gone)
+          .failsWithin(Duration.ofSeconds(40))
+          .withThrowableThat()
+          .withMessageContaining("no longer knows");
     } finally {
       client.shutdown();
     }
@@ -225,6 +310,7 @@ class ReplicasTest {
             Scripts.load().renew(),
             "nobody's",
             options,
+            System::nanoTime,
             (reply, rings) -> {})) {
       assertThat(confirmations.of(claim, held, false))
           .failsWithin(Duration.ofSeconds(20))
