@@ -10,11 +10,11 @@ import io.pawl.spi.Standing;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -60,8 +60,11 @@ final class Bells implements AutoCloseable {
   private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
-  /** Counts those that were told of as new. */
-  private final AtomicInteger primaries = new AtomicInteger();
+  /** As Sentinels said last. */
+  private volatile Servers.@Nullable Primary primary;
+
+  /** Of {@link #connection}. */
+  private volatile Servers.@Nullable Place place;
 
   /** How often in a row the server has refused to let us subscribe. */
   private volatile int refusals;
@@ -154,11 +157,16 @@ final class Bells implements AutoCloseable {
     }
   }
 
-  /** Another server is the primary: it rings from now on. */
-  void switched() {
-    primaries.incrementAndGet();
+  /** Sentinels say who rings from now on: listens there, if it does not yet. */
+  void named(Servers.Primary named) {
+    boolean isKnown = named.equals(primary);
+    primary = named;
     StatefulRedisPubSubConnection<String, String> before = connection.get();
-    if (before != null && connection.compareAndSet(before, null)) {
+    Servers.Place here = place;
+    if (!isKnown
+        && before != null
+        && (here == null || !here.isAt(named.address()))
+        && connection.compareAndSet(before, null)) {
       before.closeAsync();
       open();
     }
@@ -168,26 +176,29 @@ final class Bells implements AutoCloseable {
     if (closed) {
       return;
     }
-    int asked = primaries.get();
+    Servers.Primary asked = primary;
     try {
+      CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> opening =
+          servers.dialBells();
       dialling =
-          servers
-              .dialBells()
-              .whenComplete(
-                  (opened, error) -> {
-                    if (opened == null) {
-                      log.debug("{} cannot be listened to", servers.describe(), error);
-                      openLater(RETRY_NANOS);
-                    } else if (closed) {
-                      connection.set(opened);
-                      opened.closeAsync(); // nobody may be waiting to close it any more
-                    } else if (primaries.get() != asked) {
-                      opened.closeAsync(); // it may be one of the old primary
-                      open();
-                    } else {
-                      subscribe(opened);
-                    }
-                  });
+          opening.whenComplete(
+              (opened, error) -> {
+                if (opened == null) {
+                  log.debug("{} cannot be listened to", servers.describe(), error);
+                  openLater(RETRY_NANOS);
+                } else if (closed) {
+                  connection.set(opened);
+                  opened.closeAsync(); // nobody may be waiting to close it any more
+                } else if (!Objects.equals(primary, asked)) {
+                  opened.closeAsync(); // it may be one of the old primary
+                  open();
+                } else {
+                  Servers.Place here = new Servers.Place(opening, again -> {});
+                  opened.addListener(here);
+                  place = here;
+                  subscribe(opened);
+                }
+              });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
       log.debug("{} cannot be listened to", servers.describe(), e);
       openLater(RETRY_NANOS);

@@ -287,9 +287,9 @@ final class Confirmations implements AutoCloseable {
     grant.confirmed.completeExceptionally(failures.of(error));
   }
 
-  /** Another server is the primary. */
-  void switched() {
-    wire.switched();
+  /** As its Sentinels say. */
+  void named(Servers.Primary primary) {
+    wire.named(primary);
   }
 
   @Override

@@ -30,8 +30,7 @@ final class Handshake {
    */
   static Wire connect(Servers servers, Failures failures, RedisOptions options, boolean tls) {
     long nanos = options.timeout().toNanos();
-    StatefulConnection<String, String> connection = dial(servers, failures, nanos, tls);
-    Wire wire = new Wire(servers, failures, nanos, connection);
+    Wire wire = dial(servers, failures, nanos, tls);
     try {
       check(hello(wire, failures, tls), servers, failures);
       return wire;
@@ -43,12 +42,10 @@ final class Handshake {
 
   /** Another connection to servers that {@link #connect} has found good. */
   static Wire another(Servers servers, Failures failures, RedisOptions options, boolean tls) {
-    long nanos = options.timeout().toNanos();
-    return new Wire(servers, failures, nanos, dial(servers, failures, nanos, tls));
+    return dial(servers, failures, options.timeout().toNanos(), tls);
   }
 
-  private static StatefulConnection<String, String> dial(
-      Servers servers, Failures failures, long nanos, boolean tls) {
+  private static Wire dial(Servers servers, Failures failures, long nanos, boolean tls) {
     CompletionStage<? extends StatefulConnection<String, String>> dialled;
     try {
       dialled = servers.dial();
@@ -56,7 +53,9 @@ final class Handshake {
       throw failures.connecting(e, tls);
     }
     try {
-      return Uninterruptibly.get(dialled.toCompletableFuture(), 2 * nanos);
+      StatefulConnection<String, String> first =
+          Uninterruptibly.get(dialled.toCompletableFuture(), 2 * nanos);
+      return new Wire(servers, failures, nanos, first, dialled);
     } catch (ExecutionException | TimeoutException e) {
       closeWhenItComes(dialled);
       throw failures.connecting(e, tls);
@@ -77,13 +76,8 @@ final class Handshake {
   /** The fields of HELLO, which every account may send, unlike INFO. */
   private static Map<String, String> hello(Wire wire, Failures failures, boolean tls) {
     try {
-      List<Object> reply =
-          Uninterruptibly.get(wire.send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8)));
-      Map<String, String> fields = new HashMap<>();
-      for (int i = 0; i + 1 < reply.size() && i < 12; i += 2) {
-        fields.put(String.valueOf(reply.get(i)), String.valueOf(reply.get(i + 1)));
-      }
-      return fields;
+      return fields(
+          Uninterruptibly.get(wire.send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8))));
     } catch (ExecutionException e) {
       StoreException failure = failures.connecting(e, tls);
       if (failure instanceof StoreDeniedException
@@ -92,6 +86,19 @@ final class Handshake {
       }
       throw tooOld("a server that does not know HELLO", failures);
     }
+  }
+
+  private static Map<String, String> fields(List<Object> hello) {
+    Map<String, String> fields = new HashMap<>();
+    for (int i = 0; i + 1 < hello.size() && i < 12; i += 2) {
+      fields.put(String.valueOf(hello.get(i)), String.valueOf(hello.get(i + 1)));
+    }
+    return fields;
+  }
+
+  /** Whether that is what a replica answers to HELLO. */
+  static boolean isReplica(List<Object> hello) {
+    return isReplica(fields(hello));
   }
 
   private static void check(Map<String, String> hello, Servers servers, Failures failures) {

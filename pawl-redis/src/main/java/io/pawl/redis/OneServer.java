@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** One primary, named or found by Sentinels anew at each connect. */
 final class OneServer implements Servers {
@@ -101,11 +102,11 @@ final class OneServer implements Servers {
   }
 
   @Override
-  public Watch watch(Wire wire, Runnable switched) {
+  public Watch watch(Wire wire, Consumer<Primary> named) {
     if (!areFound()) {
       return () -> {};
     }
-    SentinelWatch watch = new SentinelWatch(client, uri, listenedTo, wire, switched);
+    SentinelWatch watch = new SentinelWatch(client, uri, listenedTo, wire, named);
     watch.dial();
     return watch;
   }

@@ -103,14 +103,14 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
     this.counters = new RedisCounters(verbs, servers, scripts, options);
     this.bells = new Bells(servers, wire, address, this::catchUp, this::deliver);
     this.confirmations = options.waitReplicas() == 0 ? null : confirmations(tls);
-    this.watch = servers.watch(wire, this::switched);
+    this.watch = servers.watch(wire, this::named);
   }
 
-  private void switched() {
-    wire.switched();
-    bells.switched();
+  private void named(Servers.Primary primary) {
+    wire.named(primary);
+    bells.named(primary);
     if (confirmations != null) {
-      confirmations.switched();
+      confirmations.named(primary);
     }
   }
 

@@ -6,22 +6,28 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.pawl.redis.Servers.Place;
+import io.pawl.redis.Servers.Primary;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Listens to one Sentinel, and to the next when that is gone. A primary that was only paused serves
  * its open connections until the Sentinels demote it, and then forgets what it has said.
+ *
+ * <p>All that they say is told, since connections may have been led elsewhere meanwhile. What one
+ * that lags behind says is not, where its config-epoch shows that.
  */
 final class SentinelWatch implements Servers.Watch {
 
@@ -30,6 +36,7 @@ final class SentinelWatch implements Servers.Watch {
   private static final int MOST_DOUBLINGS = 5;
   private static final long LOOK_NANOS = 3_000_000_000L;
   private static final int MESSAGE_WORDS = 5;
+  private static final long UNKNOWN = -1;
 
   private final RedisClient client;
   private final RedisURI uri;
@@ -38,7 +45,7 @@ final class SentinelWatch implements Servers.Watch {
   private final AtomicInteger listenedTo;
 
   private final Wire wire;
-  private final Runnable switched;
+  private final Consumer<Primary> named;
   private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
       connection = new AtomicReference<>();
   private volatile CompletionStage<?> dialling = CompletableFuture.completedFuture(null);
@@ -48,40 +55,51 @@ final class SentinelWatch implements Servers.Watch {
   private final AtomicInteger failures = new AtomicInteger();
 
   /** As it was told last; null until then. */
-  private volatile @Nullable String primary;
+  private volatile @Nullable Primary primary;
+
+  /** Of what was told, at least; it grows whenever a replica takes over. */
+  private volatile long epoch;
 
   SentinelWatch(
-      RedisClient client, RedisURI uri, AtomicInteger listenedTo, Wire wire, Runnable switched) {
+      RedisClient client,
+      RedisURI uri,
+      AtomicInteger listenedTo,
+      Wire wire,
+      Consumer<Primary> named) {
     this.client = client;
     this.uri = uri;
     this.listenedTo = listenedTo;
     this.wire = wire;
-    this.switched = switched;
+    this.named = named;
   }
 
   void dial() {
+    CompletableFuture<Object> begun = new CompletableFuture<>();
+    dialling = begun; // before the look at closed: whoever closes waits for it
     if (closed) {
+      begun.complete(null);
       return;
     }
     List<RedisURI> sentinels = uri.getSentinels();
     try {
-      dialling =
-          client
-              .connectPubSubAsync(StringCodec.UTF8, sentinels.get(listenedTo.get()))
-              .whenComplete(
-                  (opened, error) -> {
-                    if (opened == null) {
-                      next();
-                    } else {
-                      connection.set(opened);
-                      if (closed) { // nobody may be waiting to close it any more
-                        opened.closeAsync();
-                      } else {
-                        listen(opened);
-                      }
-                    }
-                  });
+      client
+          .connectPubSubAsync(StringCodec.UTF8, sentinels.get(listenedTo.get()))
+          .whenComplete(
+              (opened, error) -> {
+                if (opened == null) {
+                  next();
+                } else {
+                  connection.set(opened);
+                  if (closed) { // nobody may be waiting to close it any more
+                    opened.closeAsync();
+                  } else {
+                    listen(opened);
+                  }
+                }
+                begun.complete(null);
+              });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
+      begun.complete(null);
       next();
     }
   }
@@ -99,28 +117,30 @@ final class SentinelWatch implements Servers.Watch {
           @Override
           public void message(String channel, String text) {
             String[] words = text.split(" ");
-            if (words.length == MESSAGE_WORDS && words[0].equals(uri.getSentinelMasterId())) {
-              primary = words[3] + ":" + words[4];
-              switched.run();
+            if (words.length == MESSAGE_WORDS
+                && words[0].equals(uri.getSentinelMasterId())
+                && connection.get() == opened) {
+              hasBecome(address(words[3], words[4]));
             }
           }
         });
     RedisPubSubAsyncCommands<String, String> commands = opened.async();
     opened.setAutoFlushCommands(false); // nothing may come between the two
-    commands
-        .dispatch(
-            CommandType.SENTINEL,
-            new ArrayOutput<>(StringCodec.UTF8),
-            new CommandArgs<>(StringCodec.UTF8)
-                .add("GET-MASTER-ADDR-BY-NAME")
-                .add(uri.getSentinelMasterId()))
-        .whenComplete(
-            (address, error) -> {
-              if (error == null && address.size() == 2) {
-                isNow(address.get(0) + ":" + address.get(1));
-              } else {
-                leave(opened); // it does not know this primary
+    CompletionStage<Long> itsEpoch =
+        ask(commands, "MASTER").handle((fields, error) -> fields == null ? UNKNOWN : epoch(fields));
+    ask(commands, "GET-MASTER-ADDR-BY-NAME")
+        .thenCombine(
+            itsEpoch,
+            (address, known) -> {
+              if (connection.get() == opened) {
+                isNow(address(text(address.get(0)), text(address.get(1))), known);
               }
+              return address;
+            })
+        .exceptionally(
+            error -> {
+              leave(opened); // it does not know this primary
+              return List.of();
             });
     commands
         .subscribe(CHANNEL)
@@ -137,13 +157,57 @@ final class SentinelWatch implements Servers.Watch {
     look(opened, commands);
   }
 
+  private CompletionStage<List<Object>> ask(
+      RedisPubSubAsyncCommands<String, String> commands, String what) {
+    return commands.dispatch(
+        CommandType.SENTINEL,
+        new FlatOutput(),
+        new CommandArgs<>(StringCodec.UTF8).add(what).add(uri.getSentinelMasterId()));
+  }
+
+  private static String text(Object part) {
+    return String.valueOf(part);
+  }
+
+  private static long epoch(List<Object> fields) {
+    int name = fields.indexOf("config-epoch");
+    return name < 0 ? UNKNOWN : Long.parseLong(text(fields.get(name + 1)));
+  }
+
+  /** As Lettuce dials it. */
+  private SocketAddress address(String host, String port) {
+    return client
+        .getResources()
+        .socketAddressResolver()
+        .resolve(RedisURI.create(host, Integer.parseInt(port)));
+  }
+
   /** It may have changed while nobody was listened to. */
-  private void isNow(String address) {
-    String before = primary;
-    primary = address;
-    if (before == null ? failures.get() > 0 : !before.equals(address)) {
-      switched.run();
+  private void isNow(SocketAddress address, long itsEpoch) {
+    Primary before = primary;
+    boolean isSame = before != null && Place.isSame(before.address(), address);
+    if (isSame || before == null || itsEpoch == UNKNOWN || itsEpoch >= epoch) {
+      epoch = Math.max(epoch, itsEpoch);
+      tell(before != null && isSame ? before : following(before, address));
     }
+  }
+
+  /** A message does not say its epoch. */
+  private void hasBecome(SocketAddress address) {
+    Primary before = primary;
+    if (before == null || !Place.isSame(before.address(), address)) {
+      epoch++;
+    }
+    tell(following(before, address));
+  }
+
+  private static Primary following(@Nullable Primary before, SocketAddress address) {
+    return new Primary(address, before == null ? 0 : before.number() + 1);
+  }
+
+  private void tell(Primary now) {
+    primary = now;
+    named.accept(now);
   }
 
   /** One that does not answer says nothing of another primary either. */

@@ -4,8 +4,11 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.redis.Servers.Place;
+import io.pawl.redis.Servers.Primary;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -26,6 +29,11 @@ import org.slf4j.LoggerFactory;
  * dial anew, which with Sentinels also asks anew who the primary is, and move over once that
  * succeeded. So does a peer that says that it is no primary any more. Commands on their way when a
  * connection ends fail at once; none is sent twice.
+ *
+ * <p>A server that is not the one which the Sentinels name is left. They are asked anew at each
+ * dial, and the one that answers may lag behind: so what is dialled is taken only if it says that
+ * it is a primary, and if it is the server that was left, further dials follow, over some seconds.
+ * A name that nothing leads to, as where addresses are translated, costs one change at most.
  *
  * <p>Deadlines need no timer each: commands have the same time, so those that wait stand in the
  * order of their deadlines in one queue, which is swept while it is not empty.
@@ -54,6 +62,19 @@ final class Wire implements AutoCloseable {
       };
 
   private volatile StatefulConnection<String, String> connection;
+
+  /** Of {@link #connection}. */
+  private volatile Place place;
+
+  /** As Sentinels said last. */
+  private volatile @Nullable Primary primary;
+
+  /** Which one was dialled without coming to its address. */
+  private volatile @Nullable Primary notFound;
+
+  /** Whether {@link #connection} has given cause for a dial while another one was under way. */
+  private volatile boolean doubtful;
+
   private volatile @Nullable StatefulConnection<String, String> replaced;
 
   /** Null where nobody dials. */
@@ -64,17 +85,21 @@ final class Wire implements AutoCloseable {
 
   /**
    * @param first already connected
+   * @param firstDialled whence it comes
    */
   Wire(
       Servers servers,
       Failures failures,
       long timeoutNanos,
-      StatefulConnection<String, String> first) {
+      StatefulConnection<String, String> first,
+      CompletionStage<?> firstDialled) {
     this.servers = servers;
     this.failures = failures;
     this.timeoutNanos = timeoutNanos;
     this.connection = first;
+    this.place = new Place(firstDialled, this::reopened);
     first.addListener(onDisconnect);
+    first.addListener(place);
   }
 
   StatefulConnection<String, String> connection() {
@@ -203,29 +228,56 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  /**
-   * Another server is the primary, whatever this one says: dials anew until that succeeds, and then
-   * hears nothing more of this one. A dial that is under way may yet lead to the old one.
-   */
-  void switched() {
-    begin(new Dial("is no primary any more, as its Sentinels say", true));
+  /** Which server is the primary, as its Sentinels say, whatever that one says to which we talk. */
+  void named(Primary named) {
+    primary = named;
+    leaveIfElsewhere();
+  }
+
+  private void reopened(Place again) {
+    if (again == place) {
+      notFound = null;
+      leaveIfElsewhere();
+    }
+  }
+
+  private void leaveIfElsewhere() {
+    Primary named = primary;
+    if (named != null && !named.equals(notFound)) {
+      begin(new Dial("is not the primary that its Sentinels name", named));
+    }
   }
 
   private void dialAnew(String why) {
-    begin(new Dial(why, false));
+    begin(new Dial(why, null));
   }
 
   /**
    * Who dials at the moment, and moves over.
    *
-   * @param leaves whether what the old server says from now on is not to be heard
+   * @param to for whom the old server is left, unheard, however often it has to be dialled; null
+   *     for another connection to whichever server is found
    */
-  private record Dial(String why, boolean leaves) {}
+  private record Dial(String why, @Nullable Primary to) {
+
+    boolean leaves() {
+      return to != null;
+    }
+  }
 
   private void begin(Dial dial) {
     moving.lock();
     try {
-      if (closed || (dialing != null && !dial.leaves)) {
+      Dial other = dialing;
+      boolean isThere = dial.to != null && place.isAt(dial.to.address());
+      if (isThere && other != null && other.leaves()) {
+        dialing = null;
+      }
+      if (other != null && !dial.leaves()) {
+        doubtful = true;
+        return;
+      }
+      if (closed || isThere) {
         return;
       }
       dialing = dial;
@@ -236,31 +288,70 @@ final class Wire implements AutoCloseable {
   }
 
   private void dial(Dial dial, long pauseNanos) {
-    if (closed || dialing != dial) {
+    if (dialing != dial) {
+      return;
+    }
+    CompletableFuture<Object> begun = new CompletableFuture<>();
+    dialled = begun; // before the look at closed: whoever closes waits for it
+    if (closed) {
+      begun.complete(null);
       return;
     }
     try {
-      dialled =
-          servers
-              .dial()
-              .whenComplete(
-                  (fresh, error) -> {
-                    if (fresh != null) {
-                      moveTo(fresh, dial);
-                    } else {
-                      notDialled(dial, pauseNanos, error);
-                    }
-                  });
+      CompletionStage<? extends StatefulConnection<String, String>> opening = servers.dial();
+      opening
+          .thenCompose(fresh -> opened(fresh, new Place(opening, this::reopened), dial, pauseNanos))
+          .whenComplete(
+              (nothing, error) -> {
+                if (error != null) {
+                  notDialled(dial, pauseNanos, error);
+                }
+                begun.complete(null);
+              });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
+      begun.complete(null);
       notDialled(dial, pauseNanos, e);
     }
   }
 
-  private void notDialled(Dial dial, long pauseNanos, Throwable error) {
-    log.debug("{} does not answer a new connection either", servers.describe(), error);
-    if (dial.leaves) {
+  private CompletionStage<Object> opened(
+      StatefulConnection<String, String> fresh, Place there, Dial dial, long pauseNanos) {
+    fresh.addListener(onDisconnect);
+    fresh.addListener(there);
+    Primary to = dial.to;
+    if (to == null) {
+      moveTo(fresh, there, dial);
+      return CompletableFuture.completedFuture(fresh);
+    }
+    return send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8), fresh)
+        .handle(
+            (hello, error) -> {
+              boolean isPrimary = hello != null && !Handshake.isReplica(hello);
+              boolean isOld = there.isSameAs(place) && !there.isAt(to.address()) && !doubtful;
+              if (isPrimary && !isOld) {
+                moveTo(fresh, there, dial);
+                return fresh;
+              }
+              if (isPrimary && pauseNanos == MOST_RETRY_NANOS) {
+                notFound = to;
+                end(dial);
+              } else {
+                notDialled(dial, pauseNanos, error);
+              }
+              fresh.closeAsync();
+              return fresh;
+            });
+  }
+
+  private void notDialled(Dial dial, long pauseNanos, @Nullable Throwable error) {
+    log.debug("{}: a new connection is of no use either", servers.describe(), error);
+    if (!dial.leaves()) {
+      end(dial);
+      return;
+    }
+    try {
       after(pauseNanos, () -> dial(dial, Math.min(2 * pauseNanos, MOST_RETRY_NANOS)));
-    } else {
+    } catch (RuntimeException | Error e) { // of the timer: whoever comes next begins anew
       end(dial);
     }
   }
@@ -278,7 +369,7 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  private void moveTo(StatefulConnection<String, String> fresh, Dial dial) {
+  private void moveTo(StatefulConnection<String, String> fresh, Place there, Dial dial) {
     StatefulConnection<String, String> old;
     moving.lock();
     try {
@@ -287,14 +378,18 @@ final class Wire implements AutoCloseable {
         return;
       }
       old = connection;
-      fresh.addListener(onDisconnect);
       replaced = old;
       connection = fresh;
+      if (dial.to != null && !there.isAt(dial.to.address()) && !there.isSameAs(place)) {
+        notFound = dial.to;
+      }
+      place = there;
+      doubtful = false;
     } finally {
       moving.unlock();
     }
     log.debug("{} {}; using a new connection", servers.describe(), dial.why);
-    if (dial.leaves) {
+    if (dial.leaves()) {
       old.closeAsync();
     } else {
       after(timeoutNanos, old::closeAsync); // until then others may still be answered there
@@ -303,6 +398,7 @@ final class Wire implements AutoCloseable {
       old.closeAsync();
       fresh.closeAsync();
     }
+    leaveIfElsewhere();
   }
 
   @Override

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
@@ -12,9 +18,13 @@ import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -154,6 +164,176 @@ class FailoverTest {
       takenInTheEnd(seam, seam.claim("paused"));
 
       assertThat(next.call("EXISTS", Keys.of("paused"))).isEqualTo(1L);
+    }
+  }
+
+  /** Makes {@code sentinel} say so, in an epoch of its own, without a word to others. */
+  private static void letName(RedisServer sentinel, RedisServer primary) {
+    sentinel.call("SENTINEL", "REMOVE", RedisSentinels.NAME);
+    sentinel.call(
+        "SENTINEL",
+        "MONITOR",
+        RedisSentinels.NAME,
+        primary.host(),
+        Integer.toString(primary.port()),
+        "3");
+  }
+
+  private static RedisURI uri(RedisServer sentinel) {
+    return RedisURI.Builder.sentinel(sentinel.host(), sentinel.port(), RedisSentinels.NAME).build();
+  }
+
+  private static Servers.Primary primary(RedisServer server) {
+    return new Servers.Primary(InetSocketAddress.createUnresolved(server.host(), server.port()), 0);
+  }
+
+  private static void awaitLeadsTo(Wire wire, RedisServer server) {
+    server.call("SET", "where", server.toString());
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .ignoreException(CompletionException.class)
+        .until(
+            () ->
+                wire.send(CommandType.GET, new CommandArgs<>(StringCodec.UTF8).addKey("where"))
+                    .join()
+                    .equals(List.of(server.toString())));
+  }
+
+  private static long hellos(RedisServer server) {
+    return server
+        .text("INFO", "commandstats")
+        .lines()
+        .filter(line -> line.startsWith("cmdstat_hello:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll(".*:calls=(\\d+).*", "$1")))
+        .sum();
+  }
+
+  @Test
+  void aPrimaryThatChangedBeforeItsSentinelWasListenedToIsLeft() {
+    RedisClient client = RedisClient.create();
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5));
+        RedisServer other = RedisServer.start()) {
+      RedisServer sentinel = group.sentinels().get(0);
+      Servers servers = new OneServer(client, uri(sentinel), false, List.of(), "redis://late");
+      try (Wire wire = wire(servers)) {
+        letName(sentinel, other);
+        try (Servers.Watch watch = servers.watch(wire, wire::named)) {
+          awaitLeadsTo(wire, other);
+        }
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private static Wire wire(Servers servers) {
+    return Handshake.another(
+        servers, new Failures(servers.describe()), RedisOptions.defaults(), false);
+  }
+
+  /**
+   * One told of another primary and died; the next one, which is asked, has not heard of it yet.
+   */
+  @Test
+  void aPrimaryIsLeftThoughTheSentinelThatIsAskedForTheNextLagsBehind() {
+    RedisClient client = RedisClient.create();
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5));
+        RedisServer other = RedisServer.start()) {
+      RedisServer sentinel = group.sentinels().get(0);
+      Servers servers = new OneServer(client, uri(sentinel), false, List.of(), "redis://lagging");
+      try (Wire wire = wire(servers)) {
+        long before = hellos(group.primary());
+        wire.named(primary(other));
+        await().until(() -> hellos(group.primary()) > before);
+        letName(sentinel, other);
+
+        awaitLeadsTo(wire, other);
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  /** As where addresses are translated in a way that Lettuce does not know of. */
+  @Test
+  void aNameThatNothingLeadsToCostsAFewDialsAndNoConnection() {
+    RedisClient client = RedisClient.create();
+    AtomicInteger dials = new AtomicInteger();
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      Servers one = new OneServer(client, uri, false, List.of(), "redis://translated");
+      Servers counted =
+          (Servers)
+              Proxy.newProxyInstance(
+                  Servers.class.getClassLoader(),
+                  new Class<?>[] {Servers.class},
+                  (proxy, method, arguments) -> {
+                    dials.addAndGet(method.getName().equals("dial") ? 1 : 0);
+                    return method.invoke(one, arguments);
+                  });
+      try (Wire wire = wire(counted)) {
+        StatefulConnection<String, String> before = wire.connection();
+        Servers.Primary elsewhere =
+            new Servers.Primary(InetSocketAddress.createUnresolved("translated", 6379), 0);
+        int connected = clients(server);
+        wire.named(elsewhere);
+        await()
+            .atMost(Duration.ofMinutes(2))
+            .until(() -> dials.get() == 8 && clients(server) == connected);
+        wire.named(elsewhere);
+
+        assertThat(dials).hasValue(8);
+        assertThat(wire.connection()).isSameAs(before);
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private static int clients(RedisServer server) {
+    return (int) server.text("CLIENT", "LIST").lines().count();
+  }
+
+  @Test
+  void aReplicaThatASentinelTakesForThePrimaryIsNotUsed() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5));
+        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
+      Seam seam = new Seam(store);
+      seam.take(seam.claim("before"));
+      awaitListener(group.sentinels().get(0));
+      List<String> before = connections(group.primary());
+      letName(group.sentinels().get(1), group.replica());
+      group.sentinels().get(0).kill();
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until( // it was dialled twice, or is in use
+              () -> hellos(group.replica()) >= 4 || !connections(group.primary()).equals(before));
+
+      seam.take(seam.claim("after"));
+      assertThat(connections(group.primary())).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void whatASentinelSaysThatLagsBehindIsNotHeard() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5));
+        RedisServer old = RedisServer.start()) {
+      RedisServer now = group.replica();
+      group.sentinels().get(0).call("SENTINEL", "FAILOVER", RedisSentinels.NAME);
+      group.awaitPrimary(now);
+      try (RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("before"));
+        awaitListener(group.sentinels().get(0));
+        List<String> before = connections(now);
+        group.sentinels().get(2).call("SENTINEL", "REMOVE", RedisSentinels.NAME);
+        group.sentinels().get(0).kill(); // nobody is left who tells the other one
+        letName(group.sentinels().get(1), old);
+        awaitListener(group.sentinels().get(1));
+
+        await().during(Duration.ofSeconds(1)).until(() -> connections(now).equals(before));
+        assertThat(connections(old)).isEmpty();
+      }
     }
   }
 
