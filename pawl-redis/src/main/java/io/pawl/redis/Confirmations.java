@@ -189,12 +189,14 @@ final class Confirmations implements AutoCloseable {
     return wire.nodeOf(Keys.of(batch.get(0).claim.lock()))
         .thenCompose(
             node -> {
+              int reopenings = wire.reopenings();
               List<CompletableFuture<Boolean>> answered =
                   batch.stream().map(grant -> renewed(grant, node)).toList();
               return CompletableFuture.allOf(answered.toArray(CompletableFuture[]::new))
                   .thenCompose(
                       nothing ->
                           answered.stream().allMatch(CompletableFuture::join)
+                                  && wire.reopenings() == reopenings
                               ? replicated(batch, node)
                               : CompletableFuture.failedFuture(lostConnection()));
             });

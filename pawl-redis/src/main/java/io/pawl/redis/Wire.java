@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,8 @@ final class Wire implements AutoCloseable {
 
   /** Whether {@link #connection} has given cause for a dial while another one was under way. */
   private volatile boolean doubtful;
+
+  private final AtomicInteger reopenings = new AtomicInteger();
 
   private volatile @Nullable StatefulConnection<String, String> replaced;
 
@@ -234,7 +237,13 @@ final class Wire implements AutoCloseable {
     leaveIfElsewhere();
   }
 
+  /** How often connections of this wire were opened again, elsewhere perhaps. */
+  int reopenings() {
+    return reopenings.get();
+  }
+
   private void reopened(Place again) {
+    reopenings.incrementAndGet();
     if (again == place) {
       notFound = null;
       leaveIfElsewhere();

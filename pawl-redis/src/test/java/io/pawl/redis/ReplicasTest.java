@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.pawl.DistributedReadWriteLock;
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -17,6 +21,7 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.lang.reflect.Proxy;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,9 +31,11 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -287,6 +294,83 @@ class ReplicasTest {
     } finally {
       client.shutdown();
     }
+  }
+
+  /** The other one may lead to another server, which has heard of the second grant alone. */
+  @Test
+  void noReplicaIsAskedOnAnotherConnectionThanTheOneThatWroteTheGrant() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://reopened");
+    RedisOptions options =
+        RedisOptions.defaults()
+            .timeout(Duration.ofSeconds(20))
+            .waitReplicas(1, Duration.ofSeconds(10));
+    Failures failures = new Failures(one.describe());
+    AtomicReference<Wire> wire = new AtomicReference<>();
+    wire.set(
+        Handshake.another(
+            withNodes(one, () -> reopenedAfterOneCommand(wire.get())), failures, options, false));
+    Claim first = plain.claim("first");
+    Claim second = plain.claim("second");
+    Standing.Held firstHeld = plain.take(first);
+    Standing.Held secondHeld = plain.take(second);
+    plain.renew(first); // so that the server has the script
+    AtomicReference<Confirmations> confirmations = new AtomicReference<>();
+    AtomicReference<CompletableFuture<Void>> beside = new AtomicReference<>();
+    AtomicInteger looks = new AtomicInteger();
+    confirmations.set(
+        new Confirmations(
+            one,
+            wire.get(),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            () -> {
+              if (looks.incrementAndGet() == 2) { // as the batch of the first is put together
+                beside.set(confirmations.get().of(second, secondHeld, false));
+              }
+              return 0;
+            },
+            (reply, rings) -> {}));
+    try (Confirmations open = confirmations.get()) {
+      assertThat(open.of(first, firstHeld, false))
+          .failsWithin(Duration.ofSeconds(40))
+          .withThrowableThat()
+          .withMessageContaining("lost the connection");
+      assertThat(beside.get()).isCompletedExceptionally();
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private CompletionStage<?> reopenedAfterOneCommand(Wire wire) {
+    StatefulConnection<String, String> real = wire.connection();
+    CountDownLatch reopened = new CountDownLatch(1);
+    real.addListener(
+        new RedisConnectionStateListener() {
+          @Override
+          public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress to) {
+            reopened.countDown();
+          }
+        });
+    Queue<Call> sent = new ArrayDeque<>();
+    return CompletableFuture.completedFuture(
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {StatefulRedisConnection.class},
+            (proxy, method, arguments) -> {
+              if (arguments != null && arguments[0] instanceof Call call) {
+                if (sent.size() == 1) {
+                  Seam.answer(sent.element());
+                  primary.call("CLIENT", "KILL", "TYPE", "NORMAL");
+                  assertThat(reopened.await(20, TimeUnit.SECONDS)).isTrue();
+                }
+                sent.add(call);
+              }
+              return method.invoke(real, arguments);
+            }));
   }
 
   /** A node of a Cluster to which no connection can be opened keeps nobody waiting for longer. */
