@@ -125,16 +125,6 @@ final class Bells implements AutoCloseable {
     }
   }
 
-  private void open(CompletableFuture<Object> begun) {
-    open();
-    CompletionStage<?> own = dialling;
-    if (own == begun) {
-      begun.complete(null); // nothing is dialled
-    } else {
-      own.whenComplete((opened, error) -> begun.complete(null));
-    }
-  }
-
   /** {@code id} was granted; rings if it waits. */
   void ring(ClaimId id, Standing.Held held) {
     Waiting granted = waiting.remove(id);
@@ -173,33 +163,41 @@ final class Bells implements AutoCloseable {
   }
 
   private void open() {
+    CompletableFuture<Object> begun = new CompletableFuture<>();
+    dialling = begun; // before the look at closed: whoever closes waits for it
+    open(begun);
+  }
+
+  private void open(CompletableFuture<Object> begun) {
     if (closed) {
+      begun.complete(null);
       return;
     }
     Servers.Primary asked = primary;
     try {
       CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> opening =
           servers.dialBells();
-      dialling =
-          opening.whenComplete(
-              (opened, error) -> {
-                if (opened == null) {
-                  log.debug("{} cannot be listened to", servers.describe(), error);
-                  openLater(RETRY_NANOS);
-                } else if (closed) {
-                  connection.set(opened);
-                  opened.closeAsync(); // nobody may be waiting to close it any more
-                } else if (!Objects.equals(primary, asked)) {
-                  opened.closeAsync(); // it may be one of the old primary
-                  open();
-                } else {
-                  Servers.Place here = new Servers.Place(opening, again -> {});
-                  opened.addListener(here);
-                  place = here;
-                  subscribe(opened);
-                }
-              });
+      opening.whenComplete(
+          (opened, error) -> {
+            if (opened == null) {
+              log.debug("{} cannot be listened to", servers.describe(), error);
+              openLater(RETRY_NANOS);
+            } else if (closed) {
+              connection.set(opened);
+              opened.closeAsync(); // nobody may be waiting to close it any more
+            } else if (!Objects.equals(primary, asked)) {
+              opened.closeAsync(); // it may be one of the old primary
+              open();
+            } else {
+              Servers.Place here = new Servers.Place(opening, again -> {});
+              opened.addListener(here);
+              place = here;
+              subscribe(opened);
+            }
+            begun.complete(null);
+          });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
+      begun.complete(null);
       log.debug("{} cannot be listened to", servers.describe(), e);
       openLater(RETRY_NANOS);
     }

@@ -27,6 +27,9 @@ import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -35,6 +38,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** A Lettuce client of the application's: used, and given back as it came. */
@@ -387,6 +391,55 @@ class GivenClientTest {
         client.goesOn.countDown();
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         resources.shutdown().awaitUninterruptibly();
+      }
+    }
+  }
+
+  /** Its thread is in the midst of a dial as the wire closes. */
+  @Test
+  void p8_nothingLeftBehind_aWireThatClosesWaitsForTheDialThatHasJustBegun() throws Exception {
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create(uri);
+      Servers one = new OneServer(client, uri, false, List.of(), "redis://slow");
+      CountDownLatch dialled = new CountDownLatch(2);
+      CountDownLatch goesOn = new CountDownLatch(1);
+      AtomicReference<StatefulRedisConnection<?, ?>> fresh = new AtomicReference<>();
+      Servers slow =
+          (Servers)
+              Proxy.newProxyInstance(
+                  Servers.class.getClassLoader(),
+                  new Class<?>[] {Servers.class},
+                  (proxy, method, arguments) -> {
+                    if (!method.getName().equals("dial")) {
+                      return method.invoke(one, arguments);
+                    }
+                    dialled.countDown();
+                    if (dialled.getCount() == 0) {
+                      goesOn.await();
+                    }
+                    return one.dial()
+                        .whenComplete(
+                            (opened, error) -> fresh.set((StatefulRedisConnection<?, ?>) opened));
+                  });
+      try {
+        Wire wire =
+            Handshake.another(slow, new Failures("redis://slow"), RedisOptions.defaults(), false);
+        SocketAddress elsewhere = InetSocketAddress.createUnresolved("elsewhere", 6379);
+        new Thread(() -> wire.named(new Servers.Primary(elsewhere, 0))).start();
+        assertThat(dialled.await(30, TimeUnit.SECONDS)).isTrue();
+
+        Thread closing = new Thread(wire::close);
+        closing.start();
+        awaitStandstill(closing);
+        assertThat(closing.isAlive()).as("it waits").isTrue();
+        goesOn.countDown();
+        closing.join(30_000);
+
+        await().until(() -> !fresh.get().isOpen());
+      } finally {
+        goesOn.countDown();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
     }
   }
