@@ -75,6 +75,10 @@ public class GroupsLincheckTest {
 
   @Test
   void noInterleavingOfGroupsLetsTwoInOrLocksThemForEver() {
-    Interleavings.check(GroupsLincheckTest.class);
+    Interleavings.check(
+        GroupsLincheckTest.class,
+        "acquireBoth acquireBoth",
+        "tryBoth acquireB",
+        "cancelBoth acquireA");
   }
 }

@@ -106,6 +106,7 @@ public class LossLincheckTest {
 
   @Test
   void noInterleavingWithTheEndOfItsTimeHidesALoss() {
-    Interleavings.check(LossLincheckTest.class);
+    Interleavings.check(
+        LossLincheckTest.class, "use endItsTime", "callBack endItsTime", "addLate endItsTime");
   }
 }

@@ -8,8 +8,12 @@ import io.pawl.engine.Engine;
 import io.pawl.engine.LocalQueue;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.jetbrains.kotlinx.lincheck.Actor;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
@@ -22,7 +26,7 @@ final class Interleavings {
   private static final long TIMEOUT_MILLIS = 120_000;
 
   private static final int SCENARIOS = Integer.getInteger("pawl.lincheck.scenarios", 3);
-  private static final int INVOCATIONS = Integer.getInteger("pawl.lincheck.invocations", 50);
+  private static final int INVOCATIONS = Integer.getInteger("pawl.lincheck.invocations", 30);
 
   private static final String[] BESIDE_THE_POINT = {
     "io.pawl.spi.rule.GrantRule",
@@ -48,19 +52,41 @@ final class Interleavings {
         "client");
   }
 
-  /** Runs the operations of {@code test} on two threads, switched wherever they share something. */
+  /** Runs pairs of operations of {@code test} on two threads, switched wherever they meet. */
   static void check(Class<?> test) {
-    new ModelCheckingOptions()
+    options(SCENARIOS).check(test);
+  }
+
+  /** As {@link #check(Class)}, with these pairs, as in {@code "acquire close"}. */
+  static void check(Class<?> test, String... pairs) {
+    ModelCheckingOptions options = options(0);
+    for (String pair : pairs) {
+      List<List<Actor>> threads =
+          Stream.of(pair.split(" ")).map(operation -> List.of(actor(test, operation))).toList();
+      options.addCustomScenario(new ExecutionScenario(List.of(), threads, List.of(), null));
+    }
+    options.check(test);
+  }
+
+  private static Actor actor(Class<?> test, String operation) {
+    try {
+      return new Actor(test.getMethod(operation), List.of());
+    } catch (NoSuchMethodException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  private static ModelCheckingOptions options(int scenarios) {
+    return new ModelCheckingOptions()
         .threads(2)
         .actorsPerThread(1)
         .actorsBefore(0)
         .actorsAfter(0)
-        .iterations(SCENARIOS)
+        .iterations(scenarios)
         .invocationsPerIteration(INVOCATIONS)
         .minimizeFailedScenario(false)
         .invocationTimeout$lincheck(TIMEOUT_MILLIS)
-        .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore())
-        .check(test);
+        .addGuarantee(forClasses(BESIDE_THE_POINT).allMethods().ignore());
   }
 
   /** Every look at the clock costs a fifth of a slice; nothing happens later by itself. */

@@ -92,6 +92,7 @@ public class ClosingLincheckTest {
 
   @Test
   void noInterleavingOfClosingLetsABodyOutliveItsClient() {
-    Interleavings.check(ClosingLincheckTest.class);
+    Interleavings.check(
+        ClosingLincheckTest.class, "acquire close", "acquireLater close", "acquireGroup close");
   }
 }
