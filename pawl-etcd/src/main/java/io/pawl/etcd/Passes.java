@@ -3,6 +3,7 @@ package io.pawl.etcd;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Txn;
+import io.pawl.etcd.gateway.TxnReply;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
@@ -58,19 +59,26 @@ final class Passes {
     } finally {
       mutex.unlock();
     }
-    Txn.Op put = Txn.put(key, "", lease);
-    gateway
-        .txn(left == null ? Txn.of(put) : Txn.of(put, Txn.delete(left)))
-        .whenComplete(
-            (done, error) -> {
-              if (error == null) {
-                isAnswered(key);
-                made.complete(new Pass(key, lease));
-              } else {
-                made.completeExceptionally(Failures.cause(error));
-              }
-            });
+    try {
+      put(key, lease, left)
+          .whenComplete(
+              (done, error) -> {
+                if (error == null) {
+                  isAnswered(key);
+                  made.complete(new Pass(key, lease));
+                } else {
+                  made.completeExceptionally(Failures.cause(error));
+                }
+              });
+    } catch (RuntimeException | Error e) { // without more calls: it may be of the stack
+      made.completeExceptionally(e);
+    }
     return made;
+  }
+
+  private CompletableFuture<TxnReply> put(String key, long lease, @Nullable String left) {
+    Txn.Op put = Txn.put(key, "", lease);
+    return gateway.txn(left == null ? Txn.of(put) : Txn.of(put, Txn.delete(left)));
   }
 
   private void isAnswered(String key) {

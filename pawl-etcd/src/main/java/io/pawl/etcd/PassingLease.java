@@ -38,33 +38,42 @@ final class PassingLease {
         return CompletableFuture.completedFuture(id);
       }
       CompletableFuture<Long> known = asking;
-      if (known != null) {
+      if (known != null && !known.isDone()) {
         return known;
       }
       asking = answer;
     } finally {
       mutex.unlock();
     }
-    SharedLease.grant(gateway, seconds)
-        .whenComplete(
-            (kept, error) -> {
-              mutex.lock();
-              try {
-                asking = null;
-                if (kept != null) {
-                  id = kept.id();
-                  grantedAt = sentAt;
-                }
-              } finally {
-                mutex.unlock();
-              }
-              if (kept != null) {
-                answer.complete(kept.id());
-              } else {
-                answer.completeExceptionally(error);
-              }
-            });
+    try {
+      SharedLease.grant(gateway, seconds)
+          .whenComplete((kept, error) -> answered(kept, sentAt, error, answer));
+    } catch (RuntimeException | Error e) { // without more calls: it may be of the stack
+      answer.completeExceptionally(e);
+    }
     return answer;
+  }
+
+  private void answered(
+      SharedLease.@Nullable Kept kept,
+      long sentAt,
+      @Nullable Throwable error,
+      CompletableFuture<Long> answer) {
+    mutex.lock();
+    try {
+      asking = null;
+      if (kept != null) {
+        id = kept.id();
+        grantedAt = sentAt;
+      }
+    } finally {
+      mutex.unlock();
+    }
+    if (kept != null) {
+      answer.complete(kept.id());
+    } else {
+      answer.completeExceptionally(error == null ? new IllegalStateException() : error);
+    }
   }
 
   /** The id of the lease that is current without a round trip; 0 if there is none. */

@@ -228,10 +228,14 @@ final class SharedLease {
     }
     askedAt = System.nanoTime();
     Kept old = kept;
+    CompletableFuture<Kept> asked;
+    try {
+      asked = old == null ? grant(gateway, askedSeconds) : keep(old, MOST_TRIES);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
     CompletableFuture<Long> answer = new CompletableFuture<>();
     asking = answer;
-    CompletableFuture<Kept> asked =
-        old == null ? grant(gateway, askedSeconds) : keep(old, MOST_TRIES);
     asked.whenComplete((now, error) -> answered(now, old, error, answer));
     return answer;
   }
