@@ -2,6 +2,7 @@ package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.gateway.Ends;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,10 +140,6 @@ final class Deadlines implements AutoCloseable {
   @Override
   public void close() {
     timer.shutdownNow();
-    try {
-      timer.awaitTermination(1, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Ends.of(timer);
   }
 }

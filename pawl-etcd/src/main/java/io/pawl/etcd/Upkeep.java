@@ -1,6 +1,7 @@
 package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.etcd.gateway.Ends;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -95,12 +96,8 @@ final class Upkeep implements AutoCloseable {
   @Override
   public void close() {
     timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(1, TimeUnit.SECONDS)) {
-        log.warn("the timer did not end in a second");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (!Ends.of(timer)) {
+      log.warn("the timer did not end in a second");
     }
   }
 }

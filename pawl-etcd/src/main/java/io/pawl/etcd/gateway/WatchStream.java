@@ -19,7 +19,6 @@ public final class WatchStream implements AutoCloseable {
   public static final ThreadFactory THREADS = DaemonThreads.numbered("pawl-etcd-watch-");
   private static final Logger log = LoggerFactory.getLogger(WatchStream.class);
   private static final int LONGEST_LINE = 64 << 20;
-  private static final long CLOSE_MILLIS = 1_000;
 
   private final Gateway gateway;
   private final List<Watch> watches;
@@ -193,13 +192,8 @@ public final class WatchStream implements AutoCloseable {
 
   /** Waits for the end of its thread, for at most a second. */
   public void join() {
-    if (thread == Thread.currentThread()) {
-      return;
-    }
-    try {
-      thread.join(CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (thread != Thread.currentThread()) {
+      Ends.of(thread);
     }
   }
 }

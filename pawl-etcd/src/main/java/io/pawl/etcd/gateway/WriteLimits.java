@@ -89,10 +89,6 @@ final class WriteLimits implements AutoCloseable {
   @Override
   public void close() {
     timer.shutdownNow();
-    try {
-      timer.awaitTermination(1, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Ends.of(timer);
   }
 }
