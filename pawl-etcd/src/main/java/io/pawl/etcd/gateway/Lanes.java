@@ -12,6 +12,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Some connections that serve one queue of requests, with as many threads, each of which is started
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lanes implements AutoCloseable {
 
+  private static final Logger log = LoggerFactory.getLogger(Lanes.class);
+
   /** How many transactions make one at most. */
   private static final int MOST_TOGETHER = 32;
 
@@ -28,7 +32,6 @@ final class Lanes implements AutoCloseable {
   private static final int MOST_EXAMINED = 256;
 
   private static final int MOST_WAITING = 100_000;
-  private static final long CLOSE_MILLIS = 1_000;
 
   private final Failures failures;
   private final ThreadFactory threads;
@@ -138,36 +141,16 @@ final class Lanes implements AutoCloseable {
     return null;
   }
 
-  /** Requests that travel together, and what carries them. */
-  private record Trip(Carrier carrier, List<Call> batch) {}
-
-  /** The next one; null at the end. */
-  private @Nullable Trip next() {
-    List<Call> batch = new ArrayList<>();
-    Carrier carrier;
-    mutex.lock();
+  /** Returns when there is something to carry, and something that carries it. Under the mutex. */
+  private void awaitWork() {
+    idle++;
     try {
-      idle++;
       while ((waiting.isEmpty() || free.isEmpty()) && !closed) {
         arrived.awaitUninterruptibly();
       }
-      idle--;
-      Call first = waiting.poll();
-      if (first == null) {
-        return null;
-      }
-      carrier = free.pop();
-      batch.add(first);
-      Txn txn = first.txn();
-      if (txn != null) {
-        join(batch, txn);
-      }
     } finally {
-      mutex.unlock();
+      idle--;
     }
-    // who reads at a revision has then seen all that is deleted at it
-    batch.sort(Comparator.comparing(call -> !isBlind(call)));
-    return new Trip(carrier, batch);
   }
 
   private static boolean isBlind(Call call) {
@@ -216,33 +199,91 @@ final class Lanes implements AutoCloseable {
     }
     left.forEach(call -> call.failed().accept(failures.closed()));
     carriers.forEach(Carrier::end);
-    running.forEach(Lane::join);
+    running.forEach(Lane::awaitEnd);
   }
 
-  /** One thread. */
+  /** The next request that waits; null while others live to take it. Under no mutex. */
+  private @Nullable Call orphan() {
+    mutex.lock();
+    try {
+      return lanes.isEmpty() ? waiting.poll() : null;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** One thread, which ends with the first error: another one is started for what comes next. */
   private final class Lane implements Runnable {
     private volatile @Nullable Thread thread;
 
+    /** Requests that travel together, and what carries them. */
+    private final List<Call> batch = new ArrayList<>(MOST_TOGETHER);
+
+    private @Nullable Carrier carrier;
+
     @Override
     public void run() {
-      for (Trip trip = next(); trip != null; trip = next()) {
-        try {
-          trip.carrier.serve(trip.batch);
-        } finally {
-          isFree(trip.carrier);
+      try {
+        for (Carrier next = next(); next != null; next = next()) {
+          next.serve(batch);
+          batch.clear();
+          carrier = null;
+          isFree(next);
         }
+      } catch (RuntimeException | Error e) { // of memory, say
+        end(e);
       }
     }
 
-    private void join() {
-      Thread running = thread;
-      if (running == null || running == Thread.currentThread()) {
-        return;
-      }
+    /** Takes the next requests, and what carries them; null at the end. */
+    private @Nullable Carrier next() {
+      Carrier taken;
+      mutex.lock();
       try {
-        running.join(CLOSE_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+        awaitWork();
+        Call first = waiting.peek();
+        if (first == null) {
+          return null;
+        }
+        taken = free.pop();
+        carrier = taken;
+        batch.add(first);
+        waiting.remove();
+        Txn txn = first.txn();
+        if (txn != null) {
+          join(batch, txn);
+        }
+      } finally {
+        mutex.unlock();
+      }
+      // who reads at a revision has then seen all that is deleted at it
+      batch.sort(Comparator.comparing(call -> !isBlind(call)));
+      return taken;
+    }
+
+    private void end(Throwable error) {
+      Carrier taken = carrier;
+      mutex.lock();
+      try {
+        lanes.remove(this);
+        if (taken != null) {
+          free.push(taken);
+        }
+        arrived.signal(); // for a request that came to this one
+      } finally {
+        mutex.unlock();
+      }
+      log.error("a thread of requests ended; those that it had fail", error);
+      batch.forEach(call -> call.failed().accept(error));
+      for (Call call = orphan(); call != null; call = orphan()) {
+        call.failed().accept(error);
+      }
+    }
+
+    private void awaitEnd() {
+      Thread running = thread;
+      if (running != null && running != Thread.currentThread()) {
+        Ends.of(running);
       }
     }
   }

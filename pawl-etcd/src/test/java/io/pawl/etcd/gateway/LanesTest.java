@@ -9,7 +9,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of requests that nobody can carry, and of those that travel together. */
@@ -19,9 +23,8 @@ class LanesTest {
 
   private static final Txn READ = Txn.of(Txn.get("key"), Txn.get("other"));
 
-  @Test
-  void aRequestForWhichNoThreadCanBeStartedFails() {
-    Target target =
+  private static Gateway nowhere() {
+    return new Gateway(
         new Target(
             "etcd://nowhere",
             List.of(new Endpoint("localhost", 1)),
@@ -29,8 +32,12 @@ class LanesTest {
             true,
             null,
             null,
-            TIMEOUT);
-    try (Gateway gateway = new Gateway(target);
+            TIMEOUT));
+  }
+
+  @Test
+  void aRequestForWhichNoThreadCanBeStartedFails() {
+    try (Gateway gateway = nowhere();
         Lanes lanes =
             new Lanes(
                 gateway,
@@ -49,6 +56,59 @@ class LanesTest {
             .isInstanceOf(StoreUnavailableException.class)
             .hasMessageContaining("no thread can be started");
       }
+    }
+  }
+
+  /** Too late to be sent; {@code told} hears of it. */
+  private static Call late(Consumer<Throwable> told) {
+    long past = System.nanoTime() - 1;
+    return new Call(Call.TXN, READ.json(), READ, true, past, fields -> {}, reply -> {}, told);
+  }
+
+  private static void assertThatItFails(CompletableFuture<TxnReply> reply) {
+    assertThatThrownBy(() -> reply.orTimeout(20, TimeUnit.SECONDS).join())
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isNotInstanceOf(TimeoutException.class);
+  }
+
+  /** It is the only thread: nobody else would take its place. */
+  @Test
+  void anErrorAmidABatchFailsItsOtherRequestsAndDelaysNoLaterOnes() {
+    CountDownLatch both = new CountDownLatch(1);
+    AtomicBoolean thrown = new AtomicBoolean();
+    try (Gateway gateway = nowhere();
+        Lanes lanes =
+            new Lanes(
+                gateway,
+                gateway.failures(),
+                task ->
+                    new Thread(
+                        () -> {
+                          try {
+                            both.await();
+                          } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                          }
+                          task.run();
+                        }),
+                1)) {
+      CompletableFuture<TxnReply> together = new CompletableFuture<>();
+      CompletableFuture<TxnReply> after = new CompletableFuture<>();
+      lanes.submit(
+          late(
+              error -> {
+                if (thrown.compareAndSet(false, true)) {
+                  throw new OutOfMemoryError("for a test");
+                }
+              }));
+      lanes.submit(Call.of(READ, together, TIMEOUT));
+      both.countDown();
+      assertThatItFails(together);
+
+      lanes.submit(Call.of(READ, after, TIMEOUT));
+
+      assertThatItFails(after);
     }
   }
 
