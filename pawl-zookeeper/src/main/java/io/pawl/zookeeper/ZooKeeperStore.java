@@ -66,7 +66,7 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
     try {
       store.begin();
       return store;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // without TLS's jars, say
       store.close();
       throw e;
     }

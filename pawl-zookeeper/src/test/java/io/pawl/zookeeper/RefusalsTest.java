@@ -2,6 +2,7 @@ package io.pawl.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
@@ -13,6 +14,8 @@ import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.StoreUrl;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,35 @@ class RefusalsTest {
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("127.0.0.1:1")
         .hasMessageNotContaining("canary");
+  }
+
+  /** As without Netty, which TLS needs. */
+  private static final class Unloadable {
+    static {
+      if (true) {
+        throw new NoClassDefFoundError("for a test");
+      }
+    }
+  }
+
+  @Test
+  void anErrorAtOpeningLeavesNoThread() {
+    Set<Thread> before = Thread.getAllStackTraces().keySet();
+    System.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, Unloadable.class.getName());
+    try {
+      assertThatThrownBy(() -> ZooKeeperStore.connect(url("", "/unloadable")))
+          .isInstanceOf(NoClassDefFoundError.class);
+    } finally {
+      System.clearProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET);
+    }
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> !before.contains(thread))
+                    .extracting(Thread::getName)
+                    .noneMatch(name -> name.startsWith("pawl-zookeeper-")));
   }
 
   @ParameterizedTest
