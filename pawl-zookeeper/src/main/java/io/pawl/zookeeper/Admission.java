@@ -139,7 +139,7 @@ final class Admission {
     while (next != null) {
       try {
         next.send().run();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         next.refuse().accept(new StoreException(settings.shown() + ": cannot send: " + e, e));
       } finally {
         mutex.lock();

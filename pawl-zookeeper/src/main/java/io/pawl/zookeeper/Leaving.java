@@ -86,7 +86,7 @@ final class Leaving {
             all.endAgainLater(own);
           }
         });
-    Futures.follow(begun, known ? leave() : search());
+    Futures.follow(begun, Failures.caught(() -> known ? leave() : search()));
     return begun;
   }
 

@@ -194,11 +194,20 @@ final class Lookout {
 
   // -------------------------------------------------------------- one step after another
 
+  /** A look ends, whatever is thrown in it: others wait for it. */
+  private void step(Look look, int steps) {
+    try {
+      goOn(look, steps);
+    } catch (RuntimeException | Error e) {
+      stumbled(look, e);
+    }
+  }
+
   /**
    * Where the nearest claim has gone, those before it have as a rule gone earlier: so the queue is
    * listed, and not gone through one by one.
    */
-  private void step(Look look, int steps) {
+  private void goOn(Look look, int steps) {
     if (steps >= MOST_STEPS) {
       look.answerable().complete(null);
     }
@@ -266,7 +275,9 @@ final class Lookout {
   private void stumbled(Look look, Throwable error) {
     own.mutex.lock();
     try {
-      current = null;
+      if (current == look) {
+        current = null;
+      }
       if (line != null) {
         line.isDoubtful();
       }

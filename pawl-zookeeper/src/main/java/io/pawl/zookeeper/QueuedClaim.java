@@ -255,7 +255,7 @@ final class QueuedClaim {
       String marksAt = own;
       Futures.follow(
           marked,
-          node.mark(own, now)
+          Failures.caught(() -> node.mark(marksAt, now))
               .thenApply(
                   results -> {
                     Code error = Requests.firstError(results);

@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -73,6 +76,37 @@ class CallbacksTest {
     proxy.heal();
 
     assertThat(gone.orTimeout(30, TimeUnit.SECONDS).join()).isTrue();
+  }
+
+  /** It throws in a look that the renewal waits for: that was sent before the lock was free. */
+  @Test
+  void aBellThatThrowsCostsNoRenewalThatLooksAtTheTime() {
+    try (ZooKeeperStore far =
+            ZooKeeperStore.connect("zk://" + proxy.host() + ":" + proxy.port() + "?timeout=5s");
+        ZooKeeperStore near =
+            ZooKeeperStore.connect("zk://" + server.address() + ContractServers.PARAMETERS)) {
+      Seam client = new Seam(far);
+      Seam other = new Seam(near);
+      Claim mine = client.claim("mine");
+      client.take(mine);
+      Claim before = other.claim("busy");
+      other.take(before);
+      Claim waiting = client.claim("busy");
+      Bell bell =
+          standing -> {
+            throw new OutOfMemoryError("for a test");
+          };
+      assertThat(Seam.answer(far.attempt(waiting, bell))).isInstanceOf(Standing.Waiting.class);
+      proxy.cut();
+      CompletionStage<Map<ClaimId, Standing>> renewal = far.renew(List.of(mine, waiting));
+      other.withdraw(before);
+
+      proxy.heal();
+
+      assertThat(Seam.answer(renewal).values())
+          .hasSize(2)
+          .allMatch(Standing.Held.class::isInstance);
+    }
   }
 
   @Test
