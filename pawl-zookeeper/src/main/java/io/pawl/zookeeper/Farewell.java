@@ -1,10 +1,14 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.KeptInterrupts;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,30 +22,41 @@ final class Farewell {
 
   private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  private Farewell() {}
+  private final ThreadFactory threads;
+
+  Farewell() {
+    this(task -> DaemonThreads.named("pawl-zookeeper-close", task));
+  }
+
+  Farewell(ThreadFactory threads) {
+    this.threads = threads;
+  }
 
   /**
-   * Blocks for at most 5 s. An interrupt ends the wait: then the connections end by themselves
-   * soon.
+   * Blocks for at most 5 s, and keeps interrupts. Sessions for which no thread can be started run
+   * out: to end them could block for long, and to leave them seldom does.
    *
    * @param ended sessions that the service is asked to end
    * @param abandoned sessions that run out, with whatever stands under them
    */
-  static void to(Collection<Session> ended, Collection<Session> abandoned) {
+  void to(Collection<Session> ended, Collection<Session> abandoned) {
     long begun = System.nanoTime();
-    List<Parting> asked = each(ended, Session::closeNow);
-    List<Parting> cut = each(abandoned, Session::abandon);
-    boolean waited = await(asked, begun + PATIENCE_NANOS);
-    List<Session> silent = asked.stream().filter(Parting::isAlive).map(Parting::session).toList();
-    silent.forEach(each -> log.info("{}: no answer to its end; it is left to run out", each));
-    List<Parting> late = each(silent, Session::abandon);
-    if (waited) {
-      long deadline = begun + LONGEST_NANOS;
-      boolean all = await(asked, deadline) && await(cut, deadline) && await(late, deadline);
-      if (!all) {
-        log.debug("interrupted while connections end");
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      List<Parting> asked = each(ended, Session::closeNow);
+      List<Parting> cut = each(abandoned, Session::abandon);
+      await(asked, begun + PATIENCE_NANOS, kept);
+      List<Session> silent = asked.stream().filter(Parting::isAlive).map(Parting::session).toList();
+      silent.forEach(each -> log.info("{}: no answer to its end; it is left to run out", each));
+      List<Parting> late = each(silent, Session::abandon);
+      for (List<Parting> each : List.of(asked, cut, late)) {
+        await(each, begun + LONGEST_NANOS, kept);
       }
     }
+  }
+
+  /** As {@link #to}, on a thread of its own; false if none can be started: nothing is done then. */
+  boolean isBegun(Collection<Session> ended, Collection<Session> abandoned) {
+    return started(() -> to(ended, abandoned)) != null;
   }
 
   private record Parting(Session session, Thread thread) {
@@ -50,32 +65,43 @@ final class Farewell {
     }
   }
 
-  private static List<Parting> each(Collection<Session> sessions, Consumer<Session> by) {
-    List<Parting> partings =
-        sessions.stream()
-            .map(
-                session ->
-                    new Parting(
-                        session,
-                        DaemonThreads.named("pawl-zookeeper-close", () -> by.accept(session))))
-            .toList();
-    partings.forEach(parting -> parting.thread().start());
+  private List<Parting> each(Collection<Session> sessions, Consumer<Session> by) {
+    List<Parting> partings = new ArrayList<>();
+    List<Session> threadless = new ArrayList<>();
+    for (Session session : sessions) {
+      Thread thread = started(() -> by.accept(session));
+      if (thread == null) {
+        threadless.add(session);
+      } else {
+        partings.add(new Parting(session, thread));
+      }
+    }
+    threadless.forEach(Session::abandon);
     return partings;
   }
 
-  /** False if the caller was interrupted. */
-  private static boolean await(List<Parting> partings, long deadline) {
+  private @Nullable Thread started(Runnable task) {
     try {
-      for (Parting each : partings) {
-        long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-        if (left > 0) {
-          each.thread().join(left);
+      Thread thread = threads.newThread(task);
+      thread.start();
+      return thread;
+    } catch (Error e) { // of memory, or of threads
+      log.warn("no thread can be started to end a session: {}", e.toString());
+      return null;
+    }
+  }
+
+  private static void await(List<Parting> partings, long deadline, KeptInterrupts kept) {
+    for (Parting each : partings) {
+      boolean over = false;
+      while (!over) {
+        try {
+          TimeUnit.NANOSECONDS.timedJoin(each.thread(), deadline - System.nanoTime());
+          over = true;
+        } catch (InterruptedException e) {
+          kept.caught();
         }
       }
-      return true;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
@@ -41,6 +42,7 @@ final class Session {
   private final Settings settings;
   private final int timeoutMillis;
   private final long tickNanos;
+  private final Farewell farewell;
   private final Consumer<Session> ended;
 
   private final Link link;
@@ -75,11 +77,13 @@ final class Session {
       int timeoutMillis,
       long tickNanos,
       @Nullable Negotiation negotiation,
+      Farewell farewell,
       Consumer<Session> ended) {
     this.settings = settings;
     this.timeoutMillis = timeoutMillis;
     this.tickNanos = tickNanos;
     this.negotiation = negotiation;
+    this.farewell = farewell;
     this.ended = ended;
     this.admission = new Admission(settings, clock, tickNanos, this::touch);
     mutex.lock(); // events wait until the fields are set
@@ -222,7 +226,9 @@ final class Session {
     } else { // another server has other bounds, and what stands under it is still trusted
       log.warn("{}: {}", settings, refused.getMessage());
       end(refused);
-      leaveToRunOut();
+      if (!farewell.isBegun(List.of(), List.of(this))) {
+        abandon();
+      }
     }
   }
 
@@ -298,10 +304,25 @@ final class Session {
     }
     if (silent) {
       log.info("{}: the server is silent; going to another one", settings);
-      DaemonThreads.named("pawl-zookeeper-move", this::moveOn).start();
+      beginToMove();
     }
     if (open) {
       touch();
+    }
+  }
+
+  /** Where no thread can be started the next pulse tries again. */
+  private void beginToMove() {
+    try {
+      DaemonThreads.named("pawl-zookeeper-move", this::moveOn).start();
+    } catch (Error e) { // of memory, or of threads
+      log.warn("{}: no thread can be started to leave the server: {}", settings, e.toString());
+      mutex.lock();
+      try {
+        moving = false;
+      } finally {
+        mutex.unlock();
+      }
     }
   }
 
@@ -316,17 +337,14 @@ final class Session {
 
   /**
    * Nobody trusts it any more, and attempts to connect that the servers hear, though their answers
-   * are lost, would keep it alive.
+   * are lost, would keep it alive. Where no thread can be started for that the next pulse tries
+   * again.
    */
   private void runOut() {
     log.info("{}: nothing was heard for longer than the session lasts; it ends", settings);
-    end(null);
-    leaveToRunOut();
-  }
-
-  private void leaveToRunOut() {
-    DaemonThreads.named("pawl-zookeeper-close", () -> Farewell.to(List.of(), List.of(this)))
-        .start();
+    if (farewell.isBegun(List.of(), List.of(this))) {
+      end(null);
+    }
   }
 
   /** How long a server may be silent before the client leaves it. */
@@ -361,20 +379,27 @@ final class Session {
     }
   }
 
-  /** As {@link #closeNow}, on a thread of its own: there are few sessions. */
+  /**
+   * As {@link #closeNow}, on a thread of its own: there are few sessions. Where none can be started
+   * it is left to run out.
+   */
   void close() {
     end(null);
-    DaemonThreads.named("pawl-zookeeper-close", () -> Farewell.to(List.of(this), List.of()))
-        .start();
+    if (!farewell.isBegun(List.of(this), List.of())) {
+      abandon();
+    }
   }
 
   /**
    * Ends the connection, and leaves the session to run out with whatever stands under it. Blocks
-   * until the connection's thread has ended.
+   * until the connection's thread has ended, whether its own thread is interrupted or not.
    */
   void abandon() {
     end(null);
-    link.abandon();
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      kept.clear();
+      link.abandon();
+    }
   }
 
   @Override

@@ -30,6 +30,7 @@ final class Sessions {
 
   private final Settings settings;
   private final Clock clock;
+  private final Farewell farewell;
   private final Consumer<Session> ended;
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -42,8 +43,13 @@ final class Sessions {
    * @param ended told of each session that has ended
    */
   Sessions(Settings settings, Clock clock, Consumer<Session> ended) {
+    this(settings, clock, new Farewell(), ended);
+  }
+
+  Sessions(Settings settings, Clock clock, Farewell farewell, Consumer<Session> ended) {
     this.settings = settings;
     this.clock = clock;
+    this.farewell = farewell;
     this.ended = ended;
     if (settings.tick() != null) {
       tickNanos = settings.tick().toNanos();
@@ -69,7 +75,8 @@ final class Sessions {
       checkOpen();
       Session known = base;
       if (known == null || known.isEnded()) {
-        known = new Session(settings, clock, BASE_MILLIS, DEFAULT_TICK_NANOS, null, ended);
+        known =
+            new Session(settings, clock, BASE_MILLIS, DEFAULT_TICK_NANOS, null, farewell, ended);
         base = known;
       }
       return known;
@@ -159,6 +166,7 @@ final class Sessions {
         (int) wanted,
         tickNanos,
         granted -> refused(leaseMillis, spareMillis, granted),
+        farewell,
         ended);
   }
 
@@ -210,6 +218,6 @@ final class Sessions {
     }
     Map<Boolean, List<Session>> unused =
         open.stream().collect(Collectors.partitioningBy(Session::retire));
-    Farewell.to(unused.getOrDefault(true, List.of()), unused.getOrDefault(false, List.of()));
+    farewell.to(unused.getOrDefault(true, List.of()), unused.getOrDefault(false, List.of()));
   }
 }

@@ -68,6 +68,21 @@ class ClosingTest {
     assertThat(other.attempt(other.claim("ended"))).isInstanceOf(Standing.Waiting.class);
   }
 
+  /** Its connections are slow, so that what is not waited for is not over yet. */
+  @Test
+  void anInterruptedThreadWaitsForTheEndOfTheSessions() {
+    Claim claim = seam.claim("lock");
+    seam.take(claim);
+    seam.withdraw(claim);
+    proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(200));
+    Thread.currentThread().interrupt();
+
+    store.close();
+
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(threads()).isEmpty();
+  }
+
   /** ZooKeeper's client waits two thirds of each session's time-out, 40 s here and more. */
   @Test
   void aSilentServerDelaysClosingForSecondsWhateverTheSessions() {

@@ -1,0 +1,121 @@
+package io.pawl.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.ZooKeeperServer;
+import io.pawl.spi.StoreUrl;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A session ends though no thread can be started for that: it would live as long as the JVM. */
+class FarewellTest {
+
+  private final ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+  private final FaultProxy proxy = FaultProxy.before(server);
+  private final AtomicBoolean threadless = new AtomicBoolean(true);
+  private final Clock clock = new Clock();
+  private final Settings settings =
+      Settings.parse(
+          StoreUrl.parse("zk://" + proxy.host() + ":" + proxy.port() + ContractServers.PARAMETERS));
+  private final Farewell farewell = new Farewell(this::thread);
+  private final Sessions sessions = new Sessions(settings, clock, farewell, session -> {});
+
+  private Thread thread(Runnable task) {
+    return new Thread(task) {
+      @Override
+      public void start() {
+        if (threadless.get()) {
+          throw new InternalError("for a test");
+        }
+        super.start();
+      }
+    };
+  }
+
+  @AfterEach
+  void close() {
+    threadless.set(false);
+    proxy.heal();
+    sessions.close();
+    clock.close();
+    proxy.close();
+    server.close();
+  }
+
+  /** ZooKeeper's client names its threads after the server. */
+  private List<String> threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .map(Thread::getName)
+        .filter(name -> name.contains(":" + proxy.port()))
+        .toList();
+  }
+
+  private void assertNothingIsLeft() {
+    await().untilAsserted(() -> assertThat(threads()).isEmpty());
+    await().untilAsserted(() -> assertThat(proxy.connections()).isZero());
+  }
+
+  private static void awaitOpen(Session session) {
+    CompletableFuture<Void> open = new CompletableFuture<>();
+    session.admit(() -> open.complete(null), open::completeExceptionally);
+    open.orTimeout(20, TimeUnit.SECONDS).join();
+  }
+
+  @Test
+  void aStoreThatClosesEndsItsSessions() {
+    Session used = sessions.of(60_000);
+    Session unused = sessions.of(61_000);
+    unused.leave();
+    awaitOpen(used);
+    awaitOpen(unused);
+    awaitOpen(sessions.base());
+
+    sessions.close();
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aSessionThatNobodyUsesIsEndedForAnotherOne() {
+    for (int i = 0; i <= Sessions.MOST; i++) {
+      sessions.of(60_000 + i).leave();
+    }
+
+    sessions.close();
+
+    assertNothingIsLeft();
+  }
+
+  /** What stands under it is still trusted, so it is left to run out, and has to be silent. */
+  @Test
+  void aSessionThatAnotherServerGrantsOtherwiseEnds() {
+    AtomicInteger grants = new AtomicInteger();
+    Session session =
+        new Session(
+            settings,
+            clock,
+            60_000,
+            Duration.ofMillis(100).toNanos(),
+            granted ->
+                grants.incrementAndGet() == 1
+                    ? null
+                    : new StoreConfigurationException("another time-out, for a test"),
+            farewell,
+            ended -> {});
+    awaitOpen(session);
+
+    proxy.reset();
+
+    await().until(session::isEnded);
+    assertNothingIsLeft();
+  }
+}
