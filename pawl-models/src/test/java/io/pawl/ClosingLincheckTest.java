@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 public class ClosingLincheckTest {
 
+  private static final int LOOKS = 40;
   private static final long GRACE_NANOS = Duration.ofDays(1).toNanos();
 
   private final Engine engine = Interleavings.engine(new TickingTime());
@@ -61,10 +62,19 @@ public class ClosingLincheckTest {
     AtomicInteger lost = new AtomicInteger();
     lease.onClosing(asked::incrementAndGet);
     lease.onLost(lost::incrementAndGet);
-    boolean open = !closed.get();
+    boolean open = goesOnWhileOpen();
     inside.decrementAndGet();
     lease.close();
     return alone && open && asked.get() <= 1 && lost.get() == 0;
+  }
+
+  /** A body that is long, beside what it takes to get in: here the client is to be closed. */
+  private boolean goesOnWhileOpen() {
+    boolean open = true;
+    for (int look = 0; look < LOOKS; look++) {
+      open &= !closed.get();
+    }
+    return open;
   }
 
   @Operation
@@ -76,7 +86,7 @@ public class ClosingLincheckTest {
       return engine.lifecycle().isClosed();
     }
     boolean alone = inside.getAndIncrement() == 0;
-    boolean open = !closed.get();
+    boolean open = goesOnWhileOpen();
     inside.decrementAndGet();
     lease.close();
     return alone && open;
