@@ -137,14 +137,15 @@ final class Combiner {
   }
 
   private void send() {
+    List<Request> late = new ArrayList<>(0);
     while (!queue.isEmpty() && maySend() && sending.compareAndSet(false, true)) {
-      List<Request> late = new ArrayList<>(0);
       try {
         depart(nextCommands(late));
       } finally {
         sending.set(false);
         late.forEach(
             request -> request.answer.completeExceptionally(failures.notSent(timeoutNanos)));
+        late.clear();
       }
     }
   }

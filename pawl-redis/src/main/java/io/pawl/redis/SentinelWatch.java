@@ -15,8 +15,10 @@ import io.pawl.redis.Servers.Place;
 import io.pawl.redis.Servers.Primary;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -56,6 +58,9 @@ final class SentinelWatch implements Servers.Watch {
 
   /** As it was told last; null until then. */
   private volatile @Nullable Primary primary;
+
+  /** Those that lagged behind since one did not. */
+  private final Set<Integer> lagging = ConcurrentHashMap.newKeySet();
 
   /** Of what was told, at least; it grows whenever a replica takes over. */
   private volatile long epoch;
@@ -133,7 +138,7 @@ final class SentinelWatch implements Servers.Watch {
             itsEpoch,
             (address, known) -> {
               if (connection.get() == opened) {
-                isNow(address(text(address.get(0)), text(address.get(1))), known);
+                isNow(opened, address(text(address.get(0)), text(address.get(1))), known);
               }
               return address;
             })
@@ -182,18 +187,30 @@ final class SentinelWatch implements Servers.Watch {
         .resolve(RedisURI.create(host, Integer.parseInt(port)));
   }
 
-  /** It may have changed while nobody was listened to. */
-  private void isNow(SocketAddress address, long itsEpoch) {
+  /**
+   * It may have changed while nobody was listened to. A Sentinel that lags behind is left, since
+   * dials begin with the one that is listened to; where all say the same, epochs began anew.
+   */
+  private void isNow(
+      StatefulRedisPubSubConnection<String, String> opened, SocketAddress address, long itsEpoch) {
     Primary before = primary;
     boolean isSame = before != null && Place.isSame(before.address(), address);
-    if (isSame || before == null || itsEpoch == UNKNOWN || itsEpoch >= epoch) {
-      epoch = Math.max(epoch, itsEpoch);
-      tell(before != null && isSame ? before : following(before, address));
+    boolean lags = before != null && !isSame && itsEpoch != UNKNOWN && itsEpoch < epoch;
+    if (lags) {
+      lagging.add(listenedTo.get());
+      if (lagging.size() < uri.getSentinels().size()) {
+        leave(opened);
+        return;
+      }
     }
+    lagging.clear();
+    epoch = lags ? itsEpoch : Math.max(epoch, itsEpoch);
+    tell(before != null && isSame ? before : following(before, address));
   }
 
   /** A message does not say its epoch. */
   private void hasBecome(SocketAddress address) {
+    lagging.clear();
     Primary before = primary;
     if (before == null || !Place.isSame(before.address(), address)) {
       epoch++;

@@ -78,12 +78,16 @@ final class Wire implements AutoCloseable {
 
   private final AtomicInteger reopenings = new AtomicInteger();
 
-  private volatile @Nullable StatefulConnection<String, String> replaced;
+  /** Those before it that are not closed yet. */
+  private final Queue<StatefulConnection<String, String>> replaced = new ConcurrentLinkedQueue<>();
+
+  /** Opened by a dial, and asked whether it leads to a primary: its silence is not ours. */
+  private volatile @Nullable StatefulConnection<String, String> examined;
 
   /** Null where nobody dials. */
   private volatile @Nullable Dial dialing;
 
-  private volatile CompletionStage<?> dialled = CompletableFuture.completedFuture(null);
+  private volatile CompletableFuture<Void> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
   /**
@@ -200,9 +204,10 @@ final class Wire implements AutoCloseable {
     Call first = inFlight.peek();
     while (first != null && (first.isDone() || first.isOverdue(now))) {
       inFlight.remove(first);
-      silent |=
+      boolean unanswered =
           first.timedOut()
               || first.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000));
+      silent |= unanswered && (Object) first.on() != examined;
       first = inFlight.peek();
     }
     if (silent) {
@@ -301,8 +306,13 @@ final class Wire implements AutoCloseable {
       return;
     }
     CompletableFuture<Object> begun = new CompletableFuture<>();
-    dialled = begun; // before the look at closed: whoever closes waits for it
-    if (closed) {
+    moving.lock();
+    try {
+      dialled = CompletableFuture.allOf(dialled, begun);
+    } finally {
+      moving.unlock();
+    }
+    if (closed) { // asked after that: whoever closes waits for this dial
       begun.complete(null);
       return;
     }
@@ -332,6 +342,7 @@ final class Wire implements AutoCloseable {
       moveTo(fresh, there, dial);
       return CompletableFuture.completedFuture(fresh);
     }
+    examined = fresh;
     return send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8), fresh)
         .handle(
             (hello, error) -> {
@@ -387,7 +398,7 @@ final class Wire implements AutoCloseable {
         return;
       }
       old = connection;
-      replaced = old;
+      replaced.add(old);
       connection = fresh;
       if (dial.to != null && !there.isAt(dial.to.address()) && !there.isSameAs(place)) {
         notFound = dial.to;
@@ -399,9 +410,9 @@ final class Wire implements AutoCloseable {
     }
     log.debug("{} {}; using a new connection", servers.describe(), dial.why);
     if (dial.leaves()) {
-      old.closeAsync();
+      leave(old);
     } else {
-      after(timeoutNanos, old::closeAsync); // until then others may still be answered there
+      after(timeoutNanos, () -> leave(old)); // until then others may still be answered there
     }
     if (closed) { // nobody may be waiting to close them any more
       old.closeAsync();
@@ -410,15 +421,16 @@ final class Wire implements AutoCloseable {
     leaveIfElsewhere();
   }
 
+  private void leave(StatefulConnection<String, String> old) {
+    old.closeAsync().whenComplete((nothing, error) -> replaced.remove(old));
+  }
+
   @Override
   public void close() {
     closed = true;
     Shutdown.await(dialled);
     Shutdown.of(connection);
-    StatefulConnection<String, String> before = replaced;
-    if (before != null) {
-      Shutdown.of(before);
-    }
+    replaced.forEach(Shutdown::of);
     for (Call call : inFlight) {
       call.completeExceptionally(failures.unavailable("was closed by this program", null));
     }

@@ -339,7 +339,7 @@ class ReplicasTest {
           .failsWithin(Duration.ofSeconds(40))
           .withThrowableThat()
           .withMessageContaining("lost the connection");
-      assertThat(beside.get()).isCompletedExceptionally();
+      assertThat(beside.get()).failsWithin(Duration.ofSeconds(40));
     } finally {
       client.shutdown();
     }
