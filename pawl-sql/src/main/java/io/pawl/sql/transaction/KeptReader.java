@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs looks, which are single statements. A connection of the store's own is kept for the next
- * look, for as long as one comes every 10 s; one of the application's is returned at once.
- * Thread-safe; looks at the same time have connections of their own.
+ * Runs looks, which are single statements. A connection of the store's own is kept for the looks of
+ * the next 10 s, and no longer: a name may lead to another server by then, while the old one goes
+ * on answering. One of the application's is returned at once. Thread-safe; looks at the same time
+ * have connections of their own.
  */
 public final class KeptReader implements AutoCloseable {
 
@@ -27,10 +28,25 @@ public final class KeptReader implements AutoCloseable {
   private final ThreadPoolExecutor keeper;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Condition changed = mutex.newCondition();
-  private @Nullable Borrowed idle;
-  private long idleSince;
+  private @Nullable Reader idle;
   private boolean keeping;
   private boolean closed;
+
+  /**
+   * A connection.
+   *
+   * @param keptUntil from when on nothing is read on it any more
+   */
+  private record Reader(Borrowed borrowed, long keptUntil) {
+
+    static Reader open(Database database) throws SQLException {
+      return new Reader(Borrowed.reader(database), System.nanoTime() + LINGER_NANOS);
+    }
+
+    long nanosLeft() {
+      return keptUntil - System.nanoTime();
+    }
+  }
 
   /** Something to read. */
   public interface Look<T> {
@@ -47,7 +63,7 @@ public final class KeptReader implements AutoCloseable {
    */
   public <T> T look(Look<T> look) {
     try {
-      Borrowed kept = taken();
+      Reader kept = taken();
       if (kept != null) {
         try {
           return look(kept, look);
@@ -55,32 +71,35 @@ public final class KeptReader implements AutoCloseable {
           // the server may have ended it meanwhile
         }
       }
-      return look(Borrowed.reader(database), look);
+      return look(Reader.open(database), look);
     } catch (SQLException e) {
       throw database.explain(e);
     }
   }
 
-  private <T> T look(Borrowed reader, Look<T> look) throws SQLException {
+  private <T> T look(Reader reader, Look<T> look) throws SQLException {
     boolean isWell = false;
     try {
-      T seen = look.at(reader.connection());
+      T seen = look.at(reader.borrowed().connection());
       isWell = true;
       return seen;
     } finally {
       if (!isWell) {
-        reader.markFailed();
+        reader.borrowed().markFailed();
       }
       if (!isWell || !keeps(reader)) {
-        reader.close();
+        reader.borrowed().close();
       }
     }
   }
 
-  private @Nullable Borrowed taken() {
+  private @Nullable Reader taken() {
     mutex.lock();
     try {
-      Borrowed taken = idle;
+      if (idle == null || idle.nanosLeft() <= 0) {
+        return null;
+      }
+      Reader taken = idle;
       idle = null;
       return taken;
     } finally {
@@ -88,13 +107,13 @@ public final class KeptReader implements AutoCloseable {
     }
   }
 
-  private boolean keeps(Borrowed reader) {
+  private boolean keeps(Reader reader) {
     if (!database.connections().areOurs() || database.dialect().connectsCheaply()) {
       return false;
     }
     mutex.lock();
     try {
-      if (closed || idle != null) {
+      if (closed || idle != null || reader.nanosLeft() <= 0) {
         return false;
       }
       if (!keeping) {
@@ -102,7 +121,6 @@ public final class KeptReader implements AutoCloseable {
         keeping = true;
       }
       idle = reader;
-      idleSince = System.nanoTime();
       return true;
     } catch (Error e) { // no thread can be started
       log.debug("a connection is not kept, since nobody would close it", e);
@@ -112,15 +130,13 @@ public final class KeptReader implements AutoCloseable {
     }
   }
 
-  /** Until no look has come for a while. */
+  /** Until its time is over, wherever it is. */
   private void keep() {
-    Borrowed last;
+    Reader last;
     mutex.lock();
     try {
-      long left = LINGER_NANOS;
-      while (left > 0 && !closed) {
-        changed.awaitNanos(left);
-        left = idleSince + LINGER_NANOS - System.nanoTime();
+      while (idle != null && idle.nanosLeft() > 0 && !closed) {
+        changed.awaitNanos(idle.nanosLeft());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // somebody wants the thread to end
@@ -131,7 +147,7 @@ public final class KeptReader implements AutoCloseable {
       mutex.unlock();
     }
     if (last != null) {
-      last.close();
+      last.borrowed().close();
     }
   }
 
