@@ -26,6 +26,13 @@ final class HeldTransactions implements TransactionSynchronization {
             || LockedTransactions.isEnding());
   }
 
+  /** Whether only listeners are left, and locks that were held until its end may be released. */
+  static boolean hasEnded() {
+    return isOpen()
+        && (!TransactionSynchronizationManager.isSynchronizationActive()
+            || LockedTransactions.hasEnded());
+  }
+
   /**
    * @throws LeaseLostException where a lock was lost that is held until this thread's transaction
    *     ends

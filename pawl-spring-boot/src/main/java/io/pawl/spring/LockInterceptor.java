@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -225,7 +226,7 @@ final class LockInterceptor implements MethodInterceptor {
                 + " alone, and this thread shares it: it would wait for itself");
       }
       if (held.isOverBeforeLastWrites()) {
-        OpenTransactions.refuseAtEnd(method);
+        OpenTransactions.refuseAfterEnd(method);
       }
       taken.ensureValid();
       checked &= held.fencedCall() != null;
@@ -269,7 +270,7 @@ final class LockInterceptor implements MethodInterceptor {
     try {
       Object result = method.fenced() ? fenced(held, call, method) : proceed(call);
       if (method.completion() == Completion.AWAITED && result instanceof CompletionStage<?> stage) {
-        awaitEnd(stage);
+        awaitEnd(stage, taken);
       }
       return new Result(result);
     } finally {
@@ -277,9 +278,15 @@ final class LockInterceptor implements MethodInterceptor {
     }
   }
 
-  /** However it ends: an interrupt of this thread does not end what runs on another. */
-  private static void awaitEnd(CompletionStage<?> stage) {
-    stage.handle((value, failure) -> true).toCompletableFuture().join();
+  /**
+   * However it ends: an interrupt of this thread does not end what runs on another. Where it never
+   * does, until the lease is lost, as it is when the client was closed.
+   */
+  private static void awaitEnd(CompletionStage<?> stage, Taken taken) {
+    CompletableFuture<Boolean> end = new CompletableFuture<>();
+    stage.whenComplete((value, failure) -> end.complete(true));
+    taken.onLost(() -> end.complete(false));
+    end.join();
   }
 
   private @Nullable Object fenced(Held held, MethodInvocation call, LockedMethod method)

@@ -4,10 +4,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.Ordered;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Hears from every transaction manager what its own synchronizations do not tell. As the last thing
@@ -26,7 +29,28 @@ public final class LockedTransactions implements BeanPostProcessor, TransactionE
    */
   private static final ThreadLocal<@Nullable Deque<Phase>> phases = new ThreadLocal<>();
 
-  private record Phase(TransactionExecution transaction, boolean isEnding) {}
+  private record Phase(TransactionExecution transaction, State state) {}
+
+  private enum State {
+    BEGUN,
+    ENDING,
+    ENDED
+  }
+
+  /** The first to be told after the commit. */
+  private record AfterCommit(TransactionExecution transaction)
+      implements TransactionSynchronization {
+
+    @Override
+    public int getOrder() {
+      return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void afterCommit() {
+      enter(new Phase(transaction, State.ENDED));
+    }
+  }
 
   @Override
   public Object postProcessAfterInitialization(Object bean, String name) {
@@ -37,10 +61,16 @@ public final class LockedTransactions implements BeanPostProcessor, TransactionE
     return bean;
   }
 
-  /** Whether this thread's transaction commits or is rolled back just now. */
+  /** Whether this thread's transaction commits or is rolled back just now, or has been. */
   static boolean isEnding() {
     Deque<Phase> known = known();
-    return !known.isEmpty() && known.getFirst().isEnding();
+    return !known.isEmpty() && known.getFirst().state() != State.BEGUN;
+  }
+
+  /** Whether it has been committed, and listeners are being told. */
+  static boolean hasEnded() {
+    Deque<Phase> known = known();
+    return !known.isEmpty() && known.getFirst().state() == State.ENDED;
   }
 
   private static Deque<Phase> known() {
@@ -64,7 +94,7 @@ public final class LockedTransactions implements BeanPostProcessor, TransactionE
   /** One of a reactive manager belongs to no thread. */
   private static void ends(TransactionExecution transaction) {
     if (transaction instanceof TransactionStatus && !transaction.isNested()) {
-      enter(new Phase(transaction, true));
+      enter(new Phase(transaction, State.ENDING));
     }
   }
 
@@ -84,7 +114,7 @@ public final class LockedTransactions implements BeanPostProcessor, TransactionE
       return;
     }
     if (transaction instanceof TransactionStatus && !known().isEmpty()) {
-      enter(new Phase(transaction, false));
+      enter(new Phase(transaction, State.BEGUN));
     }
     for (Held held : Leases.all()) {
       FencedCall call = held.fencedCall();
@@ -105,6 +135,9 @@ public final class LockedTransactions implements BeanPostProcessor, TransactionE
     }
     if (transaction instanceof TransactionStatus) {
       HeldTransactions.ensureValid();
+      if (TransactionSynchronizationManager.isSynchronizationActive() && !Leases.all().isEmpty()) {
+        TransactionSynchronizationManager.registerSynchronization(new AfterCommit(transaction));
+      }
     }
     if (transaction.isReadOnly()) {
       return;

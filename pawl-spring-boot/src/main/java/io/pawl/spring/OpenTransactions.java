@@ -31,16 +31,29 @@ final class OpenTransactions {
   }
 
   /**
-   * @throws IllegalStateException where this thread's transaction is ending
+   * @throws IllegalStateException where this thread's transaction is ending, or has ended
    */
   static void refuseAtEnd(LockedMethod method) {
     if (arePossible && HeldTransactions.isEnding()) {
-      throw new IllegalStateException(
-          "a transaction has just ended where "
-              + method.method()
-              + " is called, and what is written now may still become a part of it; call the method"
-              + " on another thread, as by @Async");
+      throw tooLate(method);
     }
+  }
+
+  /**
+   * @throws IllegalStateException where this thread's transaction has ended
+   */
+  static void refuseAfterEnd(LockedMethod method) {
+    if (arePossible && HeldTransactions.hasEnded()) {
+      throw tooLate(method);
+    }
+  }
+
+  private static IllegalStateException tooLate(LockedMethod method) {
+    return new IllegalStateException(
+        "a transaction is ending, or has just ended, where "
+            + method.method()
+            + " is called, and what is written now may still become a part of it; call the method"
+            + " on another thread, as by @Async");
   }
 
   private static IllegalStateException refusal(LockedMethod method) {

@@ -17,6 +17,8 @@ sealed interface Taken {
 
   void ensureValid();
 
+  void onLost(Runnable callback);
+
   void close();
 
   CompletableFuture<Void> closeAsync();
@@ -42,6 +44,11 @@ sealed interface Taken {
     @Override
     public void ensureValid() {
       lease.ensureValid();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+      lease.onLost(callback);
     }
 
     @Override
@@ -76,6 +83,11 @@ sealed interface Taken {
     @Override
     public void ensureValid() {
       lease.ensureValid();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+      lease.onLost(callback);
     }
 
     @Override

@@ -87,10 +87,12 @@ final class RedisStoreSource implements StoreSource {
 
   /** Details that come from elsewhere, as from a container, have another port. */
   private static boolean isTls(@Nullable String configuredUrl, Standalone one) {
-    if (configuredUrl == null) {
-      return false;
+    URI url;
+    try {
+      url = URI.create(configuredUrl == null ? "" : configuredUrl);
+    } catch (IllegalArgumentException e) {
+      return false; // Boot refuses it where it counts
     }
-    URI url = URI.create(configuredUrl);
     return "rediss".equalsIgnoreCase(url.getScheme())
         && one.getHost().equals(url.getHost())
         && one.getPort() == url.getPort();
