@@ -235,14 +235,17 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
   /** Ends at once the leases that no claim of this store needs any more; others run out. */
   @Override
   public void close() {
-    upkeep.close();
-    standings.bells().close();
-    if (!gateway.isClosed()) {
-      Set<SharedLease> used = claims.inUse();
-      Uninterruptibly.await(leases.close(used), TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS));
+    try {
+      upkeep.close();
+      standings.bells().close();
+      if (!gateway.isClosed()) {
+        Set<SharedLease> used = claims.inUse();
+        Uninterruptibly.await(leases.close(used), TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS));
+      }
+    } finally {
+      gateway.close();
+      deadlines.close();
     }
-    gateway.close();
-    deadlines.close();
   }
 
   @Override

@@ -2,7 +2,6 @@ package io.pawl.redisson;
 
 import io.pawl.Lease;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,8 +80,10 @@ final class HeldPermits {
   }
 
   private static List<Lease> lostOnesLast(List<Lease> leases) {
+    List<Lease> lost = leases.stream().filter(lease -> lease.remaining().isZero()).toList();
     List<Lease> sorted = new ArrayList<>(leases);
-    sorted.sort(Comparator.comparing(lease -> lease.remaining().isZero()));
+    sorted.removeAll(lost);
+    sorted.addAll(lost);
     return sorted;
   }
 

@@ -74,7 +74,13 @@ final class Requests {
           StoreUnavailableException.unsent(
               settings.shown() + ": " + MOST + " requests are under way", null));
     }
-    CompletableFuture<T> answer = Answer.to(send);
+    CompletableFuture<T> answer;
+    try {
+      answer = Answer.to(send);
+    } catch (RuntimeException | Error e) {
+      underWay.decrementAndGet();
+      throw e;
+    }
     answer.whenComplete((value, error) -> underWay.decrementAndGet());
     return answer;
   }
