@@ -58,6 +58,7 @@ public final class SqlSchema {
   private static boolean apply(Database database) {
     for (int tries = 1; ; tries++) {
       try (Connection connection = database.connections().open()) {
+        database.dialect().setUp(connection);
         new Schema(database.dialect().schema(), true).prepare(connection);
         return true;
       } catch (SQLException e) {

@@ -4,8 +4,10 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
+import io.pawl.servers.ServerProcess;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.StoreUrl;
@@ -49,6 +51,24 @@ class SessionSettingsTest {
         assertThat(other.renew(java.util.List.of(claim)).toCompletableFuture().get(60, SECONDS))
             .containsKey(claim.id());
         store.withdraw(claim).toCompletableFuture().get(60, SECONDS);
+      }
+    }
+  }
+
+  /** What was acknowledged is seen by others, who stand on other connections. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aServerThatCommitsNothingByItselfChangesNothing(TestDatabase database) {
+    try (ServerProcess server = database.startServer("--autocommit=0", "--completion-type=CHAIN");
+        Pawl here = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)));
+        Pawl there = Pawl.connect(TestDatabase.withUser(TestDatabase.urlOf(server)))) {
+      for (int turn = 0; turn < 3; turn++) {
+        Lease first = here.lock(name).tryAcquire().orElseThrow();
+        assertThat(there.inspect(name).holders()).hasSize(1);
+        first.close();
+        Lease next = there.lock(name).tryAcquire().orElseThrow();
+        assertThat(next.token()).isGreaterThan(first.token());
+        next.close();
       }
     }
   }

@@ -74,6 +74,9 @@ public interface Dialect {
     return false;
   }
 
+  /** Sets what every connection of ours relies on, whatever the server's own settings say. */
+  default void setUp(Connection connection) throws SQLException {}
+
   /** Settings for a writer of our own, beside autocommit and isolation. */
   default void setUpWriter(Connection connection) throws SQLException {}
 

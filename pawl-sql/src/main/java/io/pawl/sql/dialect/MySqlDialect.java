@@ -135,6 +135,17 @@ public final class MySqlDialect implements Dialect {
     }
   }
 
+  /**
+   * Statements that stand alone have to be committed. Where a server says {@code autocommit = OFF},
+   * MySQL's driver takes its sessions for committing ones and sends nothing.
+   */
+  @Override
+  public void setUp(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN'");
+    }
+  }
+
   @Override
   public int jdbcIsolation() {
     return Connection.TRANSACTION_READ_COMMITTED;

@@ -66,6 +66,9 @@ public final class Borrowed implements AutoCloseable {
         new Borrowed(database.connections().open(), database.connections().areOurs());
     try {
       borrowed.setUp(autoCommit, isolation);
+      if (borrowed.ours) {
+        database.dialect().setUp(borrowed.connection);
+      }
       return borrowed;
     } catch (SQLException | RuntimeException | Error e) {
       borrowed.markFailed();
