@@ -15,6 +15,7 @@ import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
@@ -200,6 +201,28 @@ class LocalQueueTest {
     assertThat(line.get(1).future.join().orElseThrow().isValid()).isFalse();
     assertThat(store.attempts).hasSize(6);
     assertThat(store.attempts).extracting(attempt -> attempt.claim().id()).doesNotHaveDuplicates();
+  }
+
+  /** All were made for the capacity of before, when their lines had run out in a pause. */
+  @Test
+  void waitersThatFitGoOnThoughSeveralOfTheirClaimsMeetAnotherCapacity() {
+    QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    List<CompletableFuture<Optional<Lease>>> waiting =
+        List.of(ask(two, LONG), ask(two, LONG), ask(two, LONG));
+    List.copyOf(store.attempts).forEach(attempt -> attempt.answer().complete(WAITING));
+    client.pass(LEASE);
+    int before = store.attempts.size();
+    store.answerRenewals(claim -> Standing.GONE);
+    client.pass(Duration.ofMillis(100));
+    assertThat(store.attempts.size() - before).isGreaterThan(1);
+
+    List.copyOf(store.attempts.subList(before, store.attempts.size()))
+        .forEach(attempt -> attempt.answer().complete(new Standing.OtherKind(Kind.semaphore(3))));
+    client.pass(Duration.ofMillis(100));
+
+    assertThat(waiting).noneMatch(CompletableFuture::isDone);
+    assertThat(store.attempts.get(store.attempts.size() - 1).claim().mode())
+        .isEqualTo(new Mode.Permits(1, 3));
   }
 
   static List<LockOptions> unshared() {

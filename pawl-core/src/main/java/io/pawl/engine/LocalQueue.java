@@ -239,6 +239,15 @@ public final class LocalQueue {
     return true;
   }
 
+  /** Whether {@code claim} is of the capacity that this queue had until it adopted this one. */
+  private boolean wasMadeBefore(int capacity, LiveClaim claim) {
+    return key.mode() instanceof Mode.Permits known
+        && claim.claim().mode() instanceof Mode.Permits asked
+        && known.capacity() == capacity
+        && asked.capacity() != capacity
+        && known.wanted() <= capacity;
+  }
+
   /** A waiter that was nudged looks whether a hold still lies free. */
   void takeFreeHold(Waiter<?> waiter) {
     decide(
@@ -567,7 +576,9 @@ public final class LocalQueue {
           if (!claims.removeAsking(failed)) {
             return;
           }
-          if (!fresh && cause instanceof LockKindException other && adopt(other.capacity())) {
+          if (!fresh
+              && cause instanceof LockKindException other
+              && (adopt(other.capacity()) || wasMadeBefore(other.capacity(), failed))) {
             askForMore(effects, 0);
             return;
           }
