@@ -111,8 +111,10 @@ final class LosableStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<CounterAnswer> apply(CounterRequest request) {
-    if (view(request.counter()).isPresent()) {
-      return CompletableFuture.failedFuture(NameInUseException.byLock(request.counter()));
+    for (String name : request.operations().keySet()) {
+      if (view(name).isPresent()) {
+        return CompletableFuture.failedFuture(NameInUseException.byLock(name));
+      }
     }
     return counters.apply(request);
   }

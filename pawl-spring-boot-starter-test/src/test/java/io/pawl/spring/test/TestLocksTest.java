@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.NameInUseException;
 import io.pawl.options.LockOptions;
 import io.pawl.spring.Leases;
 import io.pawl.spring.LockNotAcquiredException;
@@ -149,6 +150,21 @@ class TestLocksTest {
           try (Lease next = pawl.lock("orders").acquire()) {
             assertThat(next.token()).isGreaterThan(token);
           }
+        });
+  }
+
+  /** As on every store. */
+  @Test
+  void aCounterAndALockShareNoName() {
+    application.run(
+        context -> {
+          Pawl pawl = context.getBean(Pawl.class);
+          pawl.counter("stock").add(3);
+          assertThatThrownBy(() -> pawl.lock("stock").tryAcquire())
+              .isInstanceOf(NameInUseException.class);
+          context.getBean(TestLocks.class).occupy("orders");
+          assertThatThrownBy(() -> pawl.counter("orders").add(3))
+              .isInstanceOf(NameInUseException.class);
         });
   }
 
