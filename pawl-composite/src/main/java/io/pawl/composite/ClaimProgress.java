@@ -77,6 +77,11 @@ final class ClaimProgress {
     }
   }
 
+  /** It is owed that it leaves, and does not come back. */
+  synchronized void leftGate() {
+    atGate = false;
+  }
+
   synchronized boolean mayBeAtGate() {
     return atGate;
   }

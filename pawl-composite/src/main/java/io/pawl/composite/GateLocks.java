@@ -117,11 +117,18 @@ final class GateLocks {
     return atGate instanceof Standing.Waiting || atGate instanceof Standing.Gone;
   }
 
-  /** The truth first: of a downgrade the readers at the gate must not learn before it. */
+  /**
+   * The truth first: of a downgrade the readers at the gate must not learn before it. If they do
+   * not learn of it then, the claim is to keep nobody out there for as long as it is renewed.
+   */
   private Standing again(ClaimProgress progress, Claim claim, Standing answer) {
     Standing standing = conclude(progress, answer, false);
     if (progress.mayBeAtGate() && standing instanceof Standing.Held) {
-      gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
+      Standing heard = gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
+      if (!(heard instanceof Standing.Held)) {
+        leaveGate(progress, claim);
+        progress.leftGate();
+      }
     }
     return standing;
   }

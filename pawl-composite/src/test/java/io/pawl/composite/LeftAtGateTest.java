@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
@@ -57,6 +59,25 @@ class LeftAtGateTest {
         });
 
     assertNobodyIsInTheWay();
+  }
+
+  /** It is renewed there for as long as the truth's hold is, as a writer's. */
+  @Test
+  void whenTheGateDidNotHearOfItsDowngrade() {
+    toGate.next(Verb.ATTEMPT, Fault.LOSE_REQUEST);
+    assertThat(standing(holder.as(Mode.SHARED))).isInstanceOf(Standing.Held.class);
+
+    await()
+        .until(
+            () -> {
+              Seam.answer(store.renew(List.of(holder)));
+              return Seam.answer(gate.show("lock")).filter(LeftAtGateTest::isHeld).isEmpty();
+            });
+    assertThat(standing(Seam.claim("lock").as(Mode.SHARED))).isInstanceOf(Standing.Held.class);
+  }
+
+  private static boolean isHeld(Inspectable.LockView lock) {
+    return !lock.holders().isEmpty();
   }
 
   @Test
