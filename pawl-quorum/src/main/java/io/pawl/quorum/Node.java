@@ -107,20 +107,20 @@ final class Node implements AutoCloseable {
     try {
       open();
     } catch (RuntimeException | Error e) {
-      openLater(pauseAfter(e));
+      openAfter(e);
     }
   }
 
   /** What is wrong with it lasts until somebody mends it, and is told once. */
-  private long pauseAfter(Throwable failure) {
+  private void openAfter(Throwable failure) {
     Throwable before = cannotOpen;
     cannotOpen = failure;
-    if (before == null || !Objects.equals(before.getMessage(), failure.getMessage())) {
+    boolean isNews = before == null || !Objects.equals(before.getMessage(), failure.getMessage());
+    pauseNanos = Math.min(2 * (isNews ? PAUSE_NANOS : pauseNanos), LONGEST_PAUSE_NANOS);
+    openLater(pauseNanos); // whatever becomes of the log
+    if (isNews) {
       log.warn("node {} of a quorum cannot be opened", description, failure);
-      pauseNanos = PAUSE_NANOS;
     }
-    pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
-    return pauseNanos;
   }
 
   boolean isOpen() {

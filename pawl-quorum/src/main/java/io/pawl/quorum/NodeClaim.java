@@ -41,6 +41,11 @@ final class NodeClaim {
   /** The node keeps the claim for a lease from then, at least. */
   long coveredFrom;
 
+  /** The latest attempt that was answered was sent then. */
+  private long attemptedFrom;
+
+  private boolean attempted;
+
   /** Until when to ask again at the latest, where it waits. */
   long askAgainNanos;
 
@@ -123,6 +128,11 @@ final class NodeClaim {
     return answered && answeredFrom - from >= 0;
   }
 
+  /** Holds it, and an attempt that was sent at {@code from} or later was answered. */
+  boolean isHeldAnewSince(long from) {
+    return status == Status.HELD && attempted && attemptedFrom - from >= 0;
+  }
+
   boolean isUnasked() {
     return status == Status.NONE && !answered && !failed && underWay == 0;
   }
@@ -167,16 +177,25 @@ final class NodeClaim {
     attemptsUnderWay -= attempt ? 1 : 0;
   }
 
-  void answered(Standing standing, long sentAt, boolean attempt, long now) {
+  /**
+   * Returns whether the hold that was known has ended at the node meanwhile, and the node now lets
+   * the claim in, or stand in line, once more.
+   */
+  boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
     if (givenUp) {
-      return;
+      return false;
     }
     if (!answered || sentAt - answeredFrom > 0) {
       answeredFrom = sentAt;
       answered = true;
     }
+    if (attempt && (!attempted || sentAt - attemptedFrom > 0)) {
+      attemptedFrom = sentAt;
+      attempted = true;
+    }
     boolean overtaken = status == Status.HELD && rung && rungAt - sentAt >= 0;
+    boolean anew = !overtaken && isAnother(standing);
     if (standing instanceof Standing.Held held) {
       boolean same = tokens != null && tokens.isSameAs(held) && status == Status.HELD;
       voted = attempt || (same && voted);
@@ -196,6 +215,17 @@ final class NodeClaim {
       voted = false;
       otherKind = standing instanceof Standing.OtherKind other ? other.kind() : null;
     }
+    return anew;
+  }
+
+  private boolean isAnother(Standing standing) {
+    Standing.Held known = tokens;
+    if (status != Status.HELD || known == null) {
+      return false;
+    }
+    boolean unasked = known.token() > askedAbove;
+    return standing instanceof Standing.Waiting
+        || standing instanceof Standing.Held held && held.token() > known.token() && unasked;
   }
 
   /** It waited, from its first attempt on, or was held: the node keeps it from {@code from} on. */

@@ -36,7 +36,11 @@ import org.jspecify.annotations.Nullable;
  *       line; who holds the first one stays in line at the others. The pause grows, is random, and
  *       is longer the more one holds. So does who holds a majority that does not come to agree on
  *       tokens.
- *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there.
+ *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there,
+ *       if a majority has confirmed the hold since the last renewal. A node that has not heard of a
+ *       downgrade is told again.
+ *   <li><b>Loss.</b> A hold that a node ended is not revived by asking there again: what the node
+ *       says of it then is given back.
  * </ul>
  */
 final class QuorumClaim {
@@ -71,6 +75,7 @@ final class QuorumClaim {
   private long engineCoveredFrom;
   private long heardNanos;
   private long grantedNanos;
+  private long downgradedNanos;
   private Standing.@Nullable Held granted;
 
   QuorumClaim(Claim claim, Bell bell, QuorumLocks locks, List<Node> nodes) {
@@ -96,17 +101,19 @@ final class QuorumClaim {
     return under(
         effects -> {
           bell = latest;
-          if (granted != null && asked.mode() instanceof Mode.Shared) {
+          if (granted != null
+              && asked.mode() instanceof Mode.Shared
+              && !mode.equals(asked.mode())) {
             mode = asked.mode(); // a downgrade; there is no way back
+            downgradedNanos = locks.now();
           }
           Question question = question();
-          boolean everywhere =
-              granted != null || seat.asksAll(claim.queues() && locks.isBusy(claim.lock()));
+          boolean everywhere = seat.asksAll(claim.queues() && locks.isBusy(claim.lock()));
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
             if (!known.isNothing()) {
               rounds.attempt(known, mode, floorFor(known), effects);
-            } else if (everywhere || seat.is(i)) {
+            } else if (granted == null && (everywhere || seat.is(i))) {
               join(i, effects);
             }
           }
@@ -123,7 +130,8 @@ final class QuorumClaim {
           confirmed = false;
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
-            if (known.status == Status.HELD || known.status == Status.WAITING) {
+            boolean renewable = known.status == Status.HELD || known.status == Status.WAITING;
+            if (renewable && !lacksDowngrade(known)) {
               known.sent(false, question.from());
               renewals.get(i).add(known);
             } else if (known.isNothing()) {
@@ -136,6 +144,14 @@ final class QuorumClaim {
           }
           return question;
         });
+  }
+
+  private boolean lacksDowngrade(NodeClaim known) {
+    return isDowngraded() && !known.isHeldAnewSince(downgradedNanos);
+  }
+
+  private boolean isDowngraded() {
+    return !mode.equals(claim.mode());
   }
 
   private Question question() {
@@ -222,8 +238,9 @@ final class QuorumClaim {
       boolean attempt) {
     under(
         effects -> {
+          boolean anew = false;
           if (standing != null) {
-            known.answered(standing, sentAt, attempt, locks.now());
+            anew = known.answered(standing, sentAt, attempt, locks.now());
           } else {
             Node node = nodes.get(known.node);
             StoreException failure =
@@ -233,6 +250,9 @@ final class QuorumClaim {
             known.failed(failure, sentAt, attempt);
           }
           if (at[known.node] == known) {
+            if (anew && granted != null) {
+              rounds.giveBack(known, effects);
+            }
             react(effects);
           }
           return true;
@@ -356,7 +376,7 @@ final class QuorumClaim {
 
   /** Readers stand in line at the seat: a writer that has become one lets them in there. */
   private boolean owesADowngrade(long from) {
-    return !mode.equals(claim.mode()) && seat.node().owesSince(from);
+    return isDowngraded() && seat.node().owesSince(from);
   }
 
   /** Whether it will stand otherwise in a moment. */

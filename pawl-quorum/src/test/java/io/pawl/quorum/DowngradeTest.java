@@ -1,0 +1,112 @@
+package io.pawl.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A writer that becomes a reader meets nodes that have ended its hold, or do not hear of it. */
+class DowngradeTest {
+
+  private static final String LOCK = "downgraded";
+  private static final long SECOND = 1_000_000_000L;
+
+  private final World world = new World();
+  private final List<SimulatedNode.Server> servers = new ArrayList<>();
+  private QuorumLocks locks;
+  private int claims;
+
+  private final Claim writer = claim(Mode.EXCLUSIVE);
+
+  @BeforeEach
+  void open() {
+    for (int i = 0; i < 3; i++) {
+      servers.add(new SimulatedNode.Server(world, "node " + i, world::epochMicros));
+    }
+    locks = client();
+    assertThat(attempt(writer)).isInstanceOf(Standing.Held.class);
+  }
+
+  private QuorumLocks client() {
+    List<Node> nodes = new ArrayList<>();
+    for (SimulatedNode.Server server : servers) {
+      SimulatedNode store = new SimulatedNode(world, server, () -> 100_000);
+      Node node =
+          new Node("node", () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
+      node.open();
+      nodes.add(node);
+    }
+    return new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+  }
+
+  private Claim claim(Mode mode) {
+    return new Claim(
+        LOCK,
+        new ClaimId("client", ++claims),
+        mode,
+        Duration.ofSeconds(20),
+        Duration.ZERO,
+        true,
+        64,
+        0,
+        false,
+        new Holder("host", 1, "thread", "", ""));
+  }
+
+  private Standing attempt(Claim claim) {
+    return answer(locks.attempt(claim, rung -> {}));
+  }
+
+  private Standing renew(Claim claim) {
+    return answer(locks.renew(List.of(claim)).thenApply(told -> told.get(claim.id())));
+  }
+
+  private <T> T answer(CompletionStage<T> stage) {
+    world.run(SECOND);
+    CompletableFuture<T> answer = stage.toCompletableFuture();
+    assertThat(answer).isDone();
+    return answer.join();
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aDowngradeDoesNotReviveAHoldThatAnOperatorEnded() {
+    servers.forEach(server -> server.forget(LOCK));
+    Claim next = claim(Mode.EXCLUSIVE);
+    assertThat(attempt(next)).isInstanceOf(Standing.Held.class);
+    answer(locks.withdraw(next));
+
+    assertThat(attempt(writer.as(Mode.SHARED))).isEqualTo(Standing.GONE);
+    world.run(SECOND);
+    assertThat(servers).noneMatch(server -> server.isHeld(LOCK));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void aDowngradeThatANodeDidNotHearIsToldThereByTheNextRenewal(int node) {
+    servers.get(node).away = true;
+    assertThat(attempt(writer.as(Mode.SHARED))).isInstanceOf(Standing.Held.class);
+    servers.get(node).away = false;
+
+    assertThat(renew(writer)).isInstanceOf(Standing.Held.class);
+    Claim reader = claim(Mode.SHARED);
+    assertThat(answer(client().attempt(reader, rung -> {}))).isInstanceOf(Standing.Held.class);
+    int told = servers.get(node).requests;
+    Map<ClaimId, Standing> twice = answer(locks.renew(List.of(writer)));
+    assertThat(twice.get(writer.id())).isInstanceOf(Standing.Held.class);
+    assertThat(servers.get(node).requests).isEqualTo(told + 1);
+  }
+}
