@@ -9,9 +9,11 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -64,15 +66,22 @@ public final class ZooKeeperServer extends ServerProcess {
 
   private final List<String> ensemble;
   private final List<String> options;
+  private final Map<String, String> environment;
   private final int id;
   private final @Nullable Port secure;
   private final @Nullable Certificates certificates;
 
-  private ZooKeeperServer(int id, List<String> ensemble, List<String> options, boolean tls) {
+  private ZooKeeperServer(
+      int id,
+      List<String> ensemble,
+      List<String> options,
+      Map<String, String> environment,
+      boolean tls) {
     super("zookeeper");
     this.id = id;
     this.ensemble = ensemble;
     this.options = options;
+    this.environment = environment;
     try {
       this.secure = tls ? Port.reserve() : null;
       this.certificates = tls ? Certificates.in(folder()) : null;
@@ -94,7 +103,12 @@ public final class ZooKeeperServer extends ServerProcess {
 
   /** As {@link #start(String...)}, with data that {@code prepare} has put into its folder. */
   public static ZooKeeperServer start(Consumer<Path> prepare, String... options) {
-    return started(prepare, false, options);
+    return started(prepare, Map.of(), false, options);
+  }
+
+  /** As {@link #start(String...)}, with a wall clock that is {@code ahead} of this machine's. */
+  public static ZooKeeperServer startWithClock(Duration ahead, String... options) {
+    return started(data -> {}, ClockLibrary.ahead(ahead), false, options);
   }
 
   /**
@@ -102,11 +116,12 @@ public final class ZooKeeperServer extends ServerProcess {
    * own}; {@link #certificates} has what they trust.
    */
   public static ZooKeeperServer startWithTls(String... options) {
-    return started(data -> {}, true, options);
+    return started(data -> {}, Map.of(), true, options);
   }
 
-  private static ZooKeeperServer started(Consumer<Path> prepare, boolean tls, String... options) {
-    ZooKeeperServer server = new ZooKeeperServer(0, List.of(), List.of(options), tls);
+  private static ZooKeeperServer started(
+      Consumer<Path> prepare, Map<String, String> environment, boolean tls, String... options) {
+    ZooKeeperServer server = new ZooKeeperServer(0, List.of(), List.of(options), environment, tls);
     try {
       server.configure(prepare);
       server.launch();
@@ -119,7 +134,7 @@ public final class ZooKeeperServer extends ServerProcess {
 
   /** A member that has yet to be launched. */
   static ZooKeeperServer member(int id, List<String> ensemble, List<String> options) {
-    return new ZooKeeperServer(id, ensemble, options, false);
+    return new ZooKeeperServer(id, ensemble, options, Map.of(), false);
   }
 
   void configure(Consumer<Path> prepare) {
@@ -254,6 +269,11 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add(MAIN);
     command.add(configuration().toString());
     return command;
+  }
+
+  @Override
+  Map<String, String> environment() {
+    return environment;
   }
 
   private static boolean isOfJvm(String option) {

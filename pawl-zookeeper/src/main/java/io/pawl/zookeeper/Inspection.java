@@ -99,7 +99,7 @@ record Inspection(QueuedClaims claims) {
   private static void addReadable(List<LockView> views, Half half, Map<String, Answered> read) {
     FoundLock lock;
     try {
-      lock = found(half, read);
+      lock = found(half, read, System.currentTimeMillis());
     } catch (CompletionException | StoreException e) {
       leftOut(half.name(), e);
       return;
@@ -128,14 +128,66 @@ record Inspection(QueuedClaims claims) {
     throw Failures.unchecked(error);
   }
 
-  /** Null where there is no such lock. */
+  /** For people, by this machine's clock. Null where there is no such lock. */
   private CompletableFuture<@Nullable FoundLock> find(Requests base, String name) {
     return half(base, name)
         .thenCompose(
             half ->
                 half == null
                     ? CompletableFuture.<@Nullable FoundLock>completedFuture(null)
-                    : claimsOf(base, List.of(half)).thenApply(read -> found(half, read)));
+                    : claimsOf(base, List.of(half))
+                        .thenApply(read -> found(half, read, System.currentTimeMillis())));
+  }
+
+  /**
+   * To correct it: where a node may stand for a shortest hold alone, the service is asked for its
+   * time by a write that changes nothing. Null where there is no such lock.
+   */
+  private CompletableFuture<@Nullable FoundLock> findByServiceTime(
+      Requests base, String name, int tries) {
+    if (tries > MOST_TRIES) {
+      return CompletableFuture.failedFuture(changesTooFast(name));
+    }
+    return half(base, name)
+        .thenCompose(
+            half ->
+                half == null
+                    ? CompletableFuture.<@Nullable FoundLock>completedFuture(null)
+                    : claimsOf(base, List.of(half))
+                        .thenCompose(read -> foundByServiceTime(base, half, read, tries)));
+  }
+
+  private CompletableFuture<@Nullable FoundLock> foundByServiceTime(
+      Requests base, Half half, Map<String, Answered> read, int tries) {
+    FoundLock atAnyTime = found(half, read, Long.MIN_VALUE);
+    if (atAnyTime.found().stream().allMatch(Found::alive)) {
+      return CompletableFuture.completedFuture(atAnyTime);
+    }
+    return base.write(half.path(), half.node().data(), half.node().stat().getVersion())
+        .handle(
+            (stat, error) -> {
+              if (error == null) {
+                Half now =
+                    new Half(
+                        half.name(), half.path(), new Node(half.node().data(), stat), half.names());
+                return CompletableFuture.<@Nullable FoundLock>completedFuture(
+                    found(now, read, stat.getMtime()));
+              }
+              Code code = Failures.code(error);
+              return code == Code.BADVERSION || code == Code.NONODE
+                  ? findByServiceTime(base, half.name(), tries + 1)
+                  : CompletableFuture.<@Nullable FoundLock>failedFuture(error);
+            })
+        .thenCompose(answer -> answer);
+  }
+
+  private StoreUnavailableException changesTooFast(String name) {
+    return new StoreUnavailableException(
+        claims.settings().shown()
+            + ": lock '"
+            + name
+            + "' changes too fast; try again, and delete what Pawl did not write below "
+            + claims.nodes().lock(name));
   }
 
   /** The node of a lock and the names below it. */
@@ -197,10 +249,11 @@ record Inspection(QueuedClaims claims) {
   }
 
   /**
+   * @param nowMillis what stands for a shortest hold alone is dead if that is over by then
    * @throws StoreException if somebody else wrote it
    * @throws CompletionException if one of its claims may not be read
    */
-  private static FoundLock found(Half half, Map<String, Answered> read) {
+  private static FoundLock found(Half half, Map<String, Answered> read, long nowMillis) {
     Set<String> all = new HashSet<>(half.names());
     List<Found> found = new ArrayList<>();
     List<String> dead = new ArrayList<>();
@@ -213,7 +266,7 @@ record Inspection(QueuedClaims claims) {
       if (claim != null) {
         Stored stored = Stored.shown(place, claim.data());
         boolean alive = !place.kept() || all.contains(place.sign());
-        if (alive || lingers(stored, claim)) {
+        if (alive || lingers(stored, claim, nowMillis)) {
           found.add(new Found(place, stored, claim, alive));
         } else {
           dead.add(half.path(place));
@@ -224,10 +277,8 @@ record Inspection(QueuedClaims claims) {
     return new FoundLock(half.name(), half.path(), kind, half.node(), found, dead);
   }
 
-  /** By this machine's clock: for people. */
-  private static boolean lingers(Stored stored, Node node) {
-    return stored.granted()
-        && node.stat().getMtime() + stored.holdMillis() > System.currentTimeMillis();
+  private static boolean lingers(Stored stored, Node node, long nowMillis) {
+    return stored.granted() && node.stat().getMtime() + stored.holdMillis() > nowMillis;
   }
 
   private static List<Found> holders(FoundLock lock) {
@@ -283,7 +334,7 @@ record Inspection(QueuedClaims claims) {
   CompletableFuture<Boolean> evict(String name, long token) {
     Requests base = claims.base().ask();
     return base.sync()
-        .thenCombine(find(base, name), (synced, found) -> found)
+        .thenCombine(findByServiceTime(base, name, 0), (synced, found) -> found)
         .thenCompose(
             lock -> {
               for (Found holder : lock == null ? List.<Found>of() : holders(lock)) {
@@ -306,17 +357,11 @@ record Inspection(QueuedClaims claims) {
 
   CompletableFuture<Boolean> setKind(String name, Kind kind, int tries) {
     if (tries > MOST_TRIES) {
-      return CompletableFuture.failedFuture(
-          new StoreUnavailableException(
-              claims.settings().shown()
-                  + ": lock '"
-                  + name
-                  + "' changes too fast; try again, and delete what Pawl did not write below "
-                  + claims.nodes().lock(name)));
+      return CompletableFuture.failedFuture(changesTooFast(name));
     }
     Requests base = claims.base().ask();
     return base.sync()
-        .thenCombine(find(base, name), (synced, found) -> found)
+        .thenCombine(findByServiceTime(base, name, 0), (synced, found) -> found)
         .thenCompose(lock -> change(base, name, lock, kind))
         .thenCompose(
             done ->

@@ -172,7 +172,7 @@ final class OwnNode {
 
   /** Writes what it says already, for the time at which the service does so. */
   CompletableFuture<Stat> write(String own, Mode mode) {
-    return session.ask().write(own, Stored.of(claim, mode, false).bytes());
+    return session.ask().write(own, Stored.of(claim, mode, false).bytes(), -1);
   }
 
   /** Notes that the client has heard of the grant, which the shortest hold counts from. */

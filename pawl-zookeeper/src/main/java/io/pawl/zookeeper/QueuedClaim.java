@@ -323,7 +323,7 @@ final class QueuedClaim {
               all.settings().shown() + ": claim " + id() + " changes just now; try again"));
     }
     return ask()
-        .write(own, Stored.of(claim, Mode.SHARED, node.isKept()).bytes())
+        .write(own, Stored.of(claim, Mode.SHARED, node.isKept()).bytes(), -1)
         .handle((stat, error) -> downgraded(tokens, error));
   }
 

@@ -234,11 +234,15 @@ final class Requests {
                 null));
   }
 
-  CompletableFuture<Stat> write(String path, byte[] data) {
+  CompletableFuture<Stat> write(String path, byte[] data, int version) {
     return ask(
         answer ->
             link.setData(
-                path, data, -1, (code, asked, context, stat) -> answer.is(code, path, stat), null));
+                path,
+                data,
+                version,
+                (code, asked, context, stat) -> answer.is(code, path, stat),
+                null));
   }
 
   /** All or nothing; the results of all also where it fails, {@link OpResult.ErrorResult}s then. */
