@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +22,14 @@ import org.jspecify.annotations.Nullable;
 /** The truth as it stands, and behind it those who wait at the gate. */
 final class GateInspection {
 
+  private static final int MOST_UNHEARD = 1_000;
+
   private final Gate gate;
   private final LockStore truth;
   private final Threads threads;
+
+  /** Locks of whose change the gate did not hear. */
+  private final Set<String> unheard = ConcurrentHashMap.newKeySet();
 
   GateInspection(Gate gate, LockStore truth, Threads threads) {
     this.gate = gate;
@@ -117,9 +123,36 @@ final class GateInspection {
         truth().setKind(lock, kind),
         done -> {
           if (done) {
-            gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind));
+            if (unheard.size() < MOST_UNHEARD) {
+              unheard.add(lock);
+            }
+            tellGate(lock, kind);
           }
           return done;
         });
+  }
+
+  private void tellGate(String lock, Kind kind) {
+    Boolean heard = gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind));
+    if (heard != null) {
+      unheard.remove(lock);
+    }
+  }
+
+  /** Else who wants an additional permit would wait there for as long as others have the rest. */
+  void gateIsBack() {
+    for (String lock : unheard) {
+      threads.then(
+          truth().show(lock),
+          view -> {
+            Kind kind = view.map(LockView::kind).orElse(null);
+            if (kind == null) {
+              unheard.remove(lock);
+            } else {
+              tellGate(lock, kind);
+            }
+            return true;
+          });
+    }
   }
 }

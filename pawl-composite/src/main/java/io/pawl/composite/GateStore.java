@@ -120,6 +120,7 @@ public final class GateStore
     if (counters != null) {
       counters.gateIsBack();
     }
+    inspection.gateIsBack();
   }
 
   private void sweepLater() {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Update;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
@@ -35,6 +36,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -415,6 +417,27 @@ class LockFaultsTest {
     Seam.answer(truth.withdraw(direct));
     await().until(() -> !rung.isEmpty());
     assertThat(rung).last().isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void aGateThatWasAwayLearnsOfACapacityThatChangedMeanwhile() {
+    Client client = new Client();
+    Seam.answer(client.store.attempt(permits(1, 1), rung -> {}));
+    AtomicBoolean there = new AtomicBoolean();
+    Supplier<LockStore> opener =
+        () -> {
+          if (there.get()) {
+            return gate;
+          }
+          throw new StoreUnavailableException("the gate is away");
+        };
+    GateStore changing = keep(GateStore.owning("gate", null, opener, truth, BRISK));
+    assertThat(Seam.answer(changing.setKind("permits", new Kind(2)))).isTrue();
+    assertThat(Seam.answer(gate.show("permits")).orElseThrow().kind()).isEqualTo(new Kind(1));
+
+    there.set(true);
+
+    await().until(() -> Seam.answer(gate.show("permits")).orElseThrow().kind().equals(new Kind(2)));
   }
 
   private static Claim permits(int wanted, int capacity) {
