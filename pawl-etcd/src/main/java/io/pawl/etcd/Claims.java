@@ -225,12 +225,12 @@ final class Claims {
     }
   }
 
-  /** The claims that are held, as far as is known. */
+  /** The claims that are held, as far as is known, or stand for their shortest hold. */
   List<LocalClaim> held() {
     mutex.lock();
     try {
       return byId.values().stream()
-          .filter(local -> local.stage == Stage.ALIVE && local.held)
+          .filter(local -> local.stage != Stage.ENDING && local.held)
           .toList();
     } finally {
       mutex.unlock();

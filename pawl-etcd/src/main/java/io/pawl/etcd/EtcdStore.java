@@ -125,9 +125,14 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
       standings.bells().forget(local);
       local.removing = true;
       // a failure leaves it on the list
-      turns
-          .withdrawal(local.claim, () -> withdrawals.of(local))
-          .whenComplete((nothing, error) -> local.removing = false);
+      try {
+        turns
+            .withdrawal(local.claim, () -> withdrawals.of(local))
+            .whenComplete((nothing, error) -> local.removing = false);
+      } catch (RuntimeException | Error e) {
+        local.removing = false;
+        throw e;
+      }
     }
     if (now - kindsAt >= KINDS_NANOS) {
       kindsAt = now;

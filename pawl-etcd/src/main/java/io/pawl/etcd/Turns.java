@@ -3,17 +3,18 @@ package io.pawl.etcd;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The requests of one client for one lock, in an order: they travel on several connections, and
@@ -26,6 +27,8 @@ import java.util.function.Supplier;
  * release takes no longer while others join. Thread-safe.
  */
 final class Turns {
+
+  private static final Logger log = LoggerFactory.getLogger(Turns.class);
 
   /** How many requests of a lock are examined for some that need not wait any more. */
   private static final int MOST_EXAMINED = 256;
@@ -42,15 +45,24 @@ final class Turns {
     final Claim claim;
     final boolean withdraws;
     final Supplier<CompletableFuture<Runnable>> request;
+    final CompletableFuture<?> answer;
     boolean begun;
 
+    /** That began with it, and is run after it: a chain, which takes no memory. */
+    @Nullable Turn next;
+
     /**
-     * @param request never fails; gives what tells the answer
+     * @param request gives what tells the answer
      */
-    Turn(Claim claim, boolean withdraws, Supplier<CompletableFuture<Runnable>> request) {
+    Turn(
+        Claim claim,
+        boolean withdraws,
+        Supplier<CompletableFuture<Runnable>> request,
+        CompletableFuture<?> answer) {
       this.claim = claim;
       this.withdraws = withdraws;
       this.request = request;
+      this.answer = answer;
     }
 
     /** Whether withdrawals wait for it: what it finds depends on them. */
@@ -70,8 +82,8 @@ final class Turns {
       boolean independent =
           turns.isEmpty()
               || (turn.withdraws && impatient == 0 && !ofClaim.containsKey(turn.claim.id()));
-      turns.add(turn);
       ofClaim.merge(turn.claim.id(), 1, Integer::sum);
+      turns.add(turn);
       impatient += turn.isImpatient() ? 1 : 0;
       return independent;
     }
@@ -104,7 +116,7 @@ final class Turns {
                 ? answered(request, answer)
                 : CompletableFuture.completedFuture(() -> {});
     deadlines.limit(answer, () -> !decided.compareAndSet(false, true));
-    Turn mine = new Turn(claim, withdraws, turn);
+    Turn mine = new Turn(claim, withdraws, turn, answer);
     boolean begins;
     mutex.lock();
     try {
@@ -114,7 +126,7 @@ final class Turns {
       mutex.unlock();
     }
     if (begins) {
-      work(claim.lock(), List.of(mine));
+      work(claim.lock(), mine);
     }
     return answer;
   }
@@ -134,60 +146,108 @@ final class Turns {
                 : () -> answer.completeExceptionally(error));
   }
 
-  /** A turn has ended before its answer is told: who asks again then finds nobody before it. */
-  private void work(String lock, List<Turn> begun) {
-    ArrayDeque<Turn> next = new ArrayDeque<>(begun);
-    for (Turn turn = next.poll(); turn != null; turn = next.poll()) {
+  /**
+   * Begins the turns of a chain. A turn has ended before its answer is told: who asks again then
+   * finds nobody before it.
+   */
+  private void work(String lock, @Nullable Turn begun) {
+    Turn turn = begun;
+    while (turn != null) {
       Turn each = turn;
-      CompletableFuture<Runnable> answer = each.request.get();
-      if (answer.isDone()) {
-        next.addAll(ended(lock, each));
-        answer.join().run();
-      } else {
-        answer.thenAccept(
-            tell -> {
-              List<Turn> after = ended(lock, each);
-              tell.run();
-              work(lock, after);
-            });
+      try {
+        CompletableFuture<Runnable> answer = each.request.get();
+        if (answer.isDone()) {
+          append(each, ended(lock, each));
+          answer.join().run();
+        } else {
+          answer.whenComplete((tell, error) -> answered(lock, each, tell, error));
+        }
+      } catch (RuntimeException | Error e) { // of memory: those behind it go on
+        append(each, ended(lock, each));
+        each.answer.completeExceptionally(e);
       }
+      turn = each.next;
     }
   }
 
-  /** Takes {@code turn} out, and returns those whose turn it is now. */
-  private List<Turn> ended(String lock, Turn turn) {
+  private void answered(
+      String lock, Turn turn, @Nullable Runnable tell, @Nullable Throwable error) {
+    Turn after = ended(lock, turn);
+    try {
+      if (tell != null) {
+        tell.run();
+      } else if (error != null) {
+        turn.answer.completeExceptionally(error);
+      }
+    } finally {
+      work(lock, after);
+    }
+  }
+
+  private static void append(Turn chain, @Nullable Turn more) {
+    Turn last = chain;
+    while (last.next != null) {
+      last = last.next;
+    }
+    last.next = more;
+  }
+
+  /**
+   * Takes {@code turn} out, once, and returns the chain of those whose turn it is now. Where memory
+   * is short, that is the first of all that wait, at least.
+   */
+  private @Nullable Turn ended(String lock, Turn turn) {
     mutex.lock();
     try {
       Line line = lines.get(lock);
       if (line == null) {
-        return List.of();
+        return null;
       }
       line.remove(turn);
-      if (line.turns.isEmpty()) {
+      Turn first = line.turns.peek();
+      if (first == null) {
         lines.remove(lock);
+        return null;
       }
-      return begin(line.turns);
+      Turn chain = null;
+      if (!first.begun) {
+        first.begun = true;
+        chain = first;
+      }
+      return begin(line.turns, chain);
     } finally {
       mutex.unlock();
     }
   }
 
-  /** Under the mutex. */
-  private static List<Turn> begin(ArrayDeque<Turn> line) {
-    List<Turn> begun = new ArrayList<>();
-    Set<ClaimId> before = new HashSet<>();
-    boolean impatient = false;
-    Iterator<Turn> turns = line.iterator();
-    for (int i = 0; i < MOST_EXAMINED && turns.hasNext() && !impatient; i++) {
-      Turn turn = turns.next();
-      boolean isFirst = i == 0;
-      if (!turn.begun && (isFirst || (turn.withdraws && !before.contains(turn.claim.id())))) {
-        turn.begun = true;
-        begun.add(turn);
+  /**
+   * Under the mutex; behind the first of the line.
+   *
+   * @param chain to be added to
+   */
+  private static @Nullable Turn begin(ArrayDeque<Turn> line, @Nullable Turn chain) {
+    Turn first = chain;
+    try {
+      Set<ClaimId> before = new HashSet<>();
+      boolean impatient = false;
+      Iterator<Turn> turns = line.iterator();
+      for (int i = 0; i < MOST_EXAMINED && turns.hasNext() && !impatient; i++) {
+        Turn turn = turns.next();
+        boolean isFirstOfItsClaim = before.add(turn.claim.id());
+        boolean mayBegin = turn.withdraws && isFirstOfItsClaim;
+        impatient = turn.isImpatient();
+        if (!turn.begun && mayBegin) {
+          turn.begun = true;
+          if (first == null) {
+            first = turn;
+          } else {
+            append(first, turn);
+          }
+        }
       }
-      before.add(turn.claim.id());
-      impatient = turn.isImpatient();
+    } catch (OutOfMemoryError e) {
+      log.debug("some requests begin when the next one of their lock has ended", e);
     }
-    return begun;
+    return first;
   }
 }

@@ -9,6 +9,7 @@ import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,27 @@ class TurnsTest {
     Asked asked = new Asked();
     turns.withdrawal(claim, asked::begin);
     return asked;
+  }
+
+  /** Of memory, say. */
+  @Test
+  void anErrorAmidARequestKeepsNobodyBehindItWaiting() {
+    CompletableFuture<Void> unheard =
+        new CompletableFuture<>() {
+          @Override
+          public <U> CompletableFuture<U> handle(
+              BiFunction<? super Void, Throwable, ? extends U> next) {
+            throw new OutOfMemoryError("of a test");
+          }
+        };
+    Asked first = attempt(claim(0, true));
+    CompletableFuture<Void> second = turns.attempt(claim(1, true), () -> unheard);
+    Asked third = attempt(claim(2, true));
+
+    first.answer.complete(null);
+
+    assertThat(second).isCompletedExceptionally();
+    assertThat(third.begun).isTrue();
   }
 
   @Test

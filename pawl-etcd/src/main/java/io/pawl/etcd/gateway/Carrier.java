@@ -130,6 +130,9 @@ final class Carrier {
           continue;
         }
         throw failures.silent(open.endpoint(), e);
+      } catch (RuntimeException | Error e) { // the next answer there may be another request's
+        disconnect();
+        throw e;
       }
       StoreException refusal;
       if (response.status() == 200) {

@@ -273,10 +273,20 @@ final class Lanes implements AutoCloseable {
       } finally {
         mutex.unlock();
       }
-      log.error("a thread of requests ended; those that it had fail", error);
-      batch.forEach(call -> call.failed().accept(error));
+      batch.forEach(call -> fail(call, error));
       for (Call call = orphan(); call != null; call = orphan()) {
+        fail(call, error);
+      }
+      log.error("a thread of requests ended; those that it had have failed", error);
+    }
+
+    private void fail(Call call, Throwable error) {
+      try {
         call.failed().accept(error);
+      } catch (RuntimeException | Error e) { // the others are to hear of it all the same
+        if (e != error) {
+          error.addSuppressed(e);
+        }
       }
     }
 
