@@ -192,7 +192,13 @@ final class Bells implements AutoCloseable {
               Servers.Place here = new Servers.Place(opening, again -> {});
               opened.addListener(here);
               place = here;
-              subscribe(opened);
+              connection.set(opened);
+              if (!Objects.equals(primary, asked) && connection.compareAndSet(opened, null)) {
+                opened.closeAsync(); // told while nothing stood there to be left
+                open();
+              } else {
+                subscribe(opened);
+              }
             }
             begun.complete(null);
           });
@@ -210,7 +216,6 @@ final class Bells implements AutoCloseable {
   }
 
   private void subscribe(StatefulRedisPubSubConnection<String, String> opened) {
-    connection.set(opened);
     opened.addListener(
         new RedisPubSubAdapter<String, String>() {
           @Override

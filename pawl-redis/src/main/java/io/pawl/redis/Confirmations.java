@@ -1,5 +1,7 @@
 package io.pawl.redis;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
@@ -8,6 +10,7 @@ import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -144,11 +147,12 @@ final class Confirmations implements AutoCloseable {
           if (batch.isEmpty() && late.isEmpty()) {
             failFirst(e);
           }
-        }
-        if (batch.isEmpty()) {
-          asking.set(false);
-        } else {
-          ask(batch);
+        } finally {
+          if (batch.isEmpty()) {
+            asking.set(false);
+          } else {
+            ask(batch);
+          }
         }
         late.forEach(grant -> fail(grant, tooLate()));
       }
@@ -173,15 +177,24 @@ final class Confirmations implements AutoCloseable {
     }
 
     private void ask(List<Grant> batch) {
-      Failures.caught(() -> confirm(batch))
-          .whenComplete(
-              (nothing, error) -> {
-                asking.set(false);
-                if (error != null) {
-                  batch.forEach(grant -> fail(grant, error));
-                }
-                next();
-              });
+      try {
+        Failures.caught(() -> confirm(batch))
+            .whenComplete((nothing, error) -> answered(batch, error));
+      } catch (Error e) { // of memory: nobody will hear of the answer
+        asking.set(false);
+        batch.forEach(grant -> fail(grant, e));
+      }
+    }
+
+    private void answered(List<Grant> batch, @Nullable Throwable error) {
+      asking.set(false);
+      try {
+        if (error != null) {
+          batch.forEach(grant -> fail(grant, error));
+        }
+      } finally {
+        next();
+      }
     }
   }
 
@@ -189,17 +202,43 @@ final class Confirmations implements AutoCloseable {
     return wire.nodeOf(Keys.of(batch.get(0).claim.lock()))
         .thenCompose(
             node -> {
-              int reopenings = wire.reopenings();
-              List<CompletableFuture<Boolean>> answered =
-                  batch.stream().map(grant -> renewed(grant, node)).toList();
-              return CompletableFuture.allOf(answered.toArray(CompletableFuture[]::new))
-                  .thenCompose(
-                      nothing ->
-                          answered.stream().allMatch(CompletableFuture::join)
-                                  && wire.reopenings() == reopenings
-                              ? replicated(batch, node)
-                              : CompletableFuture.failedFuture(lostConnection()));
+              Breaks breaks = new Breaks();
+              node.addListener(breaks);
+              return confirm(batch, node, breaks)
+                  .whenComplete((nothing, error) -> node.removeListener(breaks));
             });
+  }
+
+  private CompletableFuture<Void> confirm(
+      List<Grant> batch, StatefulRedisConnection<String, String> node, Breaks breaks) {
+    List<CompletableFuture<Boolean>> answered =
+        batch.stream().map(grant -> renewed(grant, node)).toList();
+    return CompletableFuture.allOf(answered.toArray(CompletableFuture[]::new))
+        .thenCompose(
+            nothing ->
+                answered.stream().allMatch(CompletableFuture::join) && !breaks.areSome()
+                    ? replicated(batch, node, breaks)
+                    : CompletableFuture.failedFuture(lostConnection()));
+  }
+
+  /** Whether a connection was opened again, elsewhere perhaps: its WAIT knows of nothing before. */
+  private static final class Breaks implements RedisConnectionStateListener {
+
+    private volatile boolean some;
+
+    @Override
+    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress to) {
+      some = true;
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+      some = true;
+    }
+
+    boolean areSome() {
+      return some;
+    }
   }
 
   /**
@@ -238,7 +277,7 @@ final class Confirmations implements AutoCloseable {
    * @param node that the renewals went through: WAIT is about what its own connection has written
    */
   private CompletableFuture<Void> replicated(
-      List<Grant> batch, StatefulRedisConnection<String, String> node) {
+      List<Grant> batch, StatefulRedisConnection<String, String> node, Breaks breaks) {
     if (batch.stream().allMatch(grant -> grant.confirmed.isDone())) {
       return CompletableFuture.completedFuture(null);
     }
@@ -250,6 +289,9 @@ final class Confirmations implements AutoCloseable {
         .thenAccept(
             reply -> {
               long count = reply.get(0) instanceof Long number ? number : 0;
+              if (breaks.areSome()) {
+                throw lostConnection();
+              }
               if (count < options.waitReplicas()) {
                 throw tooFew(count);
               }

@@ -15,7 +15,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +74,6 @@ final class Wire implements AutoCloseable {
 
   /** Whether {@link #connection} has given cause for a dial while another one was under way. */
   private volatile boolean doubtful;
-
-  private final AtomicInteger reopenings = new AtomicInteger();
 
   /** Those before it that are not closed yet. */
   private final Queue<StatefulConnection<String, String>> replaced = new ConcurrentLinkedQueue<>();
@@ -242,13 +239,7 @@ final class Wire implements AutoCloseable {
     leaveIfElsewhere();
   }
 
-  /** How often connections of this wire were opened again, elsewhere perhaps. */
-  int reopenings() {
-    return reopenings.get();
-  }
-
   private void reopened(Place again) {
-    reopenings.incrementAndGet();
     if (again == place) {
       notFound = null;
       leaveIfElsewhere();
@@ -339,18 +330,17 @@ final class Wire implements AutoCloseable {
     fresh.addListener(there);
     Primary to = dial.to;
     if (to == null) {
-      moveTo(fresh, there, dial);
-      return CompletableFuture.completedFuture(fresh);
+      return moveTo(fresh, there, dial) ? CompletableFuture.completedFuture(fresh) : closed(fresh);
     }
     examined = fresh;
     return send(CommandType.HELLO, new CommandArgs<>(StringCodec.UTF8), fresh)
         .handle(
             (hello, error) -> {
+              CompletionStage<Object> kept = CompletableFuture.completedFuture(fresh);
               boolean isPrimary = hello != null && !Handshake.isReplica(hello);
               boolean isOld = there.isSameAs(place) && !there.isAt(to.address()) && !doubtful;
               if (isPrimary && !isOld) {
-                moveTo(fresh, there, dial);
-                return fresh;
+                return moveTo(fresh, there, dial) ? kept : closed(fresh);
               }
               if (isPrimary && pauseNanos == MOST_RETRY_NANOS) {
                 notFound = to;
@@ -358,8 +348,20 @@ final class Wire implements AutoCloseable {
               } else {
                 notDialled(dial, pauseNanos, error);
               }
-              fresh.closeAsync();
-              return fresh;
+              return closed(fresh);
+            })
+        .thenCompose(end -> end);
+  }
+
+  private CompletionStage<Object> closed(StatefulConnection<String, String> useless) {
+    return useless
+        .closeAsync()
+        .handle(
+            (nothing, error) -> {
+              if (error != null) {
+                log.debug("{}: closing a connection failed", servers.describe(), error);
+              }
+              return useless;
             });
   }
 
@@ -389,13 +391,13 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  private void moveTo(StatefulConnection<String, String> fresh, Place there, Dial dial) {
+  /** False where another dial has begun meanwhile: then {@code fresh} is of no use. */
+  private boolean moveTo(StatefulConnection<String, String> fresh, Place there, Dial dial) {
     StatefulConnection<String, String> old;
     moving.lock();
     try {
       if (!end(dial)) {
-        fresh.closeAsync();
-        return;
+        return false;
       }
       old = connection;
       replaced.add(old);
@@ -405,6 +407,7 @@ final class Wire implements AutoCloseable {
       }
       place = there;
       doubtful = false;
+      examined = null; // from now on its silence is ours
     } finally {
       moving.unlock();
     }
@@ -419,6 +422,7 @@ final class Wire implements AutoCloseable {
       fresh.closeAsync();
     }
     leaveIfElsewhere();
+    return true;
   }
 
   private void leave(StatefulConnection<String, String> old) {

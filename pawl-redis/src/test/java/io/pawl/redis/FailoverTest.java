@@ -13,6 +13,7 @@ import io.lettuce.core.protocol.CommandType;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.RedisSentinels;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
@@ -179,14 +180,12 @@ class FailoverTest {
 
   /** Makes {@code sentinel} say so, in an epoch of its own, without a word to others. */
   private static void letName(RedisServer sentinel, RedisServer primary) {
+    letName(sentinel, primary.host(), primary.port());
+  }
+
+  private static void letName(RedisServer sentinel, String host, int port) {
     sentinel.call("SENTINEL", "REMOVE", RedisSentinels.NAME);
-    sentinel.call(
-        "SENTINEL",
-        "MONITOR",
-        RedisSentinels.NAME,
-        primary.host(),
-        Integer.toString(primary.port()),
-        "3");
+    sentinel.call("SENTINEL", "MONITOR", RedisSentinels.NAME, host, Integer.toString(port), "3");
   }
 
   private static RedisURI uri(RedisServer sentinel) {
@@ -194,7 +193,11 @@ class FailoverTest {
   }
 
   private static Servers.Primary primary(RedisServer server) {
-    return new Servers.Primary(InetSocketAddress.createUnresolved(server.host(), server.port()), 0);
+    return primary(server.host(), server.port());
+  }
+
+  private static Servers.Primary primary(String host, int port) {
+    return new Servers.Primary(InetSocketAddress.createUnresolved(host, port), 0);
   }
 
   private static void awaitLeadsTo(Wire wire, RedisServer server) {
@@ -239,6 +242,32 @@ class FailoverTest {
   private static Wire wire(Servers servers) {
     return Handshake.another(
         servers, new Failures(servers.describe()), RedisOptions.defaults(), false);
+  }
+
+  /** As where the state of a firewall is lost: nobody says that the connection has ended. */
+  @Test
+  void aConnectionThatSentinelsLedToIsReplacedWhereItFallsSilent() {
+    RedisClient client = RedisClient.create();
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5));
+        RedisServer other = RedisServer.start();
+        FaultProxy way = FaultProxy.before(other)) {
+      RedisServer sentinel = group.sentinels().get(0);
+      Servers servers = new OneServer(client, uri(sentinel), false, List.of(), "redis://silent");
+      try (Wire wire = wire(servers)) {
+        letName(sentinel, way.host(), way.port());
+        wire.named(primary(way.host(), way.port()));
+        awaitLeadsTo(wire, other);
+        StatefulConnection<String, String> silent = wire.connection();
+        way.dropReplies(1, AfterDrop.SILENCE, "GET");
+
+        awaitLeadsTo(wire, other);
+
+        assertThat(way.droppedReplies()).isEqualTo(1);
+        assertThat(wire.connection()).isNotSameAs(silent);
+      }
+    } finally {
+      client.shutdown();
+    }
   }
 
   /**
