@@ -461,9 +461,18 @@ public final class SqlStore
 
   private List<Finding> findings() {
     try (Borrowed reader = Borrowed.reader(database)) {
-      return database.dialect().diagnose(reader.connection());
+      return findings(reader);
     } catch (SQLException e) {
       throw database.explain(e);
+    }
+  }
+
+  private List<Finding> findings(Borrowed reader) throws SQLException {
+    try {
+      return database.dialect().diagnose(reader.connection());
+    } catch (SQLException | RuntimeException | Error e) {
+      reader.markFailed();
+      throw e;
     }
   }
 

@@ -74,6 +74,16 @@ class SessionSettingsTest {
   }
 
   @Test
+  void aServerThatPutsTextsTogetherAsOracleDoesIsRefused() {
+    try (ServerProcess server = TestDatabase.MARIADB.startServer("--sql-mode=ORACLE")) {
+      String url = TestDatabase.withUser(TestDatabase.urlOf(server));
+      assertThatThrownBy(() -> Pawl.connect(url))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining("sql_mode");
+    }
+  }
+
+  @Test
   void aConnectionThatLosesCharactersIsRefused() {
     assertThatThrownBy(
             () -> Pawl.connect(TestDatabase.MYSQL.url() + "&characterEncoding=ISO-8859-1"))

@@ -278,19 +278,26 @@ public final class MySqlDialect implements Dialect {
 
   @Override
   public void prepare(Connection writer) throws SQLException {
-    checkClock(writer);
+    checkServer(writer);
     Schema.checkUnicode(writer);
     schema.prepare(writer);
   }
 
-  private void checkClock(Connection writer) throws SQLException {
+  private void checkServer(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement();
-        ResultSet moves = statement.executeQuery("SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6)")) {
-      moves.next();
-      if (!moves.getBoolean(2)) {
+        ResultSet answer =
+            statement.executeQuery(
+                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('', NULL) IS NULL")) {
+      answer.next();
+      if (!answer.getBoolean(2)) {
         throw new StoreConfigurationException(
             "the server runs with sysdate-is-now, so that no statement can tell the time at which"
                 + " it got its locks; start it without");
+      }
+      if (!answer.getBoolean(3)) {
+        throw new StoreConfigurationException(
+            "sql_mode is ORACLE, under which CONCAT leaves out what is NULL; connect with another"
+                + " sql_mode, say by sessionVariables of the driver's URL");
       }
     }
   }

@@ -49,6 +49,15 @@ final class PostgresFindings {
           + " WHERE relname LIKE 'pawl\\_%' AND pg_table_is_visible(relid)"
           + " AND n_dead_tup > ? AND n_dead_tup > 10 * n_live_tup ORDER BY relname";
 
+  private static final String POSITIONS = "pg_get_serial_sequence('pawl_waiter', 'position')";
+
+  /** A sequence is ahead of what others may see of the table. */
+  private static final String BEHIND =
+      "SELECT s.last, w.last FROM (SELECT coalesce(pg_sequence_last_value("
+          + POSITIONS
+          + "::regclass), 0) AS last) s, (SELECT max(position) AS last FROM pawl_waiter) w"
+          + " WHERE s.last < w.last";
+
   private static final String HARM =
       "VACUUM removes no row that was deleted since, and all wait whose rows it locked";
 
@@ -94,6 +103,10 @@ final class PostgresFindings {
     }
     findings.look("prepared transactions", "", this::preparedTransactions);
     findings.look("dead rows", "", this::deadRows);
+    findings.look(
+        "positions in queues",
+        "GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it",
+        this::positions);
     if (pooled) {
       findings.ok("behind a pooler: waiters poll, since LISTEN may be deaf there");
     }
@@ -185,6 +198,22 @@ final class PostgresFindings {
     }
     if (tables.isEmpty()) {
       findings.ok("dead rows: VACUUM keeps up");
+    }
+  }
+
+  /** After a switch-over by logical replication, or a restore of the tables alone. */
+  private void positions() throws SQLException {
+    List<String> behind = findings.row(BEHIND);
+    if (behind.isEmpty()) {
+      findings.ok("positions in queues grow");
+    } else {
+      findings.problem(
+          "newcomers get positions after "
+              + behind.get(0)
+              + ", before waiters at "
+              + behind.get(1)
+              + ": the sequence was not replicated",
+          "SELECT setval(" + POSITIONS + ", (SELECT coalesce(max(position), 1) FROM pawl_waiter))");
     }
   }
 

@@ -117,7 +117,7 @@ final class RowPoll implements Doorbell {
         long looked = System.nanoTime();
         due.forEach(lock -> lookedAt.put(lock, looked));
       }
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       if (looks != null) {
         looks.reader.markFailed();
       }

@@ -332,6 +332,9 @@ public final class Upkeep implements AutoCloseable {
     } catch (SQLException e) {
       failReader();
       throw database.explain(e);
+    } catch (RuntimeException | Error e) {
+      failReader();
+      throw e;
     }
   }
 

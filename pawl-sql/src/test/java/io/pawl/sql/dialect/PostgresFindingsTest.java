@@ -120,6 +120,24 @@ class PostgresFindingsTest implements Doctor {
     Doctor.run(admin, "ROLLBACK PREPARED 'forgotten'");
   }
 
+  /** As after a switch-over by logical replication. */
+  @Test
+  void aSequenceThatStandsBehindItsTableIsAProblem() throws SQLException {
+    Doctor.run(
+        admin,
+        "INSERT INTO pawl_waiter OVERRIDING SYSTEM VALUE VALUES (7, 'x', 'client-1', 'exclusive',"
+            + " now(), now(), 1000, 0, 1, 0, '', 0, '', '', '')");
+
+    awaitOnly(admin, Level.PROBLEM, "newcomers get positions after 0, before waiters at 7");
+
+    Doctor.run(
+        admin,
+        "SELECT setval(pg_get_serial_sequence('pawl_waiter', 'position'),"
+            + " (SELECT coalesce(max(position), 1) FROM pawl_waiter))");
+    awaitHealthy(admin);
+    Doctor.run(admin, "DELETE FROM pawl_waiter");
+  }
+
   @Test
   void deadRowsThatNobodyVacuumsAreCounted() throws SQLException {
     limits = AT_ONCE;
@@ -250,10 +268,13 @@ class PostgresFindingsTest implements Doctor {
           .containsExactly(
               "GRANT SELECT ON pawl_forgotten lets it",
               "GRANT pg_read_all_stats lets it",
-              "GRANT pg_read_all_stats lets it");
+              "GRANT pg_read_all_stats lets it",
+              "GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it");
 
       Doctor.run(
-          admin, "GRANT pg_read_all_stats TO clerk", "GRANT SELECT ON pawl_forgotten TO clerk");
+          admin,
+          "GRANT pg_read_all_stats TO clerk",
+          "GRANT SELECT ON pawl_forgotten, pawl_waiter, pawl_waiter_position_seq TO clerk");
       awaitHealthy(clerk);
     }
   }
