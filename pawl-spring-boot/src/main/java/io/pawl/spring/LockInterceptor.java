@@ -15,8 +15,10 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -280,13 +282,46 @@ final class LockInterceptor implements MethodInterceptor {
 
   /**
    * However it ends: an interrupt of this thread does not end what runs on another. Where it never
-   * does, until the lease is lost, as it is when the client was closed.
+   * does, until the lease is lost, as it is when the client was closed. A future's own wait would
+   * run other tasks of a ForkJoinPool meanwhile, inside the lock.
    */
   private static void awaitEnd(CompletionStage<?> stage, Taken taken) {
-    CompletableFuture<Boolean> end = new CompletableFuture<>();
-    stage.whenComplete((value, failure) -> end.complete(true));
-    taken.onLost(() -> end.complete(false));
-    end.join();
+    CountDownLatch end = new CountDownLatch(1);
+    stage.whenComplete((value, failure) -> end.countDown());
+    taken.onLost(end::countDown);
+    boolean interrupted = false;
+    while (end.getCount() > 0) {
+      try {
+        await(end);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void await(CountDownLatch end) throws InterruptedException {
+    try {
+      ForkJoinPool.managedBlock(new Opening(end));
+    } catch (RejectedExecutionException noFurtherThread) {
+      end.await();
+    }
+  }
+
+  private record Opening(CountDownLatch latch) implements ForkJoinPool.ManagedBlocker {
+
+    @Override
+    public boolean block() throws InterruptedException {
+      latch.await();
+      return true;
+    }
+
+    @Override
+    public boolean isReleasable() {
+      return latch.getCount() == 0;
+    }
   }
 
   private @Nullable Object fenced(Held held, MethodInvocation call, LockedMethod method)
