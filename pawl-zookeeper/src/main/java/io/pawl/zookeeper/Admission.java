@@ -36,7 +36,7 @@ final class Admission {
   private @Nullable StoreException ending;
 
   /**
-   * @param touch asks the server for a small answer, which is then {@link #touched noted}
+   * @param touch asks the leader for a small answer, which is then {@link #touched noted}
    */
   Admission(
       Settings settings, Clock clock, long tickNanos, Supplier<CompletableFuture<Void>> touch) {
@@ -168,8 +168,13 @@ final class Admission {
     } finally {
       mutex.unlock();
     }
-    touch.get().whenComplete((nothing, error) -> clock.after(warmth.relayNanos(), this::warmed));
+    touch.get().whenComplete((nothing, error) -> clock.after(warmth.relayNanos(), this::confirm));
     return null;
+  }
+
+  /** Only another answer says that the leader has heard of the first. */
+  private void confirm() {
+    touch.get().whenComplete((nothing, error) -> warmed());
   }
 
   private void warmed() {
@@ -182,7 +187,7 @@ final class Admission {
     drain();
   }
 
-  /** The server has answered something that was sent then. */
+  /** The leader has answered something that was sent then. */
   void touched(long sentAt) {
     mutex.lock();
     try {
@@ -203,24 +208,29 @@ final class Admission {
   }
 
   /**
-   * What a session's server has answered of late, and whether that is enough for a request: the
+   * What the leader has answered a session of late, and whether that is enough for a request: the
    * package's description says why. Guarded by the mutex of its session.
    */
   static final class Warmth {
 
-    /** A request that the server has answered. */
+    /** A request that the leader has answered. */
     private record Touch(long sentAt, long answeredAt) {}
 
     private final long tickNanos;
+
+    /** Of which the server that we are connected to may have to tell the leader yet. */
     private final ArrayDeque<Touch> touches = new ArrayDeque<>();
+
+    /** The leader keeps the session for its time-out from then on, at least. */
+    private long keptFrom;
+
     private long lastAnswer;
 
-    /** Of a session that begins now. */
+    /** Of a session that begins now, and that the leader itself notes. */
     Warmth(long tickNanos, long now) {
       this.tickNanos = tickNanos;
       this.lastAnswer = now;
-      // the leader itself notes a session that is made, so nothing is left to be passed on to it
-      touches.add(new Touch(now, now - relayNanos()));
+      this.keptFrom = now;
     }
 
     /** How much longer than a lease its session has to be. */
@@ -228,9 +238,9 @@ final class Admission {
       return tickNanos / 4 * 7;
     }
 
-    /** Within this time a follower passes on to the leader what it heard from whom. */
+    /** Within this time a leader asks its followers whom they have heard of. */
     long relayNanos() {
-      return tickNanos / 4 * 3;
+      return tickNanos / 8 * 5;
     }
 
     /**
@@ -238,25 +248,24 @@ final class Admission {
      * from now on, though the server that we are connected to should fail at once.
      */
     boolean isEnough(long now) {
-      for (Touch touch : touches) {
-        if (now - touch.sentAt <= spareNanos(tickNanos) && now - touch.answeredAt >= relayNanos()) {
-          return true;
-        }
-      }
-      return false;
+      return now - keptFrom <= spareNanos(tickNanos);
     }
 
     void touched(long sentAt, long now) {
       lastAnswer = now;
-      touches.add(new Touch(sentAt, now));
-      while (touches.size() > 1 && now - touches.getFirst().sentAt > spareNanos(tickNanos)) {
-        touches.removeFirst();
+      Touch first = touches.peek();
+      while (first != null && sentAt - first.answeredAt >= relayNanos()) {
+        keptFrom = first.sentAt - keptFrom > 0 ? first.sentAt : keptFrom;
+        touches.remove();
+        first = touches.peek();
       }
+      touches.add(new Touch(sentAt, now));
     }
 
-    /** A server has let the session in. */
+    /** A server has let the session in. What the one before had yet to tell may be lost. */
     void connected(long now) {
       lastAnswer = now;
+      touches.clear();
     }
 
     /** How long the server has said nothing. */

@@ -337,10 +337,11 @@ record Inspection(QueuedClaims claims) {
         .thenCombine(findByServiceTime(base, name, 0), (synced, found) -> found)
         .thenCompose(
             lock -> {
-              for (Found holder : lock == null ? List.<Found>of() : holders(lock)) {
-                Standing.Held tokens = tokens(Objects.requireNonNull(lock), holder);
+              // one that came as permits were taken away holds, though it does not look like it
+              for (Found each : lock == null ? List.<Found>of() : lock.found()) {
+                Standing.Held tokens = tokens(Objects.requireNonNull(lock), each);
                 if (tokens.token() <= token && token <= tokens.lastToken()) {
-                  return remove(base, lock.path(), holder);
+                  return remove(base, lock.path(), each);
                 }
               }
               return CompletableFuture.completedFuture(false);

@@ -91,7 +91,7 @@ final class Session {
       Watcher watcher = this::event;
       this.link = new Link(settings, timeoutMillis, watcher);
       this.requests = new Requests(settings, link, watcher);
-      this.pulse = clock.every(Math.max(1_000_000, tickNanos / 2), this::pulse);
+      this.pulse = clock.every(Math.max(1_000_000, tickNanos / 8 * 3), this::pulse);
     } catch (IOException e) {
       throw new StoreUnavailableException(settings.shown() + ": cannot connect: " + e, e);
     } catch (IllegalArgumentException e) {
@@ -353,14 +353,14 @@ final class Session {
     return Math.max(3 * tickNanos, Math.min(quarter, settings.timeout().toNanos()));
   }
 
+  /** The leader answers it, whichever server we are connected to. */
   private CompletableFuture<Void> touch() {
     long sentAt = System.nanoTime();
     CompletableFuture<Void> answered = new CompletableFuture<>();
-    link.exists(
+    link.sync(
         settings.base(),
-        false,
-        (code, path, context, stat) -> {
-          if (code != Code.CONNECTIONLOSS.intValue() && code != Code.SESSIONEXPIRED.intValue()) {
+        (code, path, context) -> {
+          if (code == Code.OK.intValue()) {
             admission.touched(sentAt);
           }
           answered.complete(null);

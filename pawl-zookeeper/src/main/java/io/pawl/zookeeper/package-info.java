@@ -33,19 +33,24 @@
  * <em>sent</em>. What it guarantees is less: it keeps a session for its time-out from when the
  * <em>leader</em> heard of it last, and rounds that up to a tick. A follower tells the leader whom
  * it has heard of when the leader asks, twice a tick; what a follower has not told when it dies is
- * lost. Hence:
+ * lost, and for as long as the leader's words do not reach it ({@code syncLimit}) it serves its
+ * clients and tells nothing. Hence:
  *
  * <ul>
  *   <li>Attempts, renewals and withdrawals are transactions, to which a majority agrees: also
  *       renewals, of which one transaction checks that up to 200 nodes are there, and changes
  *       nothing. Reads prove nothing: a follower that has lost its leader, or a leader that has
- *       lost its majority, answers them for a while, as it does {@code sync}. A new leader keeps
- *       all sessions for their whole time-out from its start, which is later than any transaction
- *       of the old one.
- *   <li>A session says something to its server twice a tick, and a request of a verb is sent only
- *       if something that was said at most 1¾ ticks ago was answered at least ¾ of a tick ago,
- *       which the leader has therefore been told. Where that is not so (after a pause, or a new
- *       connection), the request waits until it is.
+ *       lost its majority, answers them for a while, as it may answer {@code sync}. A new leader
+ *       keeps all sessions for their whole time-out from its start, which is later than any
+ *       transaction of the old one.
+ *   <li>A session sends a {@code sync}, which the leader answers, every ⅜ of a tick. A request of a
+ *       verb is sent only if one that was sent at most 1¾ ticks ago was answered, and another that
+ *       was sent ⅝ of a tick after that answer or later has been answered too, by the same
+ *       connection. Between the two answers the leader has asked the follower, whose reply, which
+ *       names the session, is on its way before the request: so the leader keeps the session from
+ *       the first one on, or refuses the request. Where that is not so (after a pause, a new
+ *       connection, or as long as the leader says nothing), the request waits until it is. This
+ *       relies on a leader that answers to ask its followers every half tick, as it does.
  *   <li>A session outlasts its lease by 1¾ ticks. Each length of lease has a session of its own, so
  *       that a crash delays others by little more than its lease: that, and a tick by rounding.
  *       Bounds of the ensemble that do not allow this are an error before a node is made.
