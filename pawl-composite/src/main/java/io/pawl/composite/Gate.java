@@ -266,8 +266,8 @@ final class Gate implements AutoCloseable {
     try {
       await(open().renew(List.of(probe)));
     } catch (RuntimeException | Error e) {
+      probeLater(); // whatever becomes of the log
       log.debug("gate {} is still away", description, e);
-      probeLater();
       return;
     }
     away.set(false);

@@ -333,7 +333,7 @@ final class Inspection {
     } else if (kind.capacity() < stored.kindOfClaims().capacity()) {
       shrink(lock, kind, stored, conditions, ops);
     }
-    return Txn.of(conditions, ops, List.of());
+    return Txn.of(conditions, ops, List.of()).alone();
   }
 
   private void shrink(

@@ -13,14 +13,14 @@ import java.util.function.LongFunction;
 
 /**
  * What this client believes of the kinds of locks, and the lease that remembers them: a kind is
- * stored for 15 to 20 minutes after the last use of its lock. Whatever is believed is compared in
+ * stored for 10 to 20 minutes after the last use of its lock. Whatever is believed is compared in
  * the transaction that relies on it. Thread-safe.
  */
 final class Kinds {
 
   private static final int MOST = 10_000;
 
-  /** How long a kind is stored at most after its last use; at least three quarters of it. */
+  /** How long a kind is stored at most after its last use; at least half of it. */
   static final long SECONDS = 1_200;
 
   /** How often a kind may turn out to be another than was believed. */
@@ -48,8 +48,7 @@ final class Kinds {
       };
 
   /**
-   * @param seconds for how long a kind is stored at most after its last use, at least three
-   *     quarters of it
+   * @param seconds for how long a kind is stored at most after its last use, at least half of it
    */
   Kinds(Gateway gateway, Keys keys, long seconds) {
     this.gateway = gateway;
@@ -182,7 +181,10 @@ final class Kinds {
     return gateway
         .txn(
             Txn.of(
-                List.of(Txn.isAbsent(key)), List.of(Txn.put(key, kind.toString(), id)), List.of()))
+                    List.of(Txn.isAbsent(key)),
+                    List.of(Txn.put(key, kind.toString(), id)),
+                    List.of())
+                .alone())
         .thenApply(
             reply -> {
               if (reply.succeeded()) {

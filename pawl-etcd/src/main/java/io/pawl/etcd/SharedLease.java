@@ -228,15 +228,17 @@ final class SharedLease {
     }
     askedAt = System.nanoTime();
     Kept old = kept;
-    CompletableFuture<Kept> asked;
+    CompletableFuture<Long> answer;
     try {
-      asked = old == null ? grant(gateway, askedSeconds) : keep(old, MOST_TRIES);
+      CompletableFuture<Kept> asked =
+          old == null ? grant(gateway, askedSeconds) : keep(old, MOST_TRIES);
+      answer = new CompletableFuture<>();
+      asking = answer;
+      asked.whenComplete((now, error) -> answered(now, old, error, answer));
     } catch (RuntimeException | Error e) {
+      asking = null;
       return CompletableFuture.failedFuture(e);
     }
-    CompletableFuture<Long> answer = new CompletableFuture<>();
-    asking = answer;
-    asked.whenComplete((now, error) -> answered(now, old, error, answer));
     return answer;
   }
 

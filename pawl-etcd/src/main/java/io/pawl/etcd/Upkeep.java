@@ -49,7 +49,6 @@ final class Upkeep implements AutoCloseable {
     try {
       woken = true;
       if (!armed) {
-        armed = true;
         arm(SHORTEST_NANOS);
       }
     } finally {
@@ -60,6 +59,7 @@ final class Upkeep implements AutoCloseable {
   private void arm(long nanos) {
     try {
       timer.schedule(this::run, nanos, TimeUnit.NANOSECONDS);
+      armed = true;
     } catch (RejectedExecutionException closed) {
       armed = false;
     }
@@ -77,14 +77,18 @@ final class Upkeep implements AutoCloseable {
       next = round.run(System.nanoTime());
     } catch (RuntimeException | Error e) {
       log.error("a round of upkeep failed; the next one follows", e);
+    } finally { // also where memory is too short to say so
+      armAgain(next);
     }
+  }
+
+  private void armAgain(long next) {
     mutex.lock();
     try {
+      armed = false;
       if (woken) {
-        next = SHORTEST_NANOS;
-      }
-      armed = next > 0;
-      if (armed) {
+        arm(SHORTEST_NANOS);
+      } else if (next > 0) {
         arm(Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, next)));
       }
     } finally {

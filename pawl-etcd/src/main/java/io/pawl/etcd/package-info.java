@@ -8,7 +8,7 @@
  * <ul>
  *   <li>{@code claim/<lock>/x/<client>.<number>}: a claim, held or waiting, made as a writer;
  *       {@code s/} a reader's, {@code p/} one for permits. Attached to an etcd lease.
- *   <li>{@code kind/<lock>}: the kind, kept 15 to 20 minutes after the last use.
+ *   <li>{@code kind/<lock>}: the kind, kept 10 to 20 minutes after the last use.
  *   <li>{@code withdrawn/<lock>/<client>.<number>}: what is left of a claim whose attempt may still
  *       be on its way, for 90 s at least.
  *   <li>{@code pass/<name>}: what a client's attempts rely on, see {@link io.pawl.etcd.Passes}.

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * One connection that speaks HTTP/1.1, one request after another. Blocks. After an exception it is
  * of no use any more. Not thread-safe, except {@link #close}.
  */
-final class HttpConnection implements AutoCloseable {
+final class HttpConnection implements Closeable {
 
   /** The longest answer: 64 MiB. */
   private static final long LONGEST_BODY = 64L << 20;
@@ -76,12 +77,33 @@ final class HttpConnection implements AutoCloseable {
       Socket socket = plain;
       if (tls != null) {
         plain.setSoTimeout(millisUntil(deadline));
-        socket = secured(tls, plain, endpoint, target.checksHost());
+        socket = securedInTime(tls, limits, plain, endpoint, target.checksHost(), deadline);
       }
       return new HttpConnection(endpoint, limits, plain, socket);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       plain.close();
       throw e;
+    }
+  }
+
+  /** However slowly the other side says one byte after another. */
+  private static Socket securedInTime(
+      SSLSocketFactory tls,
+      WriteLimits limits,
+      Socket plain,
+      Endpoint endpoint,
+      boolean checksHost,
+      long deadline)
+      throws IOException {
+    limits.writes(plain, deadline);
+    try {
+      return secured(tls, plain, endpoint, checksHost);
+    } catch (IOException e) {
+      throw System.nanoTime() - deadline < 0
+          ? e
+          : new SocketTimeoutException("TLS was not agreed on in time");
+    } finally {
+      limits.written(plain);
     }
   }
 

@@ -163,6 +163,9 @@ final class Lanes implements AutoCloseable {
    * would wait for the disk.
    */
   private void join(List<Call> batch, Txn first) {
+    if (first.isAlone()) {
+      return;
+    }
     boolean reads = first.isPlainRead();
     int largest = first.size();
     int sum = first.size();
@@ -170,7 +173,7 @@ final class Lanes implements AutoCloseable {
     for (int i = 0; i < MOST_EXAMINED && each.hasNext() && batch.size() < MOST_TOGETHER; i++) {
       Call call = each.next();
       Txn txn = call.txn();
-      if (txn == null || txn.isPlainRead() != reads) {
+      if (txn == null || txn.isAlone() || txn.isPlainRead() != reads) {
         continue;
       }
       largest = Math.max(largest, txn.size());

@@ -31,6 +31,7 @@ public final class Txn {
   private final List<Op> plainChanges;
 
   private final List<Compare> conditions;
+  private final boolean alone;
 
   private Txn(
       String json,
@@ -47,6 +48,30 @@ public final class Txn {
     boolean isPlain = other.isEmpty() && !isNesting;
     this.plainReads = isPlain && !changes && conditions.isEmpty() ? List.copyOf(then) : List.of();
     this.plainChanges = isPlain && !reads ? List.copyOf(then) : List.of();
+    this.alone = false;
+  }
+
+  private Txn(Txn same, boolean alone) {
+    this.json = same.json;
+    this.changes = same.changes;
+    this.reads = same.reads;
+    this.size = same.size;
+    this.plainReads = same.plainReads;
+    this.plainChanges = same.plainChanges;
+    this.conditions = same.conditions;
+    this.alone = alone;
+  }
+
+  /**
+   * Returns one that never travels with others. etcd compares for all that travel together before
+   * it carries out any of them: that is no order where one decides for claims what they are.
+   */
+  public Txn alone() {
+    return new Txn(this, true);
+  }
+
+  boolean isAlone() {
+    return alone;
   }
 
   /** A condition. */

@@ -1,6 +1,7 @@
 package io.pawl.etcd.gateway;
 
 import io.pawl.concurrent.DaemonThreads;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -10,18 +11,23 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Closes connections to members that do not take in what is written: a socket has a time limit for
- * reading and none for writing. One thread for all connections of a client. Thread-safe.
+ * Closes connections to members that do not take in what is written, or are too slow to agree on
+ * TLS: a socket has a time limit for each read, and none for writing. One thread for all
+ * connections of a client. Thread-safe.
  */
 final class WriteLimits implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(WriteLimits.class);
 
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-etcd-limit-"));
 
   private final ReentrantLock mutex = new ReentrantLock();
-  private final Map<HttpConnection, Long> writing = new IdentityHashMap<>();
+  private final Map<Closeable, Long> writing = new IdentityHashMap<>();
   private boolean armed;
   private long armedFor;
 
@@ -32,7 +38,7 @@ final class WriteLimits implements AutoCloseable {
    * @param deadline in terms of {@link System#nanoTime}
    * @throws IOException if the client was closed
    */
-  void writes(HttpConnection connection, long deadline) throws IOException {
+  void writes(Closeable connection, long deadline) throws IOException {
     mutex.lock();
     try {
       writing.put(connection, deadline);
@@ -46,7 +52,7 @@ final class WriteLimits implements AutoCloseable {
     }
   }
 
-  void written(HttpConnection connection) {
+  void written(Closeable connection) {
     mutex.lock();
     try {
       writing.remove(connection);
@@ -63,12 +69,12 @@ final class WriteLimits implements AutoCloseable {
   }
 
   private void look() {
-    List<HttpConnection> late = new ArrayList<>();
+    List<Closeable> late = new ArrayList<>();
     mutex.lock();
     try {
       armed = false;
       long now = System.nanoTime();
-      for (Map.Entry<HttpConnection, Long> each : writing.entrySet()) {
+      for (Map.Entry<Closeable, Long> each : writing.entrySet()) {
         long deadline = each.getValue();
         if (now - deadline >= 0) {
           late.add(each.getKey());
@@ -82,7 +88,15 @@ final class WriteLimits implements AutoCloseable {
     } finally {
       mutex.unlock();
     }
-    late.forEach(HttpConnection::close);
+    late.forEach(WriteLimits::end);
+  }
+
+  private static void end(Closeable connection) {
+    try {
+      connection.close();
+    } catch (IOException e) {
+      log.debug("a connection that was too slow did not close well", e);
+    }
   }
 
   /** Waits for the end of its thread, for at most a second. */
