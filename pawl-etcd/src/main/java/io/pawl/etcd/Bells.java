@@ -55,6 +55,7 @@ final class Bells {
   private static final long LONG_MIRROR_NANOS = 60_000_000_000L;
 
   private static final long OPENING_NANOS = 1_000_000_000;
+  private static final int MOST_DOUBLINGS = 5;
   private static final int MOST_STREAMS = 4;
   private static final long LINGER_NANOS = 20_000_000_000L;
   private static final long REOPEN_NANOS = 500_000_000;
@@ -127,6 +128,10 @@ final class Bells {
   private long openNotBefore = System.nanoTime();
   private long suspectedAt;
   private @Nullable BellStream opening;
+
+  /** How often in a row a stream was given up before etcd had taken its watches. */
+  private int givenUp;
+
   private @Nullable BellStream wideStream;
   private @Nullable BellStream suspected;
   private long suspectedBeyond;
@@ -420,6 +425,7 @@ final class Bells {
     mutex.lock();
     try {
       stream.complete = true;
+      givenUp = 0;
       opening = opening == stream ? null : opening;
       for (String name : stream.names) {
         Lock lock = locks.get(name);
@@ -558,8 +564,10 @@ final class Bells {
           }
         }
       }
+      long patience = OPENING_NANOS << Math.min(givenUp, MOST_DOUBLINGS); // the network may be slow
       for (BellStream stream : List.copyOf(streams)) {
-        boolean lossy = !stream.complete && now - stream.openedAt > OPENING_NANOS;
+        boolean lossy = !stream.complete && now - stream.openedAt > patience;
+        givenUp += lossy ? 1 : 0;
         boolean tooWide = stream.wide && locks.size() < MOST_LOCKS_OF_A_STREAM / 2;
         if (lossy
             || tooWide

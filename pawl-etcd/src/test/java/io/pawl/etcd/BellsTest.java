@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Txn;
+import io.pawl.servers.Direction;
 import io.pawl.servers.EtcdServer;
+import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.StoreUrl;
@@ -23,8 +25,10 @@ class BellsTest {
   private static final int LOCKS = 20;
 
   private final EtcdServer server = EtcdServer.start(Urls.QUICK);
+  private final FaultProxy proxy = FaultProxy.before(server);
   private final Gateway gateway =
-      new Gateway(EtcdUrl.parse(StoreUrl.parse(Urls.of(server))).target());
+      new Gateway(
+          EtcdUrl.parse(StoreUrl.parse("etcd://" + proxy.host() + ":" + proxy.port())).target());
   private final Keys keys = new Keys("pawl");
   private final Seam seam = new Seam(null);
   private final List<LocalClaim> granted = new CopyOnWriteArrayList<>();
@@ -63,6 +67,7 @@ class BellsTest {
   void close() {
     bells.close();
     gateway.close();
+    proxy.close();
     server.close();
   }
 
@@ -95,6 +100,25 @@ class BellsTest {
     assertThat(again).containsExactly(waiter);
     bells.await(waiter, waitsAt(revision));
     assertThat(bells.firstRevision()).isEqualTo(revision + 1);
+  }
+
+  @Test
+  void aNetworkThatIsSlowerThanAWatchIsWaitedForIsGivenMoreTime() {
+    LocalClaim waiter = waiter(0);
+    waiter.createRevision = put(waiter.key);
+    proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(1_300));
+
+    bells.await(waiter, waitsAt(waiter.createRevision));
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () -> {
+              bells.tick(System.nanoTime());
+              again.forEach(local -> bells.await(local, waitsAt(waiter.createRevision)));
+              again.clear();
+              return bells.lengthOf("lock0") == 1;
+            });
   }
 
   @Test
