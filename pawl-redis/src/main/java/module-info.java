@@ -3,6 +3,7 @@ module io.pawl.redis {
   requires transitive io.pawl;
   requires static org.jspecify;
   requires transitive lettuce.core;
+  requires io.netty.buffer;
   requires io.netty.common;
   // Lettuce, an automatic module, does not say what it requires; this brings the rest of Netty.
   requires io.netty.resolver.dns;

@@ -6,13 +6,21 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** One command on its way, with the connection that it went to and the time that it has. */
+/**
+ * One command on its way, with the connection that it went to and the time that it has. Lettuce may
+ * send it more than once: where a Cluster redirects it, where a node that it went to is no longer
+ * part of the Cluster, and, if the client is not ours, on a connection that was opened again. Only
+ * the last copy is answered.
+ */
 final class Call extends AsyncCommand<String, String, List<Object>> {
 
   private final StatefulConnection<String, String> connection;
   private final long deadlineNanos;
+  private final AtomicInteger copies = new AtomicInteger();
 
   Call(
       CommandType type,
@@ -26,6 +34,17 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
 
   StatefulConnection<String, String> on() {
     return connection;
+  }
+
+  @Override
+  public void encode(ByteBuf buffer) {
+    copies.incrementAndGet();
+    super.encode(buffer);
+  }
+
+  /** Whether the answer may leave open what became of an earlier copy. */
+  boolean wasRepeated() {
+    return copies.get() > 1;
   }
 
   boolean isOverdue(long nowNanos) {

@@ -67,6 +67,15 @@ record Failures(String where) {
     return unavailable("cannot be reached: " + cause.getMessage(), cause);
   }
 
+  /** A request failed that may have been applied all the same, whatever was said last. */
+  StoreException doubtful(@Nullable Throwable error) {
+    StoreException last = of(error);
+    return last instanceof StoreUnavailableException unavailable && !unavailable.isUnsent()
+        ? last
+        : new StoreUnavailableException(
+            last.getMessage() + "; a copy before it may have been applied", last.getCause());
+  }
+
   StoreUnavailableException unavailable(String what, @Nullable Throwable cause) {
     return new StoreUnavailableException(say(what), cause);
   }

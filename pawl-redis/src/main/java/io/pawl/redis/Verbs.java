@@ -31,15 +31,15 @@ record Verbs(Wire wire, Failures failures) {
       List<String> values,
       @Nullable StatefulConnection<String, String> through) {
     CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-    send(CommandType.EVALSHA, script.sha(), keys, values, through)
-        .whenComplete(
-            (reply, error) -> {
-              if (error instanceof RedisNoScriptException) {
-                sendText(script, keys, values, through, answer);
-              } else {
-                settle(answer, reply, error);
-              }
-            });
+    Call call = send(CommandType.EVALSHA, script.sha(), keys, values, through);
+    call.whenComplete(
+        (reply, error) -> {
+          if (error instanceof RedisNoScriptException) {
+            sendText(script, keys, values, through, answer, call.wasRepeated());
+          } else {
+            settle(answer, reply, error, call.wasRepeated());
+          }
+        });
     return answer;
   }
 
@@ -60,24 +60,33 @@ record Verbs(Wire wire, Failures failures) {
       Consumer<List<Object>> early) {
     int before = repeats.get();
     CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-    send(CommandType.EVALSHA, script.sha(), keys, values, null)
-        .whenComplete(
-            (reply, error) -> {
-              try {
-                if (error instanceof RedisNoScriptException) {
-                  sendText(script, keys, values, null, answer);
-                  repeats.incrementAndGet(); // what is sent from now on follows it
-                } else if (reply != null && repeats.get() != before) {
-                  early.accept(reply);
-                  Futures.follow(answer, run(script, keys, values));
-                } else {
-                  settle(answer, reply, error);
-                }
-              } catch (RuntimeException | Error e) { // of memory: who waits for it is answered
-                answer.completeExceptionally(e);
-              }
-            });
+    Call call = send(CommandType.EVALSHA, script.sha(), keys, values, null);
+    call.whenComplete(
+        (reply, error) -> {
+          try {
+            if (error instanceof RedisNoScriptException) {
+              sendText(script, keys, values, null, answer, call.wasRepeated());
+              repeats.incrementAndGet(); // what is sent from now on follows it
+            } else if (reply != null && repeats.get() != before) {
+              early.accept(reply);
+              Futures.follow(answer, again(script, keys, values));
+            } else {
+              settle(answer, reply, error, call.wasRepeated());
+            }
+          } catch (RuntimeException | Error e) { // of memory: who waits for it is answered
+            answer.completeExceptionally(e);
+          }
+        });
     return answer;
+  }
+
+  private CompletableFuture<List<Object>> again(
+      Script script, List<String> keys, List<String> values) {
+    return run(script, keys, values)
+        .exceptionally(
+            error -> {
+              throw failures.doubtful(error);
+            });
   }
 
   private void sendText(
@@ -85,20 +94,27 @@ record Verbs(Wire wire, Failures failures) {
       List<String> keys,
       List<String> values,
       @Nullable StatefulConnection<String, String> through,
-      CompletableFuture<List<Object>> answer) {
-    Failures.caught(() -> send(CommandType.EVAL, script.text(), keys, values, through))
-        .whenComplete((reply, error) -> settle(answer, reply, error));
+      CompletableFuture<List<Object>> answer,
+      boolean repeated) {
+    try {
+      Call call = send(CommandType.EVAL, script.text(), keys, values, through);
+      call.whenComplete(
+          (reply, error) -> settle(answer, reply, error, repeated || call.wasRepeated()));
+    } catch (RuntimeException | Error e) {
+      settle(answer, null, e, repeated);
+    }
   }
 
   private void settle(
       CompletableFuture<List<Object>> answer,
       @Nullable List<Object> reply,
-      @Nullable Throwable error) {
+      @Nullable Throwable error,
+      boolean repeated) {
     if (error != null) {
       if (failures.saysNoPrimary(error)) {
         wire.demoted();
       }
-      answer.completeExceptionally(failures.of(error));
+      answer.completeExceptionally(repeated ? failures.doubtful(error) : failures.of(error));
     } else {
       answer.complete(reply == null ? List.of() : reply);
     }
