@@ -3,6 +3,8 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.servers.FaultProxy;
+import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
@@ -94,6 +96,39 @@ class DoorbellTest {
           });
       CompletableFuture.allOf(given).get(60, SECONDS);
       assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** Without a binary log, others see what is committed before it is in a log. */
+  @Test
+  void p2_tokensOnlyGrow_aGrantThatACrashCouldUndoIsToldOnceALaterCommitHasKeptIt()
+      throws Exception {
+    TestDatabase database = TestDatabase.MARIADB;
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore here = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)));
+        SqlStore there = database.open()) {
+      Claim holder = Claims.claim(name);
+      Claim waiter = Claims.claim(name);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      attempt(there, holder, new CompletableFuture<>());
+      assertThat(attempt(here, waiter, bell)).isInstanceOf(Standing.Waiting.class);
+
+      proxy.dropReplies(1, AfterDrop.SILENCE, "COMMIT");
+      there.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+
+      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> proxy.droppedReplies() == 1);
+      assertThat(bell).isNotDone();
+      proxy.heal();
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreExceptions()
+          .until(
+              () ->
+                  here.renew(List.of(waiter))
+                          .toCompletableFuture()
+                          .get(60, SECONDS)
+                          .get(waiter.id())
+                      instanceof Standing.Held);
     }
   }
 

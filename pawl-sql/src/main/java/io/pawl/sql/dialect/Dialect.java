@@ -360,6 +360,14 @@ public interface Dialect {
   }
 
   /**
+   * Whether others see what a transaction has committed before a crash of the server would spare
+   * it. Then a grant is told only after a later transaction of ours has committed.
+   */
+  default boolean showsBeforeItKeeps() {
+    return false;
+  }
+
+  /**
    * Whether {@link #changes} is no trip, so that even those may look often who stand far behind.
    */
   default boolean looksCheaply() {

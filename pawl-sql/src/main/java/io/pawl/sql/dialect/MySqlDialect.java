@@ -60,6 +60,7 @@ public final class MySqlDialect implements Dialect {
   private final Words words;
   private final boolean ours;
   private final Schema schema;
+  private volatile boolean hasBinaryLog;
 
   private MySqlDialect(Words words, boolean ours, boolean createsTables) {
     this.words = words;
@@ -287,8 +288,10 @@ public final class MySqlDialect implements Dialect {
     try (Statement statement = writer.createStatement();
         ResultSet answer =
             statement.executeQuery(
-                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('', NULL) IS NULL")) {
+                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('', NULL) IS NULL,"
+                    + " @@log_bin")) {
       answer.next();
+      hasBinaryLog = answer.getBoolean(4);
       if (!answer.getBoolean(2)) {
         throw new StoreConfigurationException(
             "the server runs with sysdate-is-now, so that no statement can tell the time at which"
@@ -300,6 +303,15 @@ public final class MySqlDialect implements Dialect {
                 + " sql_mode, say by sessionVariables of the driver's URL");
       }
     }
+  }
+
+  /**
+   * InnoDB lets others see a transaction, and flushes its own log then. With a binary log all of it
+   * is in the logs before, for the sake of both to agree.
+   */
+  @Override
+  public boolean showsBeforeItKeeps() {
+    return !hasBinaryLog;
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.pawl.sql.lock;
 
 import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
@@ -24,6 +25,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Turns requests that arrive together into one short transaction: it takes their rows in the order
@@ -39,6 +42,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class Combiner implements AutoCloseable {
 
   public static final int MAX_BATCH = Dialect.MAX_ROWS;
+
+  private static final Logger log = LoggerFactory.getLogger(Combiner.class);
 
   private final Database database;
   private final WaitingClaims waiters;
@@ -66,6 +71,7 @@ public final class Combiner implements AutoCloseable {
             database.connections().areOurs(),
             threadName);
     waiters.freeLocksServedBy(this::serve);
+    waiters.grantsKeptBy(this::keep);
   }
 
   /** Connects and prepares the tables; throws what is wrong. */
@@ -181,7 +187,8 @@ public final class Combiner implements AutoCloseable {
   /**
    * Where nobody in the batch probably does more than join a queue: one trip, a second where
    * somebody joins, and nobody waits for a lock of a row. What was read was committed, so that it
-   * can be told; where the rule would change more, all is decided anew.
+   * can be told, but for a grant that a crash could still undo; where the rule would change more,
+   * all is decided anew.
    *
    * <p>A claim may so join a lock that becomes free at the same time, and whose giver saw nobody
    * wait. Only an exclusive claim joins like this, which nothing but a free lock could serve; and
@@ -203,6 +210,9 @@ public final class Combiner implements AutoCloseable {
     for (String name : names) {
       LockState state = known(read, name).glance(read.now());
       if (state == null) {
+        return false;
+      }
+      if (database.dialect().showsBeforeItKeeps() && waiters.areAmong(state.holders())) {
         return false;
       }
       states.put(name, state);
@@ -241,6 +251,32 @@ public final class Combiner implements AutoCloseable {
               GrantRule.settle(state, now);
               return true;
             }));
+    drain.takeElsewhere();
+  }
+
+  /** Rings for those of {@code granted} that are still held once a renewal has been committed. */
+  private void keep(String lock, Set<ClaimId> granted) {
+    Request<List<Grant>> renewal =
+        Request.about(
+            lock,
+            (state, now) -> {
+              granted.forEach(id -> GrantRule.renew(state, id, now));
+              return state.holders().stream()
+                  .filter(holder -> granted.contains(holder.id()) && !holder.lingers())
+                  .map(state::grantOf)
+                  .toList();
+            });
+    renewal
+        .answer()
+        .whenComplete(
+            (kept, failure) -> {
+              if (kept != null) {
+                waiters.ring(kept);
+              } else {
+                log.debug("a grant of lock '{}' was not kept; renewals will tell", lock, failure);
+              }
+            });
+    queue.add(renewal);
     drain.takeElsewhere();
   }
 

@@ -211,7 +211,9 @@ final class RowPoll implements Doorbell {
         if (state == null) {
           continue; // the others are rung for
         }
-        if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
+        if (database.dialect().showsBeforeItKeeps()) {
+          waiters.keep(row.name(), state.holders().stream().map(LockState.Entry::id).toList());
+        } else if (state.holders().stream().anyMatch(holder -> waiters.hasCompany(holder.id()))) {
           ofInterest.add(row.name());
         } else {
           ring(state);

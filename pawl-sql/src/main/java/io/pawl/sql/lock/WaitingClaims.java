@@ -4,8 +4,10 @@ import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
+import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
 import io.pawl.sql.dialect.Database;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +36,7 @@ public final class WaitingClaims implements AutoCloseable {
   private final String threadName;
   private volatile @Nullable Doorbell doorbell;
   private volatile Consumer<String> server = lock -> {};
+  private volatile BiConsumer<String, Set<ClaimId>> keeper = (lock, granted) -> {};
   private volatile boolean closed;
 
   public WaitingClaims(Database database, String threadName) {
@@ -45,6 +49,14 @@ public final class WaitingClaims implements AutoCloseable {
    */
   void freeLocksServedBy(Consumer<String> serves) {
     server = serves;
+  }
+
+  /**
+   * @param keeps told of claims of this client that were read as granted, though a crash of the
+   *     server could still undo it; it has them rung for
+   */
+  void grantsKeptBy(BiConsumer<String, Set<ClaimId>> keeps) {
+    keeper = keeps;
   }
 
   /** The database is known: how it tells of grants can be chosen. */
@@ -63,6 +75,20 @@ public final class WaitingClaims implements AutoCloseable {
   /** {@code lock} is free, and claims of this client wait for it. */
   void serveFree(String lock) {
     server.accept(lock);
+  }
+
+  /** {@code holders} hold {@code lock}, for all that was read, and some may wait here. */
+  void keep(String lock, Collection<ClaimId> holders) {
+    Set<ClaimId> granted = new HashSet<>(holders);
+    granted.retainAll(waiting.keySet());
+    if (!granted.isEmpty()) {
+      keeper.accept(lock, granted);
+    }
+  }
+
+  /** Whether one of {@code holders} waits here, and has not heard of its grant yet. */
+  boolean areAmong(Collection<LockState.Entry> holders) {
+    return holders.stream().anyMatch(holder -> waiting.containsKey(holder.id()));
   }
 
   /** {@code claim} may be granted from now on. */
