@@ -229,6 +229,11 @@ public final class SqlStore
               }
 
               @Override
+              public Collection<ClaimId> claims() {
+                return all.stream().map(Claim::id).toList();
+              }
+
+              @Override
               public Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
                 Map<ClaimId, Standing> standings = new HashMap<>();
                 for (Claim claim : all) {

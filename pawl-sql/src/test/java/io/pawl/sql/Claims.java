@@ -24,21 +24,26 @@ final class Claims {
 
   /** As {@link #claim}, under this id. */
   static Claim of(String lock, ClaimId id) {
-    return of(lock, id, Mode.EXCLUSIVE);
+    return of(lock, id, Mode.EXCLUSIVE, Duration.ZERO);
+  }
+
+  /** As {@link #claim}, with a shortest hold. */
+  static Claim heldFor(String lock, Duration minHold) {
+    return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()), Mode.EXCLUSIVE, minHold);
   }
 
   /** As {@link #claim}, to share the lock. */
   static Claim reader(String lock) {
-    return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()), Mode.SHARED);
+    return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()), Mode.SHARED, Duration.ZERO);
   }
 
-  private static Claim of(String lock, ClaimId id, Mode mode) {
+  private static Claim of(String lock, ClaimId id, Mode mode, Duration minHold) {
     return new Claim(
         lock,
         id,
         mode,
         Duration.ofMinutes(5),
-        Duration.ZERO,
+        minHold,
         true,
         1,
         0,

@@ -25,6 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -63,6 +64,24 @@ class CounterFaultsTest {
         assertThat(elsewhere.ledger().history(10)).hasSize(4);
         Balance.assertOf(database, name + then);
       }
+    }
+  }
+
+  /** Without a binary log, others see what is committed before it is in a log. */
+  @Test
+  void p7_conservation_whatACrashCouldUndoIsToldOnceALaterCommitHasKeptIt() throws Exception {
+    TestDatabase database = TestDatabase.MARIADB;
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT)) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(10));
+      assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
+
+      proxy.dropReplies(1, AfterDrop.RESET, "last_line + 1");
+
+      assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(7));
+      assertThat(proxy.droppedReplies()).isEqualTo(1);
+      Balance.assertOf(database, name);
     }
   }
 

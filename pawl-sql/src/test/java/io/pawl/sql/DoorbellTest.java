@@ -132,6 +132,24 @@ class DoorbellTest {
     }
   }
 
+  /** A shortest hold that is longer than its lease leaves a renewal nothing to write. */
+  @Test
+  void p2_tokensOnlyGrow_aHoldThatIsFoundAgainIsToldOnceACommitHasKeptIt() throws Exception {
+    TestDatabase database = TestDatabase.MARIADB;
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)))) {
+      Claim claim = Claims.heldFor(name, Duration.ofMinutes(10));
+      Standing held = attempt(store, claim, new CompletableFuture<>());
+
+      proxy.dropReplies(1, AfterDrop.RESET, "last_token + 1");
+
+      assertThat(store.attempt(claim, standing -> {}).toCompletableFuture())
+          .failsWithin(Duration.ofSeconds(60));
+      assertThat(proxy.droppedReplies()).isEqualTo(1);
+      assertThat(attempt(store, claim, new CompletableFuture<>())).isEqualTo(held);
+    }
+  }
+
   /** Its giver saw nobody wait, whoever joined saw it held: both were right when they looked. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")

@@ -233,8 +233,18 @@ public final class CounterCombiner implements AutoCloseable {
       CounterPage page = read(session, search);
       page.loadDue(session, tables);
       page.decide(batch);
-      session.commitAll(page.changes().writes(tables, session));
+      List<Session.Write> writes = page.changes().writes(tables, session);
+      session.commitAll(writes.isEmpty() ? keeping(page) : writes);
       return page;
+    }
+
+    /** What was found, and will be told, though a crash of the server could still undo it. */
+    private List<Session.Write> keeping(CounterPage page) {
+      return database.dialect().showsBeforeItKeeps()
+          ? page.toldFrom()
+              .map(name -> Session.thereAndBack("UPDATE pawl_counter", "last_line", name))
+              .orElse(List.of())
+          : List.of();
     }
 
     private CounterPage read(Session session, Search search) throws SQLException {

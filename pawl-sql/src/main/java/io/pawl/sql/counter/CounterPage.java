@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -189,6 +190,14 @@ final class CounterPage {
   /** The counters whose rows are somebody else's; nothing about them is decided. */
   Set<String> blocked() {
     return blocked;
+  }
+
+  /** A counter of which lines were found: what they say may be told. */
+  Optional<String> toldFrom() {
+    return lines.entrySet().stream()
+        .filter(found -> !found.getValue().isEmpty())
+        .map(Map.Entry::getKey)
+        .findFirst();
   }
 
   /** Reads the reservations that are due, some of them where they are very many. */

@@ -361,7 +361,8 @@ public interface Dialect {
 
   /**
    * Whether others see what a transaction has committed before a crash of the server would spare
-   * it. Then a grant is told only after a later transaction of ours has committed.
+   * it. Then a grant or a line of a ledger is told only after a later transaction of ours has
+   * changed something and committed.
    */
   default boolean showsBeforeItKeeps() {
     return false;

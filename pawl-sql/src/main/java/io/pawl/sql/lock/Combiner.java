@@ -2,6 +2,7 @@ package io.pawl.sql.lock;
 
 import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
@@ -16,9 +17,12 @@ import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -123,7 +127,8 @@ public final class Combiner implements AutoCloseable {
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
       StoreException failure =
-          new StoreException(database.describe() + ": the JVM failed: " + e, e);
+          new StoreUnavailableException(
+              database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
       batch.forEach(request -> request.failed(failure));
     }
     if (queue.isEmpty()) {
@@ -212,10 +217,10 @@ public final class Combiner implements AutoCloseable {
       if (state == null) {
         return false;
       }
-      if (database.dialect().showsBeforeItKeeps() && waiters.areAmong(state.holders())) {
-        return false;
-      }
       states.put(name, state);
+    }
+    if (heldThoughNotKept(batch, states.values()).isPresent()) {
+      return false;
     }
     batch.forEach(request -> request.decideWithin(states, read.now(), Map.of()));
     Changes changes = new Changes();
@@ -229,6 +234,19 @@ public final class Combiner implements AutoCloseable {
     }
     states.keySet().forEach(lock -> shortcuts.remember(lock, null));
     return rows.tryJoin(changes.waiters(), name -> known(read, name).row());
+  }
+
+  /** A lock that is held by whom {@code batch} asks for, so far as a crash does not undo it. */
+  private Optional<String> heldThoughNotKept(List<Request<?>> batch, Collection<LockState> states) {
+    if (!database.dialect().showsBeforeItKeeps()) {
+      return Optional.empty();
+    }
+    Set<ClaimId> asked = new HashSet<>();
+    batch.forEach(request -> asked.addAll(request.claims()));
+    return states.stream()
+        .filter(state -> state.holders().stream().anyMatch(held -> asked.contains(held.id())))
+        .map(LockState::lock)
+        .findFirst();
   }
 
   private boolean probablyJoins(Request<?> request) {
@@ -259,6 +277,7 @@ public final class Combiner implements AutoCloseable {
     Request<List<Grant>> renewal =
         Request.about(
             lock,
+            granted,
             (state, now) -> {
               granted.forEach(id -> GrantRule.renew(state, id, now));
               return state.holders().stream()
@@ -342,7 +361,13 @@ public final class Combiner implements AutoCloseable {
     if (!foreign.isEmpty()) {
       database.dialect().announce(session.connection(), foreign);
     }
-    rows.commit(changes, now);
+    Optional<String> held =
+        changes.areNone() ? heldThoughNotKept(batch, states.values()) : Optional.empty();
+    if (held.isPresent()) {
+      rows.keep(held.get());
+    } else {
+      rows.commit(changes, now);
+    }
     if (database.dialect().hasShortcuts()) {
       states.forEach((lock, state) -> shortcuts.remember(lock, Shortcut.know(state)));
     }

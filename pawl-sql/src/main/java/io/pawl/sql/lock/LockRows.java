@@ -410,6 +410,11 @@ public final class LockRows {
     session.commitAll(writes);
   }
 
+  /** Commits what is as it was, with a change: so the log is flushed of what was read, too. */
+  void keep(String lock) throws SQLException {
+    session.commitAll(Session.thereAndBack(dialect.updateByName(), "last_token", lock));
+  }
+
   Session.Write delete(List<Long> positions) {
     return new Session.Write(
         dialect.deleteWaiters(positions.size()),

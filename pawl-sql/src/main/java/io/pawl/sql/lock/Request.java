@@ -1,8 +1,10 @@
 package io.pawl.sql.lock;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.transaction.Pending;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,6 +18,12 @@ public abstract class Request<T> extends Pending<T> {
 
   /** One about {@code lock} alone. */
   public static <T> Request<T> about(String lock, BiFunction<LockState, Long, T> verb) {
+    return about(lock, List.of(), verb);
+  }
+
+  /** One about {@code claims} of {@code lock}. */
+  static <T> Request<T> about(
+      String lock, Collection<ClaimId> claims, BiFunction<LockState, Long, T> verb) {
     List<String> locks = List.of(lock);
     return new Request<>() {
       @Override
@@ -26,6 +34,11 @@ public abstract class Request<T> extends Pending<T> {
       @Override
       public T decide(SortedMap<String, LockState> states, long now) {
         return verb.apply(Objects.requireNonNull(states.get(lock)), now);
+      }
+
+      @Override
+      public Collection<ClaimId> claims() {
+        return claims;
       }
     };
   }
@@ -58,6 +71,12 @@ public abstract class Request<T> extends Pending<T> {
   /** The claim that alone is concerned, for {@link #shortcut}. */
   public @Nullable Claim claim() {
     return null;
+  }
+
+  /** Those whose standing it tells. */
+  public Collection<ClaimId> claims() {
+    Claim claim = claim();
+    return claim == null ? List.of() : List.of(claim.id());
   }
 
   /** How it may be decided without reading, given what is known of its lock. */

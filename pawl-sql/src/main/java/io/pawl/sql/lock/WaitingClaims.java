@@ -4,7 +4,6 @@ import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
-import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
 import io.pawl.sql.dialect.Database;
 import java.util.Collection;
@@ -84,11 +83,6 @@ public final class WaitingClaims implements AutoCloseable {
     if (!granted.isEmpty()) {
       keeper.accept(lock, granted);
     }
-  }
-
-  /** Whether one of {@code holders} waits here, and has not heard of its grant yet. */
-  boolean areAmong(Collection<LockState.Entry> holders) {
-    return holders.stream().anyMatch(holder -> waiting.containsKey(holder.id()));
   }
 
   /** {@code claim} may be granted from now on. */

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -235,6 +236,25 @@ public final class Session implements AutoCloseable {
     written = true;
     commit();
     return true;
+  }
+
+  /**
+   * Leaves the row of {@code name} as it is, in a transaction that has changed something.
+   *
+   * @param update begins the statement
+   * @param column a number
+   */
+  public static List<Write> thereAndBack(String update, String column, String name) {
+    return Stream.of("+", "-")
+        .map(
+            sign ->
+                new Write(
+                    update + " SET " + column + " = " + column + " " + sign + " 1 WHERE name = ?",
+                    (statement, first) -> {
+                      statement.setString(first, name);
+                      return first + 1;
+                    }))
+        .toList();
   }
 
   /** Runs {@code writes} and commits; one trip where the driver takes several statements. */
