@@ -120,7 +120,7 @@ public final class GateStore
     if (counters != null) {
       counters.gateIsBack();
     }
-    inspection.gateIsBack();
+    inspection.tellAgain();
   }
 
   private void sweepLater() {
@@ -145,6 +145,7 @@ public final class GateStore
 
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    inspection.tellAgain();
     return locks.renew(claims);
   }
 

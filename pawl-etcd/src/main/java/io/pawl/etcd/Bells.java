@@ -55,7 +55,7 @@ final class Bells {
   private static final long LONG_MIRROR_NANOS = 60_000_000_000L;
 
   private static final long OPENING_NANOS = 1_000_000_000;
-  private static final int MOST_DOUBLINGS = 5;
+  private static final int MOST_DOUBLINGS = 2;
   private static final int MOST_STREAMS = 4;
   private static final long LINGER_NANOS = 20_000_000_000L;
   private static final long REOPEN_NANOS = 500_000_000;
@@ -557,7 +557,7 @@ final class Bells {
         Lock lock = locks.get(suspectedLock);
         suspected = null;
         if (lock != null && lock.stream == silent) {
-          if (lock.told <= suspectedBeyond) {
+          if (lock.told <= suspectedBeyond && silent.complete) {
             drop(silent, again);
           } else if (lock.mirror != null && lock.mirror.beginsBefore(suspectedFirst)) {
             lock.mirror = null; // it has missed an end; it is read anew

@@ -276,7 +276,7 @@ final class Combiner {
 
   private void failed(List<Request> command, Throwable error) {
     int size = command.size();
-    if (size > 1 && failures.mayConcernOneClaim(error)) {
+    if (size > 1 && failures.mayConcernOneClaim(error) && !failures.isDoubtful(error)) {
       for (List<Request> half :
           List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
         Failures.caught(() -> ask(half))

@@ -70,10 +70,15 @@ record Failures(String where) {
   /** A request failed that may have been applied all the same, whatever was said last. */
   StoreException doubtful(@Nullable Throwable error) {
     StoreException last = of(error);
-    return last instanceof StoreUnavailableException unavailable && !unavailable.isUnsent()
+    return isDoubtful(last)
         ? last
         : new StoreUnavailableException(
             last.getMessage() + "; a copy before it may have been applied", last.getCause());
+  }
+
+  /** Whether what failed may have been applied. */
+  boolean isDoubtful(Throwable error) {
+    return error instanceof StoreUnavailableException unavailable && !unavailable.isUnsent();
   }
 
   StoreUnavailableException unavailable(String what, @Nullable Throwable cause) {

@@ -305,7 +305,7 @@ final class LockInterceptor implements MethodInterceptor {
   private static void await(CountDownLatch end) throws InterruptedException {
     try {
       ForkJoinPool.managedBlock(new Opening(end));
-    } catch (RejectedExecutionException noFurtherThread) {
+    } catch (RejectedExecutionException | OutOfMemoryError noFurtherThread) {
       end.await();
     }
   }
