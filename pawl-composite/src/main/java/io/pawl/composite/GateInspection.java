@@ -28,7 +28,7 @@ final class GateInspection {
   private static final Logger log = LoggerFactory.getLogger(GateInspection.class);
 
   private static final int MOST_UNHEARD = 1_000;
-  private static final long PAUSE_NANOS = 100_000_000;
+  private static final long PAUSE_NANOS = 1_000_000_000;
 
   private final Gate gate;
   private final LockStore truth;

@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How long a verb may take as a whole, however many requests it makes and however many verbs are
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * of a client. Thread-safe.
  */
 final class Deadlines implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Deadlines.class);
 
   private final String store;
   private final long nanos;
@@ -96,10 +100,11 @@ final class Deadlines implements AutoCloseable {
   }
 
   private void look() {
-    List<Runnable> due = new ArrayList<>();
+    List<Runnable> due = List.of();
     mutex.lock();
     try {
       armed = false;
+      due = new ArrayList<>();
       long now = System.nanoTime();
       dropAnswered();
       for (Pending first = line.peek(); first != null && now - first.at >= 0; first = line.peek()) {
@@ -119,7 +124,13 @@ final class Deadlines implements AutoCloseable {
     } finally {
       mutex.unlock();
     }
-    due.forEach(Runnable::run);
+    for (Runnable end : due) {
+      try {
+        end.run();
+      } catch (RuntimeException | Error e) { // of memory: the others have deadlines too
+        log.debug("a verb has no end in time", e);
+      }
+    }
   }
 
   /** Returns the answer to a verb that has begun; a failure if it does not come in time. */

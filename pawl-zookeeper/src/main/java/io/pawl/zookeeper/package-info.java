@@ -50,7 +50,8 @@
  *       names the session, is on its way before the request: so the leader keeps the session from
  *       the first one on, or refuses the request. Where that is not so (after a pause, a new
  *       connection, or as long as the leader says nothing), the request waits until it is. This
- *       relies on a leader that answers to ask its followers every half tick, as it does.
+ *       relies on a leader that answers to ask its followers every half tick, as it does, and on a
+ *       server that follows the leader itself: one behind an ObserverMaster does not.
  *   <li>A session outlasts its lease by 1¾ ticks. Each length of lease has a session of its own, so
  *       that a crash delays others by little more than its lease: that, and a tick by rounding.
  *       Bounds of the ensemble that do not allow this are an error before a node is made.

@@ -30,6 +30,7 @@ final class WriteLimits implements AutoCloseable {
   private final Map<Closeable, Long> writing = new IdentityHashMap<>();
   private boolean armed;
   private long armedFor;
+  private boolean closed;
 
   /**
    * Closes {@code connection} at {@code deadline} unless {@link #written} is called before. Wakes
@@ -41,6 +42,9 @@ final class WriteLimits implements AutoCloseable {
   void writes(Closeable connection, long deadline) throws IOException {
     mutex.lock();
     try {
+      if (closed) {
+        throw new IOException("the client was closed");
+      }
       writing.put(connection, deadline);
       if (!armed || armedFor - deadline > 0) {
         arm(deadline);
@@ -69,10 +73,11 @@ final class WriteLimits implements AutoCloseable {
   }
 
   private void look() {
-    List<Closeable> late = new ArrayList<>();
+    List<Closeable> late;
     mutex.lock();
     try {
       armed = false;
+      late = new ArrayList<>();
       long now = System.nanoTime();
       for (Map.Entry<Closeable, Long> each : writing.entrySet()) {
         long deadline = each.getValue();
@@ -84,7 +89,7 @@ final class WriteLimits implements AutoCloseable {
       }
       late.forEach(writing::remove);
     } catch (RejectedExecutionException closed) {
-      return; // whoever writes is ended by that
+      return; // close() ends whoever writes
     } finally {
       mutex.unlock();
     }
@@ -99,9 +104,19 @@ final class WriteLimits implements AutoCloseable {
     }
   }
 
-  /** Waits for the end of its thread, for at most a second. */
+  /** Ends whatever is under way. Waits for the end of its thread, for at most a second. */
   @Override
   public void close() {
+    List<Closeable> open;
+    mutex.lock();
+    try {
+      closed = true;
+      open = List.copyOf(writing.keySet());
+      writing.clear();
+    } finally {
+      mutex.unlock();
+    }
+    open.forEach(WriteLimits::end);
     timer.shutdownNow();
     Ends.of(timer);
   }

@@ -288,7 +288,7 @@ public final class MySqlDialect implements Dialect {
     try (Statement statement = writer.createStatement();
         ResultSet answer =
             statement.executeQuery(
-                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('', NULL) IS NULL,"
+                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('x', NULL) IS NULL,"
                     + " @@log_bin")) {
       answer.next();
       hasBinaryLog = answer.getBoolean(4);

@@ -58,6 +58,12 @@ final class PostgresFindings {
           + "::regclass), 0) AS last) s, (SELECT max(position) AS last FROM pawl_waiter) w"
           + " WHERE s.last < w.last";
 
+  private static final String SEE_POSITIONS =
+      "GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it";
+
+  private static final String MAY_SEE_POSITIONS =
+      "SELECT has_sequence_privilege(" + POSITIONS + ", 'SELECT, USAGE')";
+
   private static final String HARM =
       "VACUUM removes no row that was deleted since, and all wait whose rows it locked";
 
@@ -103,10 +109,7 @@ final class PostgresFindings {
     }
     findings.look("prepared transactions", "", this::preparedTransactions);
     findings.look("dead rows", "", this::deadRows);
-    findings.look(
-        "positions in queues",
-        "GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it",
-        this::positions);
+    findings.look("positions in queues", SEE_POSITIONS, this::positions);
     if (pooled) {
       findings.ok("behind a pooler: waiters poll, since LISTEN may be deaf there");
     }
@@ -203,6 +206,10 @@ final class PostgresFindings {
 
   /** After a switch-over by logical replication, or a restore of the tables alone. */
   private void positions() throws SQLException {
+    if (ask(MAY_SEE_POSITIONS).equals("f")) { // then PostgreSQL 18 says that it was never used
+      findings.unseen("positions in queues", SEE_POSITIONS);
+      return;
+    }
     List<String> behind = findings.row(BEHIND);
     if (behind.isEmpty()) {
       findings.ok("positions in queues grow");

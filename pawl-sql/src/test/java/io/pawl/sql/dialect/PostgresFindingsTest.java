@@ -271,6 +271,11 @@ class PostgresFindingsTest implements Doctor {
               "GRANT pg_read_all_stats lets it",
               "GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it");
 
+      Doctor.run(admin, "GRANT SELECT ON pawl_waiter TO clerk");
+      assertThat(findings(clerk))
+          .extracting(Finding::fix)
+          .contains("GRANT SELECT ON pawl_waiter, pawl_waiter_position_seq lets it");
+
       Doctor.run(
           admin,
           "GRANT pg_read_all_stats TO clerk",
