@@ -283,6 +283,11 @@ final class Session {
     admission.admit(send, refuse);
   }
 
+  /** Refuses what has waited to be sent for too long. */
+  void refuseLate() {
+    admission.refuseLate();
+  }
+
   /** Keeps the session warm, and leaves a server that has fallen silent. */
   private void pulse() {
     boolean open;

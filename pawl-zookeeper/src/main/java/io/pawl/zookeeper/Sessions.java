@@ -199,6 +199,18 @@ final class Sessions {
             + " of the ensemble, and give tick=<its tickTime> in the URL");
   }
 
+  /** Refuses the requests that have waited to be sent for the store's time-out. */
+  void refuseLate() {
+    List<Session> open;
+    mutex.lock();
+    try {
+      open = new ArrayList<>(byLease.values());
+    } finally {
+      mutex.unlock();
+    }
+    open.forEach(Session::refuseLate);
+  }
+
   /** Ends all, within 5 s; those under which something stands are left to run out. */
   void close() {
     List<Session> open = new ArrayList<>();

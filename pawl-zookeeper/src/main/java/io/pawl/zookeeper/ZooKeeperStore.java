@@ -101,19 +101,18 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
       return CompletableFuture.failedFuture(e);
     }
     return clock
-        .bounded(
-            answer,
-            settings.timeout().toNanos(),
-            () ->
-                new StoreUnavailableException(
-                    settings.shown()
-                        + ": no answer within "
-                        + settings.timeout().toMillis()
-                        + " ms"))
+        .bounded(answer, settings.timeout().toNanos(), this::late)
         .exceptionally(
             error -> {
               throw new CompletionException(failures.of(error));
             });
+  }
+
+  /** Whatever has not even been sent by now is refused first, and its caller hears of that. */
+  private StoreUnavailableException late() {
+    claims.sessions().refuseLate();
+    return new StoreUnavailableException(
+        settings.shown() + ": no answer within " + settings.timeout().toMillis() + " ms");
   }
 
   /** One round trip to take a free lock, two to be told to wait. */
