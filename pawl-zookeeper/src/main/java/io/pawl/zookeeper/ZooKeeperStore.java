@@ -110,9 +110,15 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
 
   /** Whatever has not even been sent by now is refused first, and its caller hears of that. */
   private StoreUnavailableException late() {
-    claims.sessions().refuseLate();
-    return new StoreUnavailableException(
-        settings.shown() + ": no answer within " + settings.timeout().toMillis() + " ms");
+    StoreUnavailableException late =
+        new StoreUnavailableException(
+            settings.shown() + ": no answer within " + settings.timeout().toMillis() + " ms");
+    try {
+      claims.sessions().refuseLate();
+    } catch (OutOfMemoryError e) { // the caller waits for an answer all the same
+      late.addSuppressed(e);
+    }
+    return late;
   }
 
   /** One round trip to take a free lock, two to be told to wait. */
