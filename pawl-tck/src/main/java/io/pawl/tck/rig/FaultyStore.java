@@ -231,24 +231,26 @@ public final class FaultyStore implements LockStore, CounterStore {
     }
   }
 
-  private synchronized Fault arrive(Verb verb) {
+  /** Counts a call; {@code later} is there for {@link #resume} as soon as a held one counts. */
+  private synchronized Fault arrive(Verb verb, Runnable later) {
     calls.merge(verb, 1, Integer::sum);
     Queue<Fault> planned = next.get(verb);
-    Fault fault = planned == null ? null : planned.poll();
-    return fault == null ? always.getOrDefault(verb, Fault.NONE) : fault;
+    Fault first = planned == null ? null : planned.poll();
+    Fault fault = first == null ? always.getOrDefault(verb, Fault.NONE) : first;
+    if (fault == Fault.HOLD_REQUEST || fault == Fault.HOLD_REPLY) {
+      held.add(later);
+    }
+    return fault;
   }
 
   private synchronized void answered(Verb verb) {
     answers.merge(verb, 1, Integer::sum);
   }
 
-  private synchronized void hold(Runnable later) {
-    held.add(later);
-  }
-
   private <T> CompletionStage<T> disturbed(Verb verb, Supplier<CompletionStage<T>> call) {
     CompletableFuture<T> answer = new CompletableFuture<>();
-    Fault fault = arrive(verb);
+    CompletableFuture<Void> resumed = new CompletableFuture<>();
+    Fault fault = arrive(verb, () -> resumed.complete(null));
     switch (fault) {
       case NONE -> forward(call, answer);
       case LOSE_REQUEST -> answer.completeExceptionally(lost(verb, "request"));
@@ -261,10 +263,10 @@ public final class FaultyStore implements LockStore, CounterStore {
                     }
                     answer.completeExceptionally(lost(verb, "reply"));
                   });
-      case HOLD_REQUEST -> hold(() -> forward(call, answer));
+      case HOLD_REQUEST -> resumed.thenRun(() -> forward(call, answer));
       case HOLD_REPLY -> {
         CompletionStage<T> applied = call.get();
-        hold(() -> forward(() -> applied, answer));
+        resumed.thenRun(() -> forward(() -> applied, answer));
       }
       case DENY -> answer.completeExceptionally(new StoreDeniedException(verb + " was denied"));
       case THROW -> throw new IllegalStateException(verb + " broke the store's client");
