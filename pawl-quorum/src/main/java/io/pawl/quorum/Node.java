@@ -216,7 +216,8 @@ final class Node implements AutoCloseable {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
     return cause instanceof StoreException known
         ? known
-        : new StoreException(node.describe() + " failed unexpectedly: " + cause, cause);
+        : new StoreUnavailableException(
+            node.describe() + " failed unexpectedly, and the outcome is unknown: " + cause, cause);
   }
 
   /**

@@ -218,7 +218,8 @@ final class NodeClaim {
     return anew;
   }
 
-  private boolean isAnother(Standing standing) {
+  /** Whether the hold that is known has ended at the node, if the node says this. */
+  boolean isAnother(Standing standing) {
     Standing.Held known = tokens;
     if (status != Status.HELD || known == null) {
       return false;

@@ -264,7 +264,11 @@ final class QuorumClaim {
     if (standing instanceof Standing.Held held) {
       under(
           effects -> {
+            boolean anew = known.isAnother(held);
             if (at[known.node] == known && known.rang(held, locks.now())) {
+              if (anew && granted != null) {
+                rounds.giveBack(known, effects);
+              }
               react(effects);
             }
             return true;

@@ -95,6 +95,23 @@ class DowngradeTest {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void p2_tokensOnlyGrow_aBellBeforeTheAnswerDoesNotReviveAHoldThatWasEnded(int nodes) {
+    servers.subList(0, nodes).forEach(server -> server.forget(LOCK));
+    Claim next = claim(Mode.EXCLUSIVE);
+    assertThat(attempt(next)).isInstanceOf(Standing.Held.class);
+
+    servers.forEach(server -> server.answersAreLater = SECOND / 10);
+    CompletionStage<Standing> downgrade = locks.attempt(writer.as(Mode.SHARED), rung -> {});
+    world.run(SECOND / 100);
+    locks.withdraw(next);
+
+    assertThat(answer(downgrade)).isEqualTo(Standing.GONE);
+    world.run(SECOND);
+    assertThat(servers).noneMatch(server -> server.isHeld(LOCK));
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
   void aDowngradeThatANodeDidNotHearIsToldThereByTheNextRenewal(int node) {
     servers.get(node).away = true;

@@ -30,6 +30,9 @@ final class SimulatedNode implements QuorumNode {
     private final Map<ClaimId, Bell> bells = new HashMap<>();
     int requests;
 
+    /** By how many ns answers come later than bells that ring at the same time. */
+    long answersAreLater;
+
     /** Whether its connections refuse all requests. */
     boolean away;
 
@@ -108,14 +111,14 @@ final class SimulatedNode implements QuorumNode {
         () -> {
           server.requests++;
           T result = verb.get();
-          reply(() -> answer.complete(result));
+          reply(server.answersAreLater, () -> answer.complete(result));
         });
     return answer;
   }
 
-  private void reply(Runnable hear) {
+  private void reply(long later, Runnable hear) {
     lastReply = Math.max(lastReply + 1, world.now() + delay.getAsLong());
-    world.later(lastReply - world.now(), hear);
+    world.later(lastReply + later - world.now(), hear);
   }
 
   @Override
@@ -125,7 +128,7 @@ final class SimulatedNode implements QuorumNode {
           LockState state = server.state(claim.lock());
           Standing standing = GrantRule.attempt(state, claim, server.millis());
           if (standing instanceof Standing.Waiting) {
-            server.bells.put(claim.id(), rung -> reply(() -> bell.ring(rung)));
+            server.bells.put(claim.id(), rung -> reply(0, () -> bell.ring(rung)));
           }
           server.ring(state);
           return standing;
