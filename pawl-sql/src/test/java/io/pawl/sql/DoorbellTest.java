@@ -3,8 +3,10 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.FaultProxy.AfterDrop;
+import io.pawl.servers.ServerProcess;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
@@ -20,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -28,6 +31,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nobody renews here: whoever is served has been rung for. */
 class DoorbellTest {
@@ -105,13 +109,42 @@ class DoorbellTest {
       throws Exception {
     TestDatabase database = TestDatabase.MARIADB;
     try (FaultProxy proxy = FaultProxy.before(database.server());
-        SqlStore here = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)));
-        SqlStore there = database.open()) {
+        SqlStore here = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)))) {
+      assertToldOnceKept(proxy, here);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void p2_tokensOnlyGrow_alsoAfterASwitchToAServerWithoutABinaryLog(boolean pooled)
+      throws Exception {
+    TestDatabase database = TestDatabase.MARIADB;
+    try (ServerProcess before = database.startServer("--log-bin");
+        FaultProxy proxy = FaultProxy.before(before);
+        HikariDataSource pool = new HikariDataSource()) {
+      String url = database.urlThrough(proxy);
+      pool.setJdbcUrl(url);
+      try (SqlStore here =
+          pooled ? SqlStore.over(pool) : (SqlStore) Stores.open(StoreUrl.parse(url))) {
+        attempt(here, Claims.claim(name), new CompletableFuture<>());
+        proxy.leadTo(database.server());
+        proxy.reset();
+
+        assertToldOnceKept(proxy, here);
+      }
+    }
+  }
+
+  private void assertToldOnceKept(FaultProxy proxy, SqlStore here) throws Exception {
+    try (SqlStore there = TestDatabase.MARIADB.open()) {
       Claim holder = Claims.claim(name);
       Claim waiter = Claims.claim(name);
       CompletableFuture<Standing> bell = new CompletableFuture<>();
       attempt(there, holder, new CompletableFuture<>());
-      assertThat(attempt(here, waiter, bell)).isInstanceOf(Standing.Waiting.class);
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreException(ExecutionException.class)
+          .until(() -> attempt(here, waiter, bell) instanceof Standing.Waiting);
 
       proxy.dropReplies(1, AfterDrop.SILENCE, "COMMIT");
       there.withdraw(holder).toCompletableFuture().get(60, SECONDS);

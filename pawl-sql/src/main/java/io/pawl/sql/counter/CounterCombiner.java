@@ -96,7 +96,7 @@ public final class CounterCombiner implements AutoCloseable {
     try {
       fill(batch);
       if (!batch.isEmpty()) {
-        work(batch, new Transactions.Doubt());
+        work(batch, new Transactions.Doubt(batch));
       }
     } catch (Error e) { // of memory, mostly: those who have no answer yet wait for one
       batch.forEach(operation -> guesses.forget(operation.names()));
@@ -140,6 +140,7 @@ public final class CounterCombiner implements AutoCloseable {
     tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());
     for (PendingOperation<?> operation : batch) {
       if (operation.isPutOff()) {
+        doubt.staysWith(operation);
         blockedRows.putOff(operation);
       } else {
         operation.committed();

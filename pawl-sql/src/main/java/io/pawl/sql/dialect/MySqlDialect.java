@@ -60,7 +60,9 @@ public final class MySqlDialect implements Dialect {
   private final Words words;
   private final boolean ours;
   private final Schema schema;
-  private volatile boolean hasBinaryLog;
+
+  /** Whether no server that a connection of ours was to has been without one. */
+  private volatile boolean hasBinaryLog = true;
 
   private MySqlDialect(Words words, boolean ours, boolean createsTables) {
     this.words = words;
@@ -139,11 +141,19 @@ public final class MySqlDialect implements Dialect {
   /**
    * Statements that stand alone have to be committed. Where a server says {@code autocommit = OFF},
    * MySQL's driver takes its sessions for committing ones and sends nothing.
+   *
+   * <p>Each connection may be to another server, after a switch-over.
    */
   @Override
   public void setUp(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute("SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN'");
+      try (ResultSet answer = statement.executeQuery("SELECT @@log_bin")) {
+        answer.next();
+        if (!answer.getBoolean(1)) {
+          hasBinaryLog = false;
+        }
+      }
     }
   }
 
@@ -288,10 +298,8 @@ public final class MySqlDialect implements Dialect {
     try (Statement statement = writer.createStatement();
         ResultSet answer =
             statement.executeQuery(
-                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('x', NULL) IS NULL,"
-                    + " @@log_bin")) {
+                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('x', NULL) IS NULL")) {
       answer.next();
-      hasBinaryLog = answer.getBoolean(4);
       if (!answer.getBoolean(2)) {
         throw new StoreConfigurationException(
             "the server runs with sysdate-is-now, so that no statement can tell the time at which"
@@ -307,11 +315,12 @@ public final class MySqlDialect implements Dialect {
 
   /**
    * InnoDB lets others see a transaction, and flushes its own log then. With a binary log all of it
-   * is in the logs before, for the sake of both to agree.
+   * is in the logs before, for the sake of both to agree. A pool does not say to which server its
+   * connections are.
    */
   @Override
   public boolean showsBeforeItKeeps() {
-    return !hasBinaryLog;
+    return !ours || !hasBinaryLog;
   }
 
   @Override

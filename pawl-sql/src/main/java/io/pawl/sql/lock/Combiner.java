@@ -152,7 +152,7 @@ public final class Combiner implements AutoCloseable {
 
   private void work(List<Request<?>> batch) {
     List<Grant> granted;
-    Transactions.Doubt doubt = new Transactions.Doubt();
+    Transactions.Doubt doubt = new Transactions.Doubt(batch);
     try {
       granted = transactions.run(session -> decide(session, batch, doubt), doubt);
     } catch (RuntimeException e) {
@@ -162,6 +162,7 @@ public final class Combiner implements AutoCloseable {
     tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());
     for (Request<?> request : batch) {
       if (request.isPutOff()) {
+        doubt.staysWith(request);
         blockedRows.putOff(request);
       } else {
         request.committed();

@@ -14,6 +14,7 @@ public abstract class Pending<T> {
 
   private final CompletableFuture<T> answer = new CompletableFuture<>();
   private boolean putOff;
+  private boolean inDoubt;
   private @Nullable Long firstPutOffAt;
   private @Nullable T result;
   private @Nullable RuntimeException refusal;
@@ -44,6 +45,15 @@ public abstract class Pending<T> {
 
   public final boolean isPutOff() {
     return putOff;
+  }
+
+  /** A try before it was put off may have been applied, and the next transaction has to know. */
+  final void leaveInDoubt() {
+    inDoubt = true;
+  }
+
+  final boolean isInDoubt() {
+    return inDoubt;
   }
 
   /** How long it has been put off by {@code now}, in nanoseconds. */

@@ -6,6 +6,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -39,6 +40,15 @@ public final class Transactions implements AutoCloseable {
 
     private boolean any;
 
+    public Doubt() {}
+
+    /**
+     * Also whether something may have been, in a try before one of {@code requests} was put off.
+     */
+    public Doubt(Collection<? extends Pending<?>> requests) {
+      any = requests.stream().anyMatch(Pending::isInDoubt);
+    }
+
     private void add(@Nullable Session failed) {
       any |= failed != null && !failed.hasChangedNothing();
     }
@@ -46,6 +56,13 @@ public final class Transactions implements AutoCloseable {
     /** A try has committed part of what it is about. */
     public void addPart() {
       any = true;
+    }
+
+    /** {@code request} is put off, and so is what is not known of it. */
+    public void staysWith(Pending<?> request) {
+      if (any) {
+        request.leaveInDoubt();
+      }
     }
 
     /** {@code failure}, unless it says of a try that nothing was applied, and one may have been. */
