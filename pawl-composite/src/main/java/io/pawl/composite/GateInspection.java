@@ -14,35 +14,32 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The truth as it stands, and behind it those who wait at the gate. */
 final class GateInspection {
 
-  private static final Logger log = LoggerFactory.getLogger(GateInspection.class);
-
-  private static final int MOST_UNHEARD = 1_000;
-  private static final long PAUSE_NANOS = 1_000_000_000;
-
   private final Gate gate;
   private final LockStore truth;
   private final Threads threads;
-
-  /** Locks of whose change the gate did not hear. */
-  private final Set<String> unheard = ConcurrentHashMap.newKeySet();
-
-  private final AtomicBoolean telling = new AtomicBoolean();
+  private final GateKinds kinds;
 
   GateInspection(Gate gate, LockStore truth, Threads threads) {
     this.gate = gate;
     this.truth = truth;
     this.threads = threads;
+    this.kinds = new GateKinds(gate, this::kindOf, threads);
+  }
+
+  /** See {@link GateKinds#tellAgain}. */
+  void tellAgain() {
+    kinds.tellAgain();
+  }
+
+  private @Nullable Kind kindOf(String lock) {
+    return truth().show(lock).toCompletableFuture().join().map(LockView::kind).orElse(null);
   }
 
   private Inspectable truth() {
@@ -131,64 +128,9 @@ final class GateInspection {
         truth().setKind(lock, kind),
         done -> {
           if (done) {
-            if (unheard.size() < MOST_UNHEARD) {
-              unheard.add(lock);
-            }
-            tellGate(lock, kind);
+            kinds.changed(lock);
           }
           return done;
         });
-  }
-
-  private void tellGate(String lock, Kind kind) {
-    if (hears(lock, kind)) {
-      unheard.remove(lock);
-    }
-  }
-
-  private boolean hears(String lock, Kind kind) {
-    return gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind)) != null;
-  }
-
-  /**
-   * Soon tells the gate what it has not heard: else who wants an additional permit would wait there
-   * for as long as others have the rest. Asked for whenever the gate is back, and at each renewal.
-   */
-  void tellAgain() {
-    if (!unheard.isEmpty() && !gate.isAway() && telling.compareAndSet(false, true)) {
-      threads.inBackgroundAfter(PAUSE_NANOS, this::tellAll);
-    }
-  }
-
-  private void tellAll() {
-    try {
-      for (String lock : unheard) {
-        try {
-          tellAnew(lock);
-        } catch (RuntimeException | Error e) {
-          log.debug("the gate was not told of lock '{}'; it will be", lock, e);
-        }
-      }
-    } finally {
-      telling.set(false);
-    }
-  }
-
-  /** What was told may have changed meanwhile. */
-  private void tellAnew(String lock) {
-    Kind kind = kindOf(lock);
-    if (kind == null) {
-      unheard.remove(lock);
-    } else if (hears(lock, kind)) {
-      if (kind.equals(kindOf(lock))) {
-        unheard.remove(lock);
-      } else {
-        unheard.add(lock);
-      }
-    }
-  }
-
-  private @Nullable Kind kindOf(String lock) {
-    return truth().show(lock).toCompletableFuture().join().map(LockView::kind).orElse(null);
   }
 }

@@ -129,6 +129,7 @@ public final class GateStore
         () -> {
           try {
             locks.sweep();
+            inspection.tellAgain();
             if (counters != null) {
               counters.sweep();
             }

@@ -11,6 +11,7 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
@@ -19,6 +20,7 @@ import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -28,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -438,6 +441,44 @@ class LockFaultsTest {
     there.set(true);
 
     await().until(() -> Seam.answer(gate.show("permits")).orElseThrow().kind().equals(new Kind(2)));
+  }
+
+  @Test
+  void aGateThatHearsOfTwoChangesOfCapacityInTheOtherOrderLearnsOfTheLast() throws Exception {
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch arrives = new CountDownLatch(1);
+    LockStore slow =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class, Inspectable.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("setKind") && new Kind(2).equals(arguments[1])) {
+                    told.countDown();
+                    arrives.await();
+                  }
+                  return method.invoke(gate, arguments);
+                });
+    GateStore changing = keep(GateStore.over(slow, truth));
+    Claim holder = permits(1, 1);
+    Seam.answer(changing.attempt(holder, rung -> {}));
+    CompletableFuture<Boolean> first =
+        CompletableFuture.supplyAsync(
+            () -> Seam.answer(changing.setKind("permits", new Kind(2))),
+            task -> new Thread(task).start());
+    assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(Seam.answer(changing.setKind("permits", new Kind(3)))).isTrue();
+    assertThat(Seam.answer(gate.show("permits")).orElseThrow().kind()).isEqualTo(new Kind(3));
+
+    arrives.countDown();
+
+    assertThat(Seam.answer(first)).isTrue();
+    await()
+        .until(
+            () -> {
+              Seam.answer(changing.renew(List.of(holder)));
+              return Seam.answer(gate.show("permits")).orElseThrow().kind().equals(new Kind(3));
+            });
   }
 
   private static Claim permits(int wanted, int capacity) {
