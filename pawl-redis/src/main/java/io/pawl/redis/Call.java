@@ -14,20 +14,31 @@ import java.util.concurrent.atomic.AtomicInteger;
  * One command on its way, with the connection that it went to and the time that it has. Lettuce may
  * send it more than once: where a Cluster redirects it, where a node that it went to is no longer
  * part of the Cluster, and, if the client is not ours, on a connection that was opened again. Only
- * the last copy is answered.
+ * the last copy is answered, and those that a node has redirected.
  */
 final class Call extends AsyncCommand<String, String, List<Object>> {
 
   private final StatefulConnection<String, String> connection;
   private final long deadlineNanos;
   private final AtomicInteger copies = new AtomicInteger();
+  private final FlatOutput output;
 
   Call(
       CommandType type,
       CommandArgs<String, String> args,
       StatefulConnection<String, String> connection,
       long deadlineNanos) {
-    super(new Command<>(type, new FlatOutput(), args));
+    this(type, args, connection, deadlineNanos, new FlatOutput());
+  }
+
+  private Call(
+      CommandType type,
+      CommandArgs<String, String> args,
+      StatefulConnection<String, String> connection,
+      long deadlineNanos,
+      FlatOutput output) {
+    super(new Command<>(type, output, args));
+    this.output = output;
     this.connection = connection;
     this.deadlineNanos = deadlineNanos;
   }
@@ -42,9 +53,11 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     super.encode(buffer);
   }
 
-  /** Whether the answer may leave open what became of an earlier copy. */
+  /**
+   * Whether the answer may leave open what became of an earlier copy: one redirected did nothing.
+   */
   boolean wasRepeated() {
-    return copies.get() > 1;
+    return copies.get() - output.redirects() > 1;
   }
 
   boolean isOverdue(long nowNanos) {

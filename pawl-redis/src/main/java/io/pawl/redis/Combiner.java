@@ -1,6 +1,8 @@
 package io.pawl.redis;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.redis.Scripts.Script;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What the server says of a command it says of all its claims; where it may have meant only some
  * of them, each half is asked again, down to the one that it meant. That repeats what was applied
- * already, which is harmless by the ids. The rings of a command that failed are lost.
+ * already, which is harmless by the ids, and what fails then may have been applied. The rings of a
+ * command that failed are lost.
  */
 final class Combiner {
 
@@ -56,6 +59,14 @@ final class Combiner {
       List<String> values,
       long madeAtNanos,
       CompletableFuture<List<Object>> answer) {}
+
+  /** What commands before may have left behind of a request that is asked again. */
+  private enum Doubt {
+    NONE,
+    /** A script failed at one of its keys, after others. */
+    OF_SOME,
+    OF_ALL
+  }
 
   /** Who was asked by this thread, while it has more to ask before anything is sent. */
   private static final ThreadLocal<@Nullable Set<Combiner>> asked = new ThreadLocal<>();
@@ -231,7 +242,7 @@ final class Combiner {
                     send();
                   }
                 } finally {
-                  answered(command, reply, error);
+                  answered(command, reply, error, Doubt.NONE);
                 }
               });
     }
@@ -255,9 +266,12 @@ final class Combiner {
   }
 
   private void answered(
-      List<Request> command, @Nullable List<Object> reply, @Nullable Throwable error) {
+      List<Request> command,
+      @Nullable List<Object> reply,
+      @Nullable Throwable error,
+      Doubt before) {
     if (reply == null) {
-      failed(command, failures.of(error));
+      failed(command, failures.of(error), before);
       return;
     }
     int entries = command.get(0).entries;
@@ -270,21 +284,37 @@ final class Combiner {
         command.get(i).answer.complete(reply.subList(entries * i, entries * (i + 1)));
       }
     } catch (RuntimeException | Error e) { // nonsense, or a lack of memory
-      failed(command, failures.of(e));
+      failed(command, failures.of(e), before);
     }
   }
 
-  private void failed(List<Request> command, Throwable error) {
+  private void failed(List<Request> command, Throwable error, Doubt before) {
     int size = command.size();
-    if (size > 1 && failures.mayConcernOneClaim(error) && !failures.isDoubtful(error)) {
+    if (size > 1 && failures.mayConcernOneClaim(error)) {
+      Doubt since = doubtAfter(error, before);
       for (List<Request> half :
           List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
         Failures.caught(() -> ask(half))
-            .whenComplete((reply, again) -> answered(half, reply, again));
+            .whenComplete((reply, again) -> answered(half, reply, again, since));
       }
       repeats.incrementAndGet();
       return;
     }
-    command.forEach(request -> request.answer.completeExceptionally(error));
+    Throwable told = isInDoubt(error, before) ? failures.doubtful(error) : error;
+    command.forEach(request -> request.answer.completeExceptionally(told));
+  }
+
+  private Doubt doubtAfter(Throwable error, Doubt before) {
+    if (before == Doubt.OF_ALL || failures.isDoubtful(error)) {
+      return Doubt.OF_ALL;
+    }
+    return error instanceof StoreUnavailableException ? before : Doubt.OF_SOME;
+  }
+
+  /** A key at which a script fails has nothing of that script, nor of the one before. */
+  private static boolean isInDoubt(Throwable error, Doubt before) {
+    boolean wholly =
+        error instanceof StoreUnavailableException || error instanceof StoreDeniedException;
+    return before == Doubt.OF_ALL || before == Doubt.OF_SOME && wholly;
   }
 }

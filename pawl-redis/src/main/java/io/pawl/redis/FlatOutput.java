@@ -12,8 +12,26 @@ import java.util.List;
  */
 final class FlatOutput extends CommandOutput<String, String, List<Object>> {
 
+  private volatile int redirects;
+
   FlatOutput() {
     super(StringCodec.UTF8, new ArrayList<>(4));
+  }
+
+  /** How many nodes of a Cluster have answered only that another one is to be asked. */
+  int redirects() {
+    return redirects;
+  }
+
+  /** Lettuce asks one node after the other, so that these come one after the other too. */
+  @Override
+  @SuppressWarnings("NonAtomicVolatileUpdate")
+  public void setError(ByteBuffer error) {
+    super.setError(error);
+    String text = getError();
+    if (text != null && (text.startsWith("MOVED ") || text.startsWith("ASK "))) {
+      redirects++;
+    }
   }
 
   @Override

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * frozen server, a network that swallows packets) a command that stays unanswered makes this class
  * dial anew, which with Sentinels also asks anew who the primary is, and move over once that
  * succeeded. So does a peer that says that it is no primary any more. Commands on their way when a
- * connection ends fail at once; none is sent twice.
+ * connection ends fail at once, and this class sends none twice: what Lettuce repeats, {@link Call}
+ * counts.
  *
  * <p>A server that is not the one which the Sentinels name is left. They are asked anew at each
  * dial, and the one that answers may lag behind: so what is dialled is taken only if it says that

@@ -105,6 +105,43 @@ class ClusterTest {
     return values;
   }
 
+  /** The client asks the old node first, which has done nothing of what it redirects. */
+  @Test
+  void aSpoiltKeyFailsOnlyItsOwnLockAndForCertainThoughTheSlotHasMoved() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      Seam seam = new Seam(store);
+      seam.withdraw(seam.claim("{spoilt}"));
+      seam.take(seam.claim("{spoilt}"));
+      int slot = cluster.slotOf(Keys.of("{spoilt}"));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+      owner.call("SET", Keys.of("{spoilt}1"), "text");
+      SlotMove move = cluster.moveSlot(slot, target).begin();
+      assertThat(move.moveKeys(100)).isEqualTo(2);
+      move.finish();
+
+      List<CompletionStage<Standing>> asked = new ArrayList<>();
+      store.together(
+          () -> {
+            for (int i = 0; i < 4; i++) {
+              asked.add(store.attempt(seam.claim("{spoilt}" + i), standing -> {}));
+            }
+          });
+
+      for (int i = 0; i < 4; i++) {
+        CompletionStage<Standing> attempt = asked.get(i);
+        if (i == 1) {
+          assertThatThrownBy(() -> Seam.answer(attempt))
+              .isInstanceOf(StoreConfigurationException.class);
+        } else {
+          assertThat(Seam.answer(attempt)).isInstanceOf(Standing.Held.class);
+        }
+      }
+    }
+  }
+
   @Test
   void aDeadNodeDelaysNoRenewalOfOthers() {
     try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);

@@ -17,7 +17,10 @@ import java.io.OutputStream;
 import java.lang.reflect.Proxy;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -59,6 +62,68 @@ class VerbsTest {
     }
     server.call("ACL", "SETUSER", "default", "+evalsha");
     assertThat(Seam.answer(store.read("sold")).orElseThrow().value()).isEqualTo(8);
+  }
+
+  /** A script fails at its second key, and keeps what it has written at the first. */
+  @Test
+  void p8_nothingLeftBehind_whatIsRefusedAfterItSharedACommandWithABadKeyMayHaveBeenApplied() {
+    Seam seam = new Seam(store);
+    seam.take(seam.claim("first")); // from now on the server has its script
+    server.call("SET", Keys.of("bad"), "text");
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://halves");
+    Failures failures = new Failures(one.describe());
+    CompletableFuture<? extends StatefulConnection<String, String>> dialled =
+        one.dial().toCompletableFuture();
+    try (Wire wire =
+        new Wire(one, failures, 20_000_000_000L, refusedFromTheSecondOn(dialled.join()), dialled)) {
+      Combiner combiner =
+          new Combiner(
+              new Verbs(wire, failures),
+              "address",
+              20_000_000_000L,
+              System::nanoTime,
+              (reply, rings) -> {});
+      Scripts.Script script = Scripts.load().attempt();
+      List<CompletableFuture<List<Object>>> answers = new ArrayList<>();
+      Combiner.together(
+          () ->
+              List.of("free", "bad")
+                  .forEach(
+                      lock ->
+                          answers.add(
+                              combiner.run(
+                                  script, 2, Keys.of(lock), Stored.asked(seam.claim(lock), 0)))));
+
+      assertThat(answers)
+          .allSatisfy(
+              answer ->
+                  assertThat(answer)
+                      .failsWithin(Duration.ofSeconds(40))
+                      .withThrowableThat()
+                      .havingCause()
+                      .isInstanceOfSatisfying(
+                          StoreUnavailableException.class,
+                          failure -> assertThat(failure.isUnsent()).isFalse())
+                      .withMessageContaining("does not allow it"));
+    }
+    server.call("ACL", "SETUSER", "default", "+evalsha");
+    assertThat(Seam.answer(store.show("free")).orElseThrow().holders()).hasSize(1);
+  }
+
+  private StatefulConnection<String, String> refusedFromTheSecondOn(
+      StatefulConnection<String, String> real) {
+    AtomicInteger sent = new AtomicInteger();
+    return (StatefulRedisConnection<String, String>)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {StatefulRedisConnection.class},
+            (proxy, method, arguments) -> {
+              boolean call = arguments != null && arguments[0] instanceof Call;
+              if (call && sent.incrementAndGet() == 2) {
+                server.call("ACL", "SETUSER", "default", "-evalsha");
+              }
+              return method.invoke(real, arguments);
+            });
   }
 
   /** The first copy is applied, and its answer lost; the second is refused. */
