@@ -4,12 +4,11 @@ import io.pawl.concurrent.DaemonThreads;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Ends;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +23,9 @@ import org.slf4j.LoggerFactory;
 final class Deadlines implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Deadlines.class);
+
+  /** Before the next try where even a deadline could not be looked at. */
+  private static final long PAUSE_NANOS = 10_000_000;
 
   private final String store;
   private final long nanos;
@@ -99,38 +101,45 @@ final class Deadlines implements AutoCloseable {
     armed = true;
   }
 
+  /** Whatever becomes of one deadline, were memory out, the others are kept. */
   private void look() {
-    List<Runnable> due = List.of();
+    boolean again = true;
+    while (again) {
+      try {
+        again = endsOne();
+      } catch (RuntimeException | Error e) {
+        log.debug("a verb has no end in time", e);
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** Returns whether more may be due; where none is, this looks again when the next one will be. */
+  private boolean endsOne() {
+    Pending first;
     mutex.lock();
     try {
-      armed = false;
-      due = new ArrayList<>();
       long now = System.nanoTime();
       dropAnswered();
-      for (Pending first = line.peek(); first != null && now - first.at >= 0; first = line.peek()) {
-        Runnable end = first.end;
-        if (end != null) {
-          due.add(end);
+      first = line.peek();
+      if (first == null || now - first.at < 0) {
+        armed = false;
+        if (first != null) {
+          arm(first.at - now);
         }
-        line.remove();
-        dropAnswered();
+        return false;
       }
-      Pending next = line.peek();
-      if (next != null) {
-        arm(next.at - now);
-      }
+      line.remove();
     } catch (RejectedExecutionException closed) {
-      armed = false;
+      return false;
     } finally {
       mutex.unlock();
     }
-    for (Runnable end : due) {
-      try {
-        end.run();
-      } catch (RuntimeException | Error e) { // of memory: the others have deadlines too
-        log.debug("a verb has no end in time", e);
-      }
+    Runnable end = first.end;
+    if (end != null) {
+      end.run();
     }
+    return true;
   }
 
   /** Returns the answer to a verb that has begun; a failure if it does not come in time. */
