@@ -37,6 +37,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -262,6 +264,45 @@ class DriverTroubleTest {
       assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(0));
 
       assertThat(next).as("it has been interrupted").isFalse();
+      assertThat(counter.get()).isZero();
+    }
+  }
+
+  /** Its repetition is put off, and has to look for what the first try left all the same. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p7_conservation_aTakeOfTheLastWhoseCommitWasInterruptedIsToldOnceItsRowIsFree(
+      TestDatabase database) throws SQLException {
+    AtomicBoolean next = new AtomicBoolean();
+    AtomicReference<Connection> stranger = new AtomicReference<>();
+    Tampering commits =
+        (method, arguments, answer) -> {
+          if (method.equals("commit") && next.getAndSet(false)) {
+            stranger.set(database.connect());
+            stranger.get().setAutoCommit(false);
+            try (Statement statement = stranger.get().createStatement()) {
+              statement.executeQuery(
+                  "SELECT value FROM pawl_counter WHERE name = '" + name + "' FOR UPDATE");
+            }
+            throw INTERRUPTED.get();
+          }
+          if (method.equals("commit") && stranger.get() != null) {
+            stranger.getAndSet(null).close();
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database);
+        SqlStore store = SqlStore.over(tampered(pool, commits));
+        Pawl pawl = Pawl.over(store)) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(2));
+      assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(1));
+      next.set(true);
+
+      assertThat(counter.tryTake(1)).isEqualTo(new Change.Applied(0));
+
+      assertThat(next).as("it has been interrupted").isFalse();
+      assertThat(stranger).as("its repetition was put off").hasValue(null);
       assertThat(counter.get()).isZero();
     }
   }

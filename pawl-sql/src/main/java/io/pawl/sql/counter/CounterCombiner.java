@@ -133,7 +133,7 @@ public final class CounterCombiner implements AutoCloseable {
         return;
       }
       batch.forEach(operation -> guesses.forget(operation.names()));
-      RuntimeException told = e instanceof StoreException failure ? doubt.kept(failure) : e;
+      RuntimeException told = doubt.told(e);
       batch.forEach(operation -> operation.failed(told));
       return;
     }
@@ -151,6 +151,7 @@ public final class CounterCombiner implements AutoCloseable {
   /** Without reading where that is possible; commits. */
   private void decide(List<PendingOperation<?>> batch, Transactions.Doubt doubt) {
     ReadWork reading = new ReadWork(batch);
+    reading.tried = doubt.isThere();
     boolean may =
         database.dialect().hasShortcuts() && batch.stream().noneMatch(blockedRows::concern);
     Guess guess = may ? guesses.decide(batch, wary > 0, System.nanoTime()) : null;
@@ -160,7 +161,7 @@ public final class CounterCombiner implements AutoCloseable {
         return;
       }
       guesses.wasWrong(guess);
-      reading.tried = guessed.repeated;
+      reading.tried |= guessed.repeated;
     }
     CounterPage page;
     do {

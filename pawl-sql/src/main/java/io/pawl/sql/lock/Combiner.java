@@ -156,7 +156,8 @@ public final class Combiner implements AutoCloseable {
     try {
       granted = transactions.run(session -> decide(session, batch, doubt), doubt);
     } catch (RuntimeException e) {
-      batch.forEach(request -> request.failed(e));
+      RuntimeException told = doubt.told(e);
+      batch.forEach(request -> request.failed(told));
       return;
     }
     tally.decided(batch.stream().filter(each -> !each.isPutOff()).count());

@@ -49,6 +49,11 @@ public final class Transactions implements AutoCloseable {
       any = requests.stream().anyMatch(Pending::isInDoubt);
     }
 
+    /** Whether something may have been applied. */
+    public boolean isThere() {
+      return any;
+    }
+
     private void add(@Nullable Session failed) {
       any |= failed != null && !failed.hasChangedNothing();
     }
@@ -65,8 +70,13 @@ public final class Transactions implements AutoCloseable {
       }
     }
 
+    /** As {@link #kept}, of what a decision has thrown; what is no failure of the store stays. */
+    public RuntimeException told(RuntimeException thrown) {
+      return thrown instanceof StoreException failure ? kept(failure) : thrown;
+    }
+
     /** {@code failure}, unless it says of a try that nothing was applied, and one may have been. */
-    public StoreException kept(StoreException failure) {
+    private StoreException kept(StoreException failure) {
       boolean tells = failure instanceof StoreUnavailableException known && !known.isUnsent();
       return !any || tells
           ? failure
