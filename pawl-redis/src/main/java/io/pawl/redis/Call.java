@@ -57,7 +57,7 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
    * Whether the answer may leave open what became of an earlier copy: one redirected did nothing.
    */
   boolean wasRepeated() {
-    return copies.get() - output.redirects() > 1;
+    return copies.get() - output.redirects() > (output.isRedirect() ? 0 : 1);
   }
 
   boolean isOverdue(long nowNanos) {

@@ -1,7 +1,6 @@
 package io.pawl.redis;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
-import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.redis.Scripts.Script;
 import java.util.ArrayList;
@@ -312,9 +311,7 @@ final class Combiner {
   }
 
   /** A key at which a script fails has nothing of that script, nor of the one before. */
-  private static boolean isInDoubt(Throwable error, Doubt before) {
-    boolean wholly =
-        error instanceof StoreUnavailableException || error instanceof StoreDeniedException;
-    return before == Doubt.OF_ALL || before == Doubt.OF_SOME && wholly;
+  private boolean isInDoubt(Throwable error, Doubt before) {
+    return before == Doubt.OF_ALL || before == Doubt.OF_SOME && !failures.isAboutData(error);
   }
 }

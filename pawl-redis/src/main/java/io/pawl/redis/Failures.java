@@ -135,17 +135,20 @@ record Failures(String where) {
     return asked.exceptionally(
         error -> {
           StoreException failure = of(error);
-          if (!(failure instanceof StoreDeniedException)
-              && failure.getCause() instanceof RedisCommandExecutionException answered
-              && isAboutData(String.valueOf(answered.getMessage()))) {
+          if (isAboutData(failure)) {
             return Optional.empty();
           }
           throw failure;
         });
   }
 
-  /** Of another type, or such that a script of ours has failed at it. */
-  private static boolean isAboutData(String message) {
+  /** Whether a key is of another type, or such that a script of ours has failed at it. */
+  boolean isAboutData(Throwable error) {
+    if (error instanceof StoreDeniedException
+        || !(error.getCause() instanceof RedisCommandExecutionException answered)) {
+      return false;
+    }
+    String message = String.valueOf(answered.getMessage());
     String code = code(message);
     return code.equals("WRONGTYPE") || message.startsWith("ERR user_script:");
   }

@@ -28,10 +28,15 @@ final class FlatOutput extends CommandOutput<String, String, List<Object>> {
   @SuppressWarnings("NonAtomicVolatileUpdate")
   public void setError(ByteBuffer error) {
     super.setError(error);
-    String text = getError();
-    if (text != null && (text.startsWith("MOVED ") || text.startsWith("ASK "))) {
+    if (isRedirect()) {
       redirects++;
     }
+  }
+
+  /** Whether the latest answer was one of these. */
+  boolean isRedirect() {
+    String text = getError();
+    return text != null && (text.startsWith("MOVED ") || text.startsWith("ASK "));
   }
 
   @Override
