@@ -103,6 +103,11 @@ final class Gate implements AutoCloseable {
     return away.get();
   }
 
+  /** Whether it would be asked now. */
+  boolean isThere() {
+    return store != null && !closed && !away.get();
+  }
+
   /** How many claims one renewal may carry. */
   int renewBatch() {
     LockStore open = store;

@@ -3,6 +3,7 @@ package io.pawl.composite;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,7 +61,7 @@ final class GateKinds {
    * at each sweep.
    */
   void tellAgain() {
-    if (!unheard.isEmpty() && !gate.isAway() && telling.compareAndSet(false, true)) {
+    if (!unheard.isEmpty() && gate.isThere() && telling.compareAndSet(false, true)) {
       try {
         threads.inBackgroundAfter(PAUSE_NANOS, this::tellAll);
       } catch (RuntimeException | Error e) {
@@ -79,6 +80,9 @@ final class GateKinds {
   }
 
   private void tell(String lock) {
+    if (!gate.isThere()) {
+      return;
+    }
     try {
       Long mark = unheard.get(lock);
       Kind kind = truth.kindOf(lock);
@@ -93,7 +97,12 @@ final class GateKinds {
     }
   }
 
+  /** Also where the gate cannot be told of this lock, of which the truth is asked then. */
   private boolean hears(String lock, Kind kind) {
-    return gate.ask(Inspectable.class, inspectable -> inspectable.setKind(lock, kind)) != null;
+    return gate.hears(
+        store ->
+            store instanceof Inspectable inspectable
+                ? inspectable.setKind(lock, kind).thenApply(done -> true)
+                : CompletableFuture.completedFuture(true));
   }
 }
