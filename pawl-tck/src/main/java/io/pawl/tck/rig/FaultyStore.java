@@ -263,7 +263,15 @@ public final class FaultyStore implements LockStore, CounterStore {
                     }
                     answer.completeExceptionally(lost(verb, "reply"));
                   });
-      case HOLD_REQUEST -> resumed.thenRun(() -> forward(call, answer));
+      case HOLD_REQUEST ->
+          resumed
+              .thenRun(() -> forward(call, answer))
+              .whenComplete(
+                  (done, thrown) -> {
+                    if (thrown != null) {
+                      answer.completeExceptionally(thrown);
+                    }
+                  });
       case HOLD_REPLY -> {
         CompletionStage<T> applied = call.get();
         resumed.thenRun(() -> forward(() -> applied, answer));
