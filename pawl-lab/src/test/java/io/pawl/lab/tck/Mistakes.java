@@ -4,14 +4,19 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.CounterAnswer;
+import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
+import io.pawl.tck.CounterContract;
 import io.pawl.tck.LockContract;
 import io.pawl.tck.LockStoreContract;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +26,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The mistakes of specimens, each in a store, under the contract that has to find it. */
 final class Mistakes {
+
+  /** Longer than any case waits. */
+  private static final Duration FOR_GOOD = Duration.ofMinutes(5);
 
   private Mistakes() {}
 
@@ -55,6 +63,31 @@ final class Mistakes {
     @Override
     protected LockStore openStore() {
       return new BrokenStore(service);
+    }
+  }
+
+  /** As {@link None}, under the contract of counters. */
+  static class NoneForCounters extends CounterContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenCounters(service);
+    }
+  }
+
+  /** S1, S2, S16: a lock ends with its release, and with nothing else. */
+  static class NoExpiry extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+          return sound.attempt(lasting(claim, FOR_GOOD), bell);
+        }
+      };
     }
   }
 
@@ -102,6 +135,126 @@ final class Mistakes {
           } finally {
             ahead.remove();
           }
+        }
+      };
+    }
+  }
+
+  /** S8: whoever comes from the holder's client is the holder. */
+  static class OneOwnerPerClient extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+          return sound
+              .show(claim.lock())
+              .thenCompose(
+                  view ->
+                      view.stream()
+                          .flatMap(it -> it.holders().stream())
+                          .filter(it -> it.id().client().equals(claim.id().client()))
+                          .findFirst()
+                          .map(it -> heldLike(it))
+                          .orElseGet(() -> sound.attempt(claim, bell)));
+        }
+
+        private CompletionStage<Standing> heldLike(ClaimView holder) {
+          return CompletableFuture.completedFuture(
+              new Standing.Held(holder.token(), holder.lastToken(), List.of()));
+        }
+      };
+    }
+  }
+
+  /** S9: a renewal prolongs whatever hold the lock has. */
+  static class RenewsWhoeverHolds extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+          Map<ClaimId, Standing> standings = new HashMap<>();
+          for (Claim claim : claims) {
+            sound.show(claim.lock()).toCompletableFuture().join().stream()
+                .flatMap(it -> it.holders().stream())
+                .forEach(
+                    it ->
+                        standings.put(
+                            claim.id(), new Standing.Held(it.token(), it.lastToken(), List.of())));
+            standings.computeIfAbsent(claim.id(), id -> Standing.GONE);
+          }
+          return CompletableFuture.completedFuture(standings);
+        }
+      };
+    }
+  }
+
+  /** S27: a release that is repeated ends the hold of whoever came next. */
+  static class RepeatedRelease extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        private final Set<ClaimId> released = ConcurrentHashMap.newKeySet();
+
+        @Override
+        public CompletionStage<Void> withdraw(Claim claim) {
+          if (released.add(claim.id())) {
+            return sound.withdraw(claim);
+          }
+          return sound
+              .show(claim.lock())
+              .thenAccept(
+                  view ->
+                      view.stream()
+                          .flatMap(it -> it.holders().stream())
+                          .forEach(it -> sound.evict(claim.lock(), it.token())));
+        }
+      };
+    }
+  }
+
+  /** S12: the value is checked, and changed whatever it is by then. */
+  static class NoFloor extends CounterContract {
+    private final MemoryStore service = new MemoryStore();
+    private final AtomicInteger ids = new AtomicInteger();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenCounters(service) {
+        @Override
+        public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+          Operation anything = new Operation.SetBounds(-1_000_000, 1_000_000);
+          for (String counter : request.operations().keySet()) {
+            String id = "no floor " + ids.incrementAndGet();
+            sound.apply(CounterRequest.of(counter, id, request.issuedMillis(), anything, true));
+          }
+          return sound.apply(request);
+        }
+      };
+    }
+  }
+
+  /** S12: a change whose reply was lost is made once more. */
+  static class ForgetsIds extends CounterContract {
+    private final MemoryStore service = new MemoryStore();
+    private final AtomicInteger ids = new AtomicInteger();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenCounters(service) {
+        @Override
+        public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+          String another = request.id() + " " + ids.incrementAndGet();
+          return sound.apply(
+              new CounterRequest(
+                  another, request.issuedMillis(), request.operations(), request.recordsRefusal()));
         }
       };
     }
@@ -203,8 +356,6 @@ final class Mistakes {
 
   /** S23: whoever stands in line stands there for good, dead or alive. */
   static class DeadWaiters extends LockStoreContract {
-    private static final Duration FOR_GOOD = Duration.ofMinutes(5);
-
     private final MemoryStore service = new MemoryStore();
 
     @Override
