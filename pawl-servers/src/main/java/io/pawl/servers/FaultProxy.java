@@ -126,6 +126,11 @@ public final class FaultProxy implements AutoCloseable {
     faults.dropReplies(n, then, requests);
   }
 
+  /** Returns whether {@link #dropPushes} can be asked for. */
+  public boolean knowsPushes() {
+    return speaksResp;
+  }
+
   /** Drops published messages and nothing else; only where the proxy understands RESP. */
   public void dropPushes() {
     requireResp();

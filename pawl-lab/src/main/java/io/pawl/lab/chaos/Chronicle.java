@@ -28,6 +28,7 @@ final class Chronicle {
   private final long tailNanos;
   private final List<Page> pages = new ArrayList<>();
   private final List<Entry> entries = new ArrayList<>();
+  private final List<Span> troubles;
   private final History history;
 
   /**
@@ -67,7 +68,8 @@ final class Chronicle {
         takes.add(notes.take(number));
       }
     }
-    this.history = read().withTakes(takes, stocks).withFaults(faults(late));
+    this.troubles = faults(late);
+    this.history = read().withTakes(takes, stocks).withFaults(troubles);
   }
 
   History history() {
@@ -81,6 +83,11 @@ final class Chronicle {
   /** All pages, of waits that ended without a lease too. */
   List<Page> pages() {
     return pages;
+  }
+
+  /** Whether something was wrong then, or was so recently that somebody may not be over it. */
+  boolean isTroubled(long moment) {
+    return troubles.stream().anyMatch(span -> span.overlaps(new Span(moment, moment + 1)));
   }
 
   /** Whether that worker stood still at some time of {@code span}. */
@@ -105,7 +112,9 @@ final class Chronicle {
     List<Wait> waits = new ArrayList<>();
     List<Write> writes = new ArrayList<>();
     for (Page page : pages) {
-      waits.add(wait(page));
+      if (page.get(Line.SHAPE) != Shape.ELECTION.ordinal()) {
+        waits.add(wait(page)); // a candidate pauses after a failure
+      }
       if (page.get(Line.GRANTED) != 0) {
         tenures.put(page.signature(), tenure(page));
       }

@@ -33,9 +33,9 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
    *
    * @param servers how many there are
    * @param replicas whether each has a replica
-   * @param shortages of what there can be too little
+   * @param others of {@link Kind#isOfSomeStores}, what can go wrong there
    */
-  record Scene(int servers, boolean replicas, Set<Kind> shortages) {}
+  record Scene(int servers, boolean replicas, Set<Kind> others) {}
 
   /** What can go wrong. */
   enum Kind {
@@ -53,6 +53,7 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     CONNECTIONS_RESET(ServerFault.CONNECTIONS_RESET),
     REPLIES_DROPPED(ServerFault.REPLIES_DROPPED),
     REPLIES_SILENCED(ServerFault.REPLIES_SILENCED),
+    PUSHES_DROPPED(ServerFault.PUSHES_DROPPED),
     CABLE_CUT(ServerFault.CABLE_CUT),
     NETWORK_SLOW(ServerFault.NETWORK_SLOW);
 
@@ -74,6 +75,11 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     /** Whether it takes something that there can be too little of. */
     boolean isShortage() {
       return this == DISK_FULL || this == MEMORY_FULL;
+    }
+
+    /** Whether it takes more than a server, or a proxy that knows what the server says. */
+    boolean isOfSomeStores() {
+      return isShortage() || this == PUSHES_DROPPED;
     }
 
     /** Whether it takes what few stores have. */
@@ -110,7 +116,7 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
       List<Kind> some = new ArrayList<>(List.of(values()));
       some.removeIf(kind -> scene.servers() == 0 ? !kind.isOfWorker() : kind == WRITES_FAIL);
       some.removeIf(kind -> kind.isOfReplicas() && !scene.replicas());
-      some.removeIf(kind -> kind.isShortage() && !scene.shortages().contains(kind));
+      some.removeIf(kind -> kind.isOfSomeStores() && !scene.others().contains(kind));
       return some;
     }
   }

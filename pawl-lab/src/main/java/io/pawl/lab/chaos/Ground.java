@@ -19,9 +19,11 @@ import io.pawl.spi.Stores;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -398,7 +400,12 @@ record Ground(
   /** What there is to go wrong; a primary and its replica are one server. */
   Fault.Scene scene() {
     int servers = shards.isEmpty() ? parts.size() : shards.size();
-    return new Fault.Scene(servers, !shards.isEmpty(), rest.shortages().keySet());
+    Set<Fault.Kind> others = EnumSet.noneOf(Fault.Kind.class);
+    others.addAll(rest.shortages().keySet());
+    if (!parts.isEmpty() && parts.stream().allMatch(part -> part.proxy().knowsPushes())) {
+      others.add(Fault.Kind.PUSHES_DROPPED);
+    }
+    return new Fault.Scene(servers, !shards.isEmpty(), others);
   }
 
   /** Returns one of them, the primary where it has a replica. */

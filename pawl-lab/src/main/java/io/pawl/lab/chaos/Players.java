@@ -1,5 +1,6 @@
 package io.pawl.lab.chaos;
 
+import io.pawl.Candidacy;
 import io.pawl.DistributedLock;
 import io.pawl.GroupLease;
 import io.pawl.Lease;
@@ -227,6 +228,38 @@ final class Players {
     }
     page.ended(end);
     Thread.interrupted(); // of a lost lease, had its body ended at that moment
+  }
+
+  /** Stands, and is withdrawn once it has led, or before that. */
+  void election(Random random) throws InterruptedException {
+    Page page = notebook.ask(Subject.ELECTION, Share.EXCLUSIVE, Shape.ELECTION);
+    CountDownLatch led = new CountDownLatch(1);
+    long millis = stay(random);
+    long patience = random.nextInt(4) == 0 ? SHORT_STAY : LONG_WAIT.toMillis();
+    try (Candidacy candidacy =
+        pawl.election(Subject.ELECTION.lock(), options)
+            .stand(
+                "chaos",
+                lease -> {
+                  lead(page, lease, millis);
+                  led.countDown();
+                })) {
+      led.await(patience, TimeUnit.MILLISECONDS);
+      candidacy.close(Duration.ofSeconds(JOIN_SECONDS));
+    } catch (PawlException | IllegalStateException e) {
+      led.countDown(); // the client is closed
+    }
+    if (page.get(Line.GRANTED) == 0) {
+      page.ended(End.NOT_GRANTED);
+    }
+  }
+
+  /** Once: who has lost a leadership stands again. */
+  private void lead(Page page, Lease lease, long millis) {
+    if (page.get(Line.GRANTED) == 0) {
+      inside(page, lease, millis);
+      Visit.close(page, lease::close);
+    }
   }
 
   /** Futures chained on futures, whose continuations block and ask again. */

@@ -60,7 +60,7 @@ final class Report {
   private static String title(Result result) {
     ChaosRun.Order order = result.order();
     String word = order.store().word();
-    return order.library().isRival() ? word + ", " + order.library().word() : word;
+    return order.library().isRival() ? word + ", " + order.library().rival().title() : word;
   }
 
   private static String promises(Result result) {
@@ -102,6 +102,12 @@ final class Report {
         "- the unfenced register saw stale writes, as it has to: **"
             + (result.hasSeenStaleWrites() ? "yes" : "no")
             + "**");
+    if (!result.order().library().isRival()) {
+      lines.add(
+          "- losses that neither a recent fault nor a late beat explains: **"
+              + result.unexplained()
+              + "**");
+    }
     lines.addAll(result.takeovers().told());
     lines.add(
         String.format(

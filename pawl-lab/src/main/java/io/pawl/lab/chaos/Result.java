@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param judgedSeconds in how much time without faults waits were judged
  * @param verdicts of the checker
  * @param takeovers what replicas that took over did not know, which nobody promises
+ * @param unexplained losses that were told while no fault and no lack of time was recent
  * @param stuck what was not free in the end
  */
 record Result(
@@ -36,6 +37,7 @@ record Result(
     double judgedSeconds,
     List<Verdict> verdicts,
     Takeovers takeovers,
+    long unexplained,
     List<String> stuck) {
 
   private static final long TOLD_GRACE_SECONDS = 2;
@@ -105,8 +107,26 @@ record Result(
       }
     }
     long judged = chronicle.history().calmNanos(checker.waitBoundNanos());
+    long unexplained =
+        chronicle.entries().stream()
+            .map(Entry::page)
+            .filter(page -> isToldByFault(page) && !chronicle.isTroubled(page.get(Line.TOLD_AT)))
+            .count();
     return new Result(
-        order, seconds, jvms, rows, late.size(), judged / 1e9, verdicts, takeovers, stuck);
+        order,
+        seconds,
+        jvms,
+        rows,
+        late.size(),
+        judged / 1e9,
+        verdicts,
+        takeovers,
+        unexplained,
+        stuck);
+  }
+
+  private static boolean isToldByFault(Notebook.Page page) {
+    return page.get(Line.TOLD) > 0 && page.get(Line.SHAPE) != Shape.CLOSING.ordinal();
   }
 
   private static Row row(Kind kind, List<Played> played, List<Entry> entries) {
@@ -140,9 +160,7 @@ record Result(
         stale += page.get(Line.UNFENCED) == 2 ? 1 : 0;
         refused += page.get(Line.FENCED) == 1 ? 1 : 0;
       }
-      boolean isToldByFault =
-          page.get(Line.TOLD) > 0 && page.get(Line.SHAPE) != Shape.CLOSING.ordinal();
-      Played loss = isToldByFault ? cause(page, page.get(Line.TOLD_AT), played) : null;
+      Played loss = isToldByFault(page) ? cause(page, page.get(Line.TOLD_AT), played) : null;
       if (loss != null && loss.kind() == kind) {
         lost++;
         long from = page.jvm() == loss.victim() ? loss.ended() : loss.began();

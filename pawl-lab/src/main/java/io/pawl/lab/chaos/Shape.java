@@ -11,6 +11,7 @@ enum Shape {
   PERMITS,
   GROUP,
   JOB,
+  ELECTION,
   CLOSING,
   CALLBACK
 }

@@ -13,7 +13,8 @@ enum Subject {
   GROUP_TWO(Kind.LOCK),
   JOB(Kind.LOCK),
   CLOSING(Kind.LOCK),
-  CALLBACK(Kind.LOCK);
+  CALLBACK(Kind.LOCK),
+  ELECTION(Kind.LOCK);
 
   /** What a name stands for. */
   enum Kind {

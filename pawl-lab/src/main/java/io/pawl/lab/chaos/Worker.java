@@ -241,6 +241,7 @@ final class Worker {
       turns.add(random -> players.interrupted(Subject.STRICT, random, interrupter));
       turns.add(players::reader);
       turns.add(players::job);
+      turns.add(players::election);
       turns.add(random -> players.tryFor(Subject.GROUP_TWO, random));
     }
     if (order.permits()) {

@@ -74,6 +74,13 @@ class PlanTest {
   }
 
   @Test
+  void bellsAreDroppedOnlyWhereTheProxyKnowsThem() {
+    assertThat(Kind.possible(new Scene(1, false, Set.of(Kind.PUSHES_DROPPED))))
+        .contains(Kind.PUSHES_DROPPED);
+    assertThat(faults(7, 1)).noneMatch(fault -> fault.kind() == Kind.PUSHES_DROPPED);
+  }
+
+  @Test
   void waitsCanBeJudgedBetweenTwoRounds() {
     assertThat(faults(7, 1)).filteredOn(fault -> fault.gapMillis() == CALM).hasSize(3);
     assertThat(faults(7, 1).get(1 + 3 + 7).gapMillis()).isEqualTo(CALM);

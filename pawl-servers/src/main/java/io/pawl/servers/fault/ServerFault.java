@@ -15,6 +15,8 @@ public enum ServerFault {
   CONNECTIONS_RESET("connections reset"),
   REPLIES_DROPPED("replies dropped, connection reset"),
   REPLIES_SILENCED("replies dropped, connection silent"),
+  /** Only where {@link FaultProxy#knowsPushes the proxy knows them}. */
+  PUSHES_DROPPED("bells dropped"),
   CABLE_CUT("network cut"),
   NETWORK_SLOW("network slow, 150 ms each way");
 
@@ -39,8 +41,8 @@ public enum ServerFault {
    *
    * @param millis how long it lasts, where it lasts
    * @param replies how many are dropped, where some are
-   * @return how much it hit: connections that broke, replies that were dropped, or requests that
-   *     came meanwhile
+   * @return how much it hit: connections that broke, replies or pushes that were dropped, or
+   *     requests that came meanwhile
    */
   public int play(ProxiedServer on, long millis, int replies) {
     FaultProxy proxy = on.proxy();
@@ -75,6 +77,12 @@ public enum ServerFault {
         proxy.dropReplies(replies, AfterDrop.SILENCE);
         pause(millis);
         yield healed(proxy, () -> proxy.droppedReplies() - dropped);
+      }
+      case PUSHES_DROPPED -> {
+        int pushes = proxy.droppedPushes();
+        proxy.dropPushes();
+        pause(millis);
+        yield healed(proxy, () -> proxy.droppedPushes() - pushes);
       }
       case CABLE_CUT -> {
         proxy.cut();
