@@ -1,7 +1,6 @@
 package io.pawl.redis;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
-import io.pawl.error.StoreUnavailableException;
 import io.pawl.redis.Scripts.Script;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -307,7 +306,7 @@ final class Combiner {
     if (before == Doubt.OF_ALL || failures.isDoubtful(error)) {
       return Doubt.OF_ALL;
     }
-    return error instanceof StoreUnavailableException ? before : Doubt.OF_SOME;
+    return failures.ranNothing(error) ? before : Doubt.OF_SOME;
   }
 
   /** A key at which a script fails has nothing of that script, nor of the one before. */

@@ -124,6 +124,17 @@ record Failures(String where) {
         && !OF_THE_SERVER.contains(code(String.valueOf(answered.getMessage())));
   }
 
+  /** Whether the server refused a command as a whole, so that no script has begun. */
+  boolean ranNothing(Throwable error) {
+    if (error instanceof StoreUnavailableException unavailable) {
+      return unavailable.isUnsent();
+    }
+    String message = error.getCause() == null ? "" : String.valueOf(error.getCause().getMessage());
+    return error instanceof StoreDeniedException
+        && code(message).equals("NOPERM")
+        && !saysThatAScriptLacksARight(message);
+  }
+
   /** Whether the server answered that it is a replica, of a primary that it has or has lost. */
   boolean saysNoPrimary(Throwable error) {
     return unwrapped(error) instanceof RedisCommandExecutionException answered
