@@ -90,8 +90,9 @@ public final class Election {
 
   /**
    * Stands for election until {@link Candidacy#close}, on a thread of its own that runs {@code
-   * body} whenever this candidate leads. The body should go on for as long as it wants to lead, and
-   * end when it is interrupted. When it
+   * body} whenever this candidate leads. It inherits what the calling thread hands on: its context
+   * class loader and inheritable thread-locals. The body should go on for as long as it wants to
+   * lead, and end when it is interrupted. When it
    *
    * <ul>
    *   <li>returns by itself, the candidacy ends;

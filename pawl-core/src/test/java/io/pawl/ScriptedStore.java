@@ -45,6 +45,7 @@ final class ScriptedStore implements LockStore {
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
   boolean blocks;
+  boolean servesOthers;
 
   /** How often a thread offered to do I/O of the store's. */
   int offers;
@@ -112,6 +113,11 @@ final class ScriptedStore implements LockStore {
   @Override
   public Duration answerTime() {
     return answerTime;
+  }
+
+  @Override
+  public boolean servesOthers() {
+    return servesOthers;
   }
 
   @Override
