@@ -23,6 +23,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +83,10 @@ class BoundTransactionTest {
       Counter counter = pawl.counter(name + "-counter");
       counter.update(Update.set(3));
       assertThat(other.counter(name + "-counter").get()).isEqualTo(3);
+      assertThat(counter.ledger().history(10)).isNotEmpty();
+      counter.ledger().prune(Instant.EPOCH);
+      pawl.maintenance().purge(Duration.ofDays(3_650));
+      pawl.maintenance().raiseTokens(1);
       busy.close();
     }
     try (Lease given = other.lock(name).acquire()) {

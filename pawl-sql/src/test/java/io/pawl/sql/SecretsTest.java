@@ -31,6 +31,10 @@ class SecretsTest {
     String base = database.baseUrl();
     String host = base.replaceFirst("//", "//someone:" + CANARY + "@");
     assertSilent(host);
+    for (String unescaped : new String[] {"/", "#", "?", "@"}) {
+      String secret = "someone:x" + unescaped + CANARY + "@";
+      assertSilent(base.replaceFirst("//", "//" + secret));
+    }
     assertSilent(base + "?user=someone&password=" + CANARY);
     assertSilent(base + "-none?user=" + TestDatabase.USER + "x&password=" + CANARY);
     assertSilent(base + "?user=someone&socketTimeout=abc&password=" + CANARY);

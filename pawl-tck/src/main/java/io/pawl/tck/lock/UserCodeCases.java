@@ -249,11 +249,24 @@ public abstract class UserCodeCases extends LockCases {
     eventually(() -> network.calls(Verb.WITHDRAW) == 1);
 
     CompletableFuture<Void> second = lease.closeAsync();
+    Running<Boolean> third =
+        bench.start(
+            () -> {
+              lease.close();
+              return true;
+            });
 
+    eventually(() -> isParked(third.thread()));
     assertThat(second).isNotDone();
     network.resume();
     get(first);
     get(second);
+    assertThat(third.result()).isTrue();
+  }
+
+  private static boolean isParked(Thread thread) {
+    Thread.State state = thread.getState();
+    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
   @Test
@@ -311,6 +324,10 @@ public abstract class UserCodeCases extends LockCases {
   void threadsOfTheClientInheritNothingFromWhoeverCallsFirst() throws Exception {
     InheritableThreadLocal<String> identity = new InheritableThreadLocal<>();
     identity.set("the first request's");
+    Thread first = Thread.currentThread();
+    ClassLoader usual = first.getContextClassLoader();
+    ClassLoader theirs = new ClassLoader(usual) {};
+    first.setContextClassLoader(theirs);
     Lease held = lockThere(bench.lock("inherits")).acquire();
     CompletableFuture<Optional<String>> seen =
         here.lock(held.lock(), bench.shortLived())
@@ -318,9 +335,11 @@ public abstract class UserCodeCases extends LockCases {
             .thenApply(
                 lease -> {
                   lease.orElseThrow().close();
-                  return Optional.ofNullable(identity.get());
+                  boolean inherits = Thread.currentThread().getContextClassLoader() == theirs;
+                  return Optional.ofNullable(inherits ? "its class loader" : identity.get());
                 });
     identity.remove();
+    first.setContextClassLoader(usual);
     held.close();
     assertThat(seen.get(20, TimeUnit.SECONDS)).isEmpty();
   }

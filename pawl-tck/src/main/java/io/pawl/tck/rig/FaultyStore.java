@@ -269,7 +269,7 @@ public final class FaultyStore implements LockStore, CounterStore {
               .whenComplete(
                   (done, thrown) -> {
                     if (thrown != null) {
-                      answer.completeExceptionally(thrown);
+                      answer.completeExceptionally(thrown.getCause());
                     }
                   });
       case HOLD_REPLY -> {
