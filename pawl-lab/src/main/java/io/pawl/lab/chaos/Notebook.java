@@ -57,7 +57,8 @@ final class Notebook {
           page.end() == End.NOT_GRANTED
               && page.get(Line.BOUND) == 0
               && page.get(Line.SHAPE) != Shape.INTERRUPTED.ordinal()
-              && page.get(Line.SHAPE) != Shape.JOB.ordinal();
+              && page.get(Line.SHAPE) != Shape.JOB.ordinal()
+              && page.get(Line.SHAPE) != Shape.ELECTION.ordinal();
       boolean hasFailed = isWait || page.end() == End.UNCONFIRMED;
       failed += hasFailed && page.get(Line.ENDED) - nanos > 0 ? 1 : 0;
     }

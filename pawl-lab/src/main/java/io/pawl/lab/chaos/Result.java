@@ -199,6 +199,7 @@ record Result(
   private static List<Double> recoveries(Played fault, long until, List<Entry> entries) {
     List<Double> times = new ArrayList<>();
     Set<Subject> wanted = new HashSet<>(Arrays.asList(Subject.values()));
+    wanted.remove(Subject.ELECTION); // its candidates pause after a failure
     long from = fault.ended();
     if (!fault.kind().endsForAll()) {
       from = fault.began();

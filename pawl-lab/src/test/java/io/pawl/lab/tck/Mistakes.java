@@ -180,15 +180,31 @@ final class Mistakes {
         public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
           Map<ClaimId, Standing> standings = new HashMap<>();
           for (Claim claim : claims) {
-            sound.show(claim.lock()).toCompletableFuture().join().stream()
-                .flatMap(it -> it.holders().stream())
-                .forEach(
-                    it ->
-                        standings.put(
-                            claim.id(), new Standing.Held(it.token(), it.lastToken(), List.of())));
-            standings.computeIfAbsent(claim.id(), id -> Standing.GONE);
+            ClaimId holder =
+                sound.show(claim.lock()).toCompletableFuture().join().stream()
+                    .flatMap(it -> it.holders().stream())
+                    .map(ClaimView::id)
+                    .findFirst()
+                    .orElse(claim.id());
+            standings.put(claim.id(), renewed(claim, holder));
           }
           return CompletableFuture.completedFuture(standings);
+        }
+
+        private Standing renewed(Claim claim, ClaimId holder) {
+          Claim theirs =
+              new Claim(
+                  claim.lock(),
+                  holder,
+                  claim.mode(),
+                  claim.lease(),
+                  claim.minHold(),
+                  claim.queues(),
+                  claim.tokens(),
+                  claim.tokenFloor(),
+                  claim.unsettled(),
+                  claim.holder());
+          return sound.renew(List.of(theirs)).toCompletableFuture().join().get(holder);
         }
       };
     }
@@ -220,7 +236,7 @@ final class Mistakes {
     }
   }
 
-  /** S12: the value is checked, and changed whatever it is by then. */
+  /** S12: a change is made whatever the value is by then. */
   static class NoFloor extends CounterContract {
     private final MemoryStore service = new MemoryStore();
     private final AtomicInteger ids = new AtomicInteger();
