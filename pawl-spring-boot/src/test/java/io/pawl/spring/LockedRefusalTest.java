@@ -32,6 +32,14 @@ class LockedRefusalTest {
     }
   }
 
+  static class StaticMethod {
+    @Locked("orders")
+    public void first() {}
+
+    @Locked("orders")
+    public static void run() {}
+  }
+
   static class FinalMethod {
     @Locked("orders")
     public final void run() {}
@@ -161,6 +169,7 @@ class LockedRefusalTest {
   @ValueSource(
       classes = {
         PrivateMethod.class,
+        StaticMethod.class,
         FinalMethod.class,
         BareExpression.class,
         NoName.class,

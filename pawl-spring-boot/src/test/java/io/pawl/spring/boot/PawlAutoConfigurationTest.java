@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -104,6 +105,72 @@ class PawlAutoConfigurationTest {
                 assertThat(context).getBean(LockStore.class).isInstanceOf(RedisStore.class);
                 locks(context.getBean(Pawl.class));
               });
+    }
+  }
+
+  @Test
+  void theRedisThatIsChosenHasTheLocksThoughThereIsADatabaseToo() {
+    try (RedisServer server = RedisServer.start()) {
+      withRedis
+          .withBean(DataSource.class, HikariDataSource::new)
+          .withPropertyValues(
+              "pawl.store=redis",
+              "spring.data.redis.host=" + server.host(),
+              "spring.data.redis.port=" + server.port())
+          .run(
+              context -> {
+                assertThat(context).getBean(LockStore.class).isInstanceOf(RedisStore.class);
+                locks(context.getBean(Pawl.class));
+              });
+    }
+  }
+
+  /** Such as those of Docker Compose and of {@code @ServiceConnection}. */
+  @Test
+  void connectionDetailsNameTheRedisWhateverThePropertiesSay() {
+    try (RedisServer server = RedisServer.start()) {
+      DataRedisConnectionDetails details =
+          new DataRedisConnectionDetails() {
+            @Override
+            public Standalone getStandalone() {
+              return Standalone.of(server.host(), server.port());
+            }
+          };
+      withRedis
+          .withBean(DataRedisConnectionDetails.class, () -> details)
+          .withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1")
+          .run(context -> locks(context.getBean(Pawl.class)));
+    }
+  }
+
+  @Test
+  void theDataSourceOfASqliteFileIsRefusedAndTheUrlToWriteIsSaid() {
+    bare.withBean(
+            DataSource.class,
+            () -> {
+              HikariDataSource pool = new HikariDataSource();
+              pool.setJdbcUrl("jdbc:sqlite::memory:");
+              return pool;
+            })
+        .run(
+            context ->
+                assertThat(analysisOf(context.getStartupFailure()).getDescription())
+                    .contains("sqlite:/path"));
+  }
+
+  @Test
+  void tablesThatTheApplicationMakesAreNotMadeByPawl() {
+    try (PostgresServer server = PostgresServer.start()) {
+      bare.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+          .withPropertyValues(
+              "pawl.create-tables=false",
+              "spring.datasource.url=" + server.jdbcUrl(),
+              "spring.datasource.username=" + PostgresServer.USER,
+              "spring.datasource.password=" + PostgresServer.PASSWORD)
+          .run(
+              context ->
+                  assertThat(analysisOf(context.getStartupFailure()).getDescription())
+                      .contains("pawl_"));
     }
   }
 

@@ -12,8 +12,8 @@ import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Spring Integration's lock registry on a store of Pawl's: for aggregators, resequencers, file
- * filters, leader initiators, and code that takes a lock from a {@code LockRegistry}.
+ * Spring Integration's lock registry on a store of Pawl's: for aggregators, resequencers, leader
+ * initiators, and code that takes a lock from a {@code LockRegistry}.
  *
  * <p>A lock belongs to the thread that took it and is reentrant. While it is held its lease is
  * renewed, without a scheduler. A lock that is taken with a time to live is not renewed: it ends
