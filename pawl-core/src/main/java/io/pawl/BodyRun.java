@@ -51,7 +51,7 @@ final class BodyRun {
         timeout = engine.time().after(maxRun.toNanos(), () -> stop(lease, maxRun));
       }
       result = Objects.requireNonNull(body.call(lease), "the body's result is null");
-    } catch (Exception | Error e) {
+    } catch (Throwable e) { // checked ones that are no Exception too, of other languages
       timeout.cancel();
       RuntimeException instead = end(lease, e);
       if (instead != null) {

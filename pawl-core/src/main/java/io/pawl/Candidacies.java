@@ -17,16 +17,21 @@ final class Candidacies {
   Candidacy add(Candidacy candidacy) {
     standing.add(candidacy);
     if (closed) {
-      standing.remove(candidacy);
+      forget(candidacy);
       throw Lifecycle.closedException(candidacy.name());
     }
     try {
       candidacy.start();
     } catch (Error e) { // no thread can be started
-      standing.remove(candidacy);
+      forget(candidacy);
       throw e;
     }
     return candidacy;
+  }
+
+  private void forget(Candidacy candidacy) {
+    standing.remove(candidacy);
+    candidacy.neverBegins();
   }
 
   void remove(Candidacy candidacy) {

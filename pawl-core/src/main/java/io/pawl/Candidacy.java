@@ -73,6 +73,11 @@ public final class Candidacy implements AutoCloseable {
     thread.start();
   }
 
+  /** Instead of {@link #start}: who closes the client does not wait for it. */
+  void neverBegins() {
+    ended.complete(null);
+  }
+
   /**
    * Returns the lease under which the body leads now, as far as this process knows; empty when it
    * does not lead.
@@ -168,7 +173,7 @@ public final class Candidacy implements AutoCloseable {
             return;
           }
           pause = FIRST_PAUSE_MILLIS;
-        } catch (Exception | Error e) {
+        } catch (Throwable e) {
           if (e instanceof InterruptedException && !bodyFailed) {
             continue; // while it waited: it is over, or somebody else's idea
           }

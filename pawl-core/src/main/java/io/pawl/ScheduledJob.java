@@ -101,7 +101,7 @@ public final class ScheduledJob {
         run(body);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-      } catch (Exception | Error e) {
+      } catch (Throwable e) {
         log.error("a run of job '{}' failed", name, e);
       }
     };

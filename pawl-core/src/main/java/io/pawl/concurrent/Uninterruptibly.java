@@ -43,8 +43,12 @@ public final class Uninterruptibly {
     if (future.isDone()) {
       return true;
     }
-    CountDownLatch done = end(future);
-    return until(left -> done.await(left, TimeUnit.NANOSECONDS), nanos);
+    return await(end(future), nanos);
+  }
+
+  /** Waits until {@code latch} is open; false if it is not after so long. */
+  public static boolean await(CountDownLatch latch, long nanos) {
+    return until(left -> latch.await(left, TimeUnit.NANOSECONDS), nanos);
   }
 
   /** Is open once {@code future} is complete, well or not. */

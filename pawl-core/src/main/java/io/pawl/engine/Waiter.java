@@ -333,6 +333,9 @@ final class Waiter<T> {
       return null;
     }
     Look look = lookAtTheStore();
+    if (outcome != null || nudged) {
+      return null; // a lock taken for the look may have used up the wake-up
+    }
     long left = look.nanosLeft;
     if (left > UNBOUNDED_NANOS) {
       LockSupport.park(this);

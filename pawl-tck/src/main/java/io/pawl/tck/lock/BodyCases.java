@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.DistributedLock;
 import io.pawl.Lease;
+import io.pawl.LeaseBody;
 import io.pawl.OnLoss;
 import io.pawl.ScheduledJob;
 import io.pawl.error.LeaseLostException;
@@ -310,5 +311,22 @@ public abstract class BodyCases extends LockCases {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> lockHere(bench.lock("t")).run(Duration.ofMillis(-1), lease -> {}))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** As Kotlin and Scala throw it. */
+  @Test
+  void p8_nothingLeftBehind_aBodyMayThrowWhatIsNoException() {
+    Throwable odd = new Throwable("of another language");
+    String lock = bench.lock("odd");
+    LeaseBody<RuntimeException> body = lease -> BodyCases.<RuntimeException>sneak(odd);
+
+    assertThatThrownBy(() -> lockHere(lock).run(PATIENT, body)).isSameAs(odd);
+
+    assertThat(lockThere(lock).tryAcquire()).isPresent();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <X extends Throwable> void sneak(Throwable thrown) throws X {
+    throw (X) thrown;
   }
 }
