@@ -269,7 +269,7 @@ public final class CounterCombiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    drain.close(transactions::close);
+    drain.close(transactions::close, transactions::cut);
     blockedRows.close();
   }
 }

@@ -9,7 +9,7 @@ import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +45,7 @@ public final class LedgerPruner implements AutoCloseable {
   private final CounterCombiner counters;
   private final CounterTables tables;
   private final Transactions transactions;
-  private final CompletableFuture<@Nullable Void> closing = new CompletableFuture<>();
+  private final CountDownLatch closing = new CountDownLatch(1);
 
   /**
    * @param counters where counters are changed
@@ -126,7 +126,7 @@ public final class LedgerPruner implements AutoCloseable {
   /** No further step begins. */
   @Override
   public void close() {
-    closing.complete(null);
+    closing.countDown();
     transactions.refuseMore();
   }
 }

@@ -381,7 +381,7 @@ public final class Combiner implements AutoCloseable {
   public void close() {
     closed = true;
     transactions.refuseMore();
-    drain.close(transactions::close);
+    drain.close(transactions::close, transactions::cut);
     blockedRows.close();
   }
 }

@@ -19,11 +19,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -52,7 +51,7 @@ final class PostgresBell implements Doorbell {
   private final ThreadPoolExecutor listenThread;
   private final AtomicBoolean listening = new AtomicBoolean();
   private final Set<String> wanted = ConcurrentHashMap.newKeySet();
-  private final CompletableFuture<@Nullable Void> closing = new CompletableFuture<>();
+  private final CountDownLatch closing = new CountDownLatch(1);
   private volatile boolean closed;
 
   /** How often in a row it has failed to listen. */
@@ -193,7 +192,7 @@ final class PostgresBell implements Doorbell {
   @Override
   public void close() {
     closed = true;
-    closing.complete(null);
+    closing.countDown();
     OwnThread.end(listenThread);
   }
 }

@@ -28,7 +28,7 @@ public final class Borrowed implements AutoCloseable {
   private int isolation;
   private int networkTimeoutMillis;
   private @Nullable String rowWaits;
-  private boolean failed;
+  private volatile boolean failed;
 
   private Borrowed(Connection connection, boolean ours) {
     this.connection = connection;
@@ -112,6 +112,16 @@ public final class Borrowed implements AutoCloseable {
   /** Its state is not known: nobody gets it after us. */
   public void markFailed() {
     failed = true;
+  }
+
+  /** Ends the connection beside whoever uses it, who closes this. */
+  void cut() {
+    failed = true;
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      log.debug("cutting a connection failed", e);
+    }
   }
 
   @Override

@@ -130,15 +130,25 @@ public final class DrainLoop implements AutoCloseable {
     }
   }
 
-  /** Lets the turn under way finish, for at most 5 s, runs {@code last}, then what is left. */
-  public void close(Runnable last) {
-    uninterrupted(() -> finish(last));
+  /**
+   * Lets the turn under way finish, for at most 5 s, runs {@code last}, then what is left. A turn
+   * that goes on for longer keeps all that it uses, and whoever takes it sees to what is left.
+   *
+   * @param last never runs beside a turn
+   * @param cut ends a turn that goes on for longer, and touches nothing else of it
+   */
+  public void close(Runnable last, Runnable cut) {
+    uninterrupted(() -> finish(last, cut));
     close();
   }
 
-  private void finish(Runnable last) {
+  private void finish(Runnable last, Runnable cut) {
     long giveUpAt = System.nanoTime() + CLOSE_PATIENCE_NANOS;
-    while (!atWork.compareAndSet(false, true) && System.nanoTime() - giveUpAt < 0) {
+    while (!atWork.compareAndSet(false, true)) {
+      if (System.nanoTime() - giveUpAt >= 0) {
+        cut.run();
+        return;
+      }
       LockSupport.parkNanos(CLOSE_PAUSE_NANOS);
     }
     last.run();

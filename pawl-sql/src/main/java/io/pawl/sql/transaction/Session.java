@@ -381,6 +381,11 @@ public final class Session implements AutoCloseable {
     borrowed.close();
   }
 
+  /** From any thread: whoever uses it fails, and evicts it. */
+  void cut() {
+    borrowed.cut();
+  }
+
   /** Closes our connection, or gives back the application's. */
   @Override
   public void close() {

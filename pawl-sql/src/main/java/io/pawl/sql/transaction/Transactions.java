@@ -88,7 +88,9 @@ public final class Transactions implements AutoCloseable {
   private final Database database;
   private final Tally tally;
   private volatile boolean closed;
-  private @Nullable Session session;
+
+  /** Of the thread that is at work; others only {@link #cut} it. */
+  private volatile @Nullable Session session;
 
   public Transactions(Database database, Tally tally) {
     this.database = database;
@@ -221,6 +223,14 @@ public final class Transactions implements AutoCloseable {
   /** No new connection from now on, and no repetition. */
   public void refuseMore() {
     closed = true;
+  }
+
+  /** Ends the connection of a transaction under way, from any thread: nothing more is committed. */
+  public void cut() {
+    Session open = session;
+    if (open != null) {
+      open.cut();
+    }
   }
 
   /** Closes our connection, or gives back the application's. */
