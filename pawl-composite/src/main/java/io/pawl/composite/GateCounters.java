@@ -217,14 +217,17 @@ final class GateCounters {
     return answer;
   }
 
+  /** What others have read at the gate before it was told says nothing of now. */
   private void changed(Stock stock, Operation operation, LedgerEntry entry) {
     mirror.watch(stock);
     if (operation instanceof Operation.Cancel || operation instanceof Operation.SetBounds) {
       stock.raised();
       mirror.settleQuietly(stock);
+      stock.raised();
     } else if (operation instanceof Operation.Entering && entry.change() > 0) {
       stock.raised();
       mirror.publish(stock, entry.value());
+      stock.raised();
     }
   }
 

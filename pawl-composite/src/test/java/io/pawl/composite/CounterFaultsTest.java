@@ -13,18 +13,23 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.LockStore;
 import io.pawl.spi.Operation;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -85,6 +90,43 @@ class CounterFaultsTest {
     stock.tryTake(9);
     agree(-4);
     assertThat(Seam.answer(gate.read("stock")).orElseThrow().floor()).isEqualTo(-5);
+  }
+
+  /** Somebody reads at the gate what it said before it is told of the restock. */
+  @Test
+  void whatAClientGivesBackItselfCountsAtOnce() throws Exception {
+    GateOptions patient = GateOptions.defaults().soldOutKept(Duration.ofMinutes(1));
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch arrives = new CountDownLatch(1);
+    AtomicBoolean slow = new AtomicBoolean();
+    LockStore slowGate =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class, CounterStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("apply") && slow.getAndSet(false)) {
+                    told.countDown();
+                    arrives.await();
+                  }
+                  return method.invoke(gate, arguments);
+                });
+    try (GateStore own = GateStore.over(slowGate, truth, patient);
+        Pawl client = Pawl.over(own)) {
+      Counter shop = client.counter("stock");
+      shop.update(Update.set(0));
+      agree(0);
+      slow.set(true);
+      CompletableFuture<Void> restock =
+          CompletableFuture.runAsync(() -> shop.add(5), task -> new Thread(task).start());
+      assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+      shop.tryTake(1); // may be refused, by what the gate still says
+
+      arrives.countDown();
+      restock.get(20, TimeUnit.SECONDS);
+
+      assertThat(shop.tryTake(1).isApplied()).isTrue();
+    }
   }
 
   @ParameterizedTest
