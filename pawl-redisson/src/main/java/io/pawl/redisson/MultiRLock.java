@@ -31,21 +31,17 @@ final class MultiRLock implements RLock {
     boolean take(RLock lock, long nanos) throws InterruptedException;
   }
 
-  /**
-   * Takes all or none.
-   *
-   * @param lasts whether no lock can run out while later ones are waited for
-   */
-  private boolean takeAll(long waitNanos, boolean lasts, Step step) throws InterruptedException {
+  /** Takes all or none: one may run out, or be lost, while later ones are waited for. */
+  private boolean takeAll(long waitNanos, Step step) throws InterruptedException {
     long since = System.nanoTime();
     while (true) {
       if (!tryOnce(since, waitNanos, step)) {
         return false;
       }
-      if (lasts || isHeldByCurrentThread()) {
+      if (isHeldByCurrentThread()) {
         return true;
       }
-      leave(locks.size()); // one has run out
+      leave(locks.size()); // one is lost
       if (left(since, waitNanos) <= 0) {
         return false;
       }
@@ -102,7 +98,6 @@ final class MultiRLock implements RLock {
     try {
       takeAll(
           UNBOUNDED,
-          leaseNanos <= 0,
           (lock, nanos) -> {
             lock.lock(leaseNanos, NANOSECONDS);
             return true;
@@ -136,7 +131,6 @@ final class MultiRLock implements RLock {
   public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
     takeAll(
         UNBOUNDED,
-        leaseTime <= 0,
         (lock, nanos) -> {
           lock.lockInterruptibly(leaseTime, unit);
           return true;
@@ -146,7 +140,7 @@ final class MultiRLock implements RLock {
   @Override
   public boolean tryLock() {
     try {
-      return takeAll(0, true, (lock, nanos) -> lock.tryLock());
+      return takeAll(0, (lock, nanos) -> lock.tryLock());
     } catch (InterruptedException e) {
       throw new AssertionError("nothing here waits", e);
     }
@@ -162,7 +156,6 @@ final class MultiRLock implements RLock {
     long lease = unit.toNanos(leaseTime);
     return takeAll(
         Math.max(0, unit.toNanos(waitTime)),
-        leaseTime <= 0,
         (lock, nanos) -> lock.tryLock(nanos, lease, NANOSECONDS));
   }
 
