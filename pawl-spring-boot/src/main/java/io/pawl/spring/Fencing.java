@@ -36,6 +36,9 @@ public final class Fencing {
 
   private static final int MOST_ATTEMPTS = 3;
 
+  /** A query that may take 0 s may take for ever. */
+  private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
+
   private static final SQLExceptionTranslator translator = new SQLExceptionSubclassTranslator();
 
   private final DataSource dataSource;
@@ -51,12 +54,12 @@ public final class Fencing {
    * @param dataSource that of the application's transactions
    * @param createsTable whether the table may be created if it is missing
    * @param patience how long a comparison waits for a transaction that has passed its own and has
-   *     yet to commit, in whole seconds
+   *     yet to commit, in whole seconds, and 1 s at least
    */
   public Fencing(DataSource dataSource, boolean createsTable, Duration patience) {
     this.dataSource = underlying(dataSource);
     this.createsTable = createsTable;
-    this.patience = patience;
+    this.patience = patience.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : patience;
   }
 
   /** That by which Spring knows the transactions of a thread. */

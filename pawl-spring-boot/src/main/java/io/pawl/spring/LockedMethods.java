@@ -33,10 +33,11 @@ final class LockedMethods {
    */
   @Nullable LockedMethod find(Method method, Class<?> type) {
     LockedMethod found = lookUp(method, type);
-    if (found != null && checked.add(type)) { // Spring asks no further once it needs a proxy
+    if (found != null && !checked.contains(type)) { // Spring asks no further once it needs a proxy
       for (Method other : ReflectionUtils.getAllDeclaredMethods(type)) {
         lookUp(other, type);
       }
+      checked.add(type); // what was refused is refused again
     }
     return found;
   }

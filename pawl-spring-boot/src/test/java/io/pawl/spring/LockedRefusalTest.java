@@ -194,6 +194,19 @@ class LockedRefusalTest {
     application.run(context -> assertThat(context).hasFailed());
   }
 
+  @Test
+  void whatIsRefusedOnceIsRefusedAgain() {
+    TestClients.application()
+        .withBean(PrivateMethod.class, bean -> bean.setScope("prototype"))
+        .run(
+            context -> {
+              for (int times = 0; times < 2; times++) {
+                assertThatThrownBy(() -> context.getBean(PrivateMethod.class))
+                    .hasStackTraceContaining("private");
+              }
+            });
+  }
+
   /** Such as those of the JDK. */
   @Test
   void aNameByParameterOfAClassWithoutTheirNamesSaysWhatIsMissing() throws Exception {

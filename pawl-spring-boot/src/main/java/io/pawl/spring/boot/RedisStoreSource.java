@@ -54,6 +54,7 @@ final class RedisStoreSource implements StoreSource {
       throw cannotBeUsed("a primary with fixed replicas");
     }
     boolean tls = tls(details.getSslBundle());
+    boolean tlsOfGroup = tls || "rediss".equalsIgnoreCase(scheme(configuredUrl));
     String user = user(details.getUsername(), details.getPassword());
     Sentinel sentinel = details.getSentinel();
     if (sentinel != null) {
@@ -64,13 +65,16 @@ final class RedisStoreSource implements StoreSource {
           + sentinel.getDatabase()
           + "?master="
           + encoded(sentinel.getMaster())
-          + (tls ? "&tls=true" : "")
+          + (tlsOfGroup ? "&tls=true" : "")
           + parameter("sentinelUser", sentinel.getUsername())
           + parameter("sentinelPassword", sentinel.getPassword());
     }
     Cluster cluster = details.getCluster();
     if (cluster != null) {
-      return "redis-cluster://" + user + nodes(cluster.getNodes()) + (tls ? "?tls=true" : "");
+      return "redis-cluster://"
+          + user
+          + nodes(cluster.getNodes())
+          + (tlsOfGroup ? "?tls=true" : "");
     }
     Standalone one = details.getStandalone();
     if (one == null) {
@@ -83,6 +87,15 @@ final class RedisStoreSource implements StoreSource {
         + one.getPort()
         + "/"
         + one.getDatabase();
+  }
+
+  /** Sentinels and nodes are named beside the URL, of which Boot takes the rest. */
+  private static @Nullable String scheme(@Nullable String configuredUrl) {
+    try {
+      return URI.create(configuredUrl == null ? "" : configuredUrl).getScheme();
+    } catch (IllegalArgumentException e) {
+      return null; // Boot refuses it where it counts
+    }
   }
 
   /** Details that come from elsewhere, as from a container, have another port. */

@@ -69,6 +69,22 @@ class RedisUrlOfDetailsTest {
     assertThat(url("spring.data.redis.cluster.nodes=a:1,b:2")).isEqualTo("redis-cluster://a:1,b:2");
   }
 
+  /** Boot takes user, password and TLS of the URL, and the nodes from beside it. */
+  @Test
+  void aUrlThatIsEncryptedStaysSoWhereNodesAreNamedBesideIt() {
+    assertThat(
+            url(
+                "spring.data.redis.url=rediss://me:secret@cache:6380",
+                "spring.data.redis.cluster.nodes=a:1"))
+        .isEqualTo("redis-cluster://me:secret@a:1?tls=true");
+    assertThat(
+            url(
+                "spring.data.redis.url=rediss://me:secret@cache:6380",
+                "spring.data.redis.sentinel.master=main",
+                "spring.data.redis.sentinel.nodes=a:1"))
+        .isEqualTo("redis-sentinel://me:secret@a:1/0?master=main&tls=true");
+  }
+
   @Test
   void whatNoUrlCanSayIsRefused() {
     assertThatThrownBy(() -> url("spring.data.redis.masterreplica.nodes=a:1,b:2"))
