@@ -95,7 +95,7 @@ class CounterFaultsTest {
   /** Somebody reads at the gate what it said before it is told of the restock. */
   @Test
   void whatAClientGivesBackItselfCountsAtOnce() throws Exception {
-    GateOptions patient = GateOptions.defaults().soldOutKept(Duration.ofMinutes(1));
+    GateOptions patient = GateOptions.defaults().soldOutKept(Duration.ofSeconds(1));
     CountDownLatch told = new CountDownLatch(1);
     CountDownLatch arrives = new CountDownLatch(1);
     AtomicBoolean slow = new AtomicBoolean();

@@ -197,7 +197,7 @@ class LockedRefusalTest {
   @Test
   void whatIsRefusedOnceIsRefusedAgain() {
     TestClients.application()
-        .withBean(PrivateMethod.class, bean -> bean.setScope("prototype"))
+        .withBean(PrivateMethod.class, PrivateMethod::new, bean -> bean.setScope("prototype"))
         .run(
             context -> {
               for (int times = 0; times < 2; times++) {

@@ -76,9 +76,11 @@ public final class DrainLoop implements AutoCloseable {
 
   /** This thread is at work: takes one turn, and has the rest done. */
   private void takeFirst() {
-    if (callersWork) {
-      uninterrupted(this::takeOne);
-    } else {
+    try {
+      if (callersWork) {
+        uninterrupted(turn);
+      }
+    } finally {
       atWork.set(false);
     }
     takeElsewhere();
@@ -151,8 +153,11 @@ public final class DrainLoop implements AutoCloseable {
       }
       LockSupport.parkNanos(CLOSE_PAUSE_NANOS);
     }
-    last.run();
-    atWork.set(false);
+    try {
+      last.run();
+    } finally {
+      atWork.set(false);
+    }
     takeUntilDone();
   }
 
