@@ -48,11 +48,11 @@ class CounterFaultsTest {
           Pawl other = Pawl.connect(database.url())) {
         Counter counter = pawl.counter(name + then);
         counter.update(Update.set(10));
-        proxy.dropReplies(1, then, "COMMIT");
+        proxy.dropReplies(1, then, TestDatabase.COMMITS);
         assertThat(counter.tryTake(3)).isEqualTo(new Change.Applied(7));
-        proxy.dropReplies(1, then, "COMMIT");
+        proxy.dropReplies(1, then, TestDatabase.COMMITS);
         assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(4));
-        proxy.dropReplies(1, then, "COMMIT");
+        proxy.dropReplies(1, then, TestDatabase.COMMITS);
         assertThat(counter.reserve(4, Duration.ofMinutes(5), OperationId.of("held")).value())
             .isZero();
         assertThat(proxy.droppedReplies()).isEqualTo(3);
@@ -243,7 +243,7 @@ class CounterFaultsTest {
         Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT)) {
       pawl.counter(name + "a").update(Update.set(5));
       pawl.counter(name + "b").update(Update.set(5));
-      proxy.dropReplies(1, AfterDrop.RESET, "COMMIT");
+      proxy.dropReplies(1, AfterDrop.RESET, TestDatabase.COMMITS);
 
       assertThat(
               pawl.tryTakeAll(Map.of(name + "a", 2L, name + "b", 3L), OperationId.of("basket"))
