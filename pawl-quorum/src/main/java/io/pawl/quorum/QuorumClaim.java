@@ -76,7 +76,7 @@ final class QuorumClaim {
   private long heardNanos;
   private long grantedNanos;
   private long downgradedNanos;
-  private Standing.@Nullable Held granted;
+  private volatile Standing.@Nullable Held granted;
 
   QuorumClaim(Claim claim, Bell bell, QuorumLocks locks, List<Node> nodes) {
     this.claim = claim;
@@ -152,6 +152,10 @@ final class QuorumClaim {
 
   private boolean isDowngraded() {
     return !mode.equals(claim.mode());
+  }
+
+  boolean isGranted() {
+    return granted != null;
   }
 
   private Question question() {

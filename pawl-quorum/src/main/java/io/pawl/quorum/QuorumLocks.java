@@ -180,6 +180,12 @@ final class QuorumLocks {
     return null;
   }
 
+  /** Holds are renewed in calls of their own, which no other claim's round holds up. */
+  int renewGroup(Claim claim) {
+    QuorumClaim known = claims.get(claim.id());
+    return known != null && known.isGranted() ? 0 : 1;
+  }
+
   /** Nodes are asked once for all claims. */
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> asked) {
     List<List<NodeClaim>> renewals = new ArrayList<>();

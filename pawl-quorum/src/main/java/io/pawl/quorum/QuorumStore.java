@@ -200,6 +200,11 @@ public final class QuorumStore implements QuorumNode.Quorum, Inspectable, Diagno
     return locks.attempt(claim, bell);
   }
 
+  @Override
+  public int renewGroup(Claim claim) {
+    return locks.renewGroup(claim);
+  }
+
   /** One trip to all nodes at once. */
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {

@@ -307,6 +307,22 @@ class LineTest {
   }
 
   @Test
+  void aHoldIsRenewedInACallOfItsOwn() {
+    Client client = new Client(1, 1, 1, 1, 1);
+    Claim held = client.ask("held", Mode.EXCLUSIVE);
+    run(5);
+    Claim waiting = client.ask("waiting", Mode.EXCLUSIVE);
+    run(5);
+
+    assertThat(client.locks.renewGroup(held)).isNotEqualTo(client.locks.renewGroup(waiting));
+    client.locks.withdraw(held);
+    run(300);
+
+    assertThat(grants).containsExactly("held", "waiting");
+    assertThat(client.locks.renewGroup(waiting)).isEqualTo(0);
+  }
+
+  @Test
   void aStoreThatWasClosedRefusesAtOnce() {
     Client client = new Client(1, 1, 1, 1, 1);
     client.nodes.forEach(Node::leave);

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,12 +125,26 @@ class QuorumTokensTest {
 
   @Test
   void p2_tokensOnlyGrow_thoughARedisNodeWhoseClockIsBehindWasStartedEmpty() {
+    assertTokensGrowThoughNode1Forgets(nodes -> {});
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_thoughARedisNodeWhoseClockIsBehindWasStartedFromAnOldFile() {
+    assertTokensGrowThoughNode1Forgets(
+        nodes -> {
+          token(keep(nodes.open()), LOCK);
+          assertThat(nodes.server(1).text("SAVE")).isEqualTo("OK");
+        });
+  }
+
+  private void assertTokensGrowThoughNode1Forgets(Consumer<RedisNodes> before) {
     RedisNodes nodes =
         keep(
             new RedisNodes(
                 3,
                 "longestLease=2s&nodeTimeout=2s",
                 () -> RedisServer.setup().movableClock().start()));
+    before.accept(nodes);
     nodes.server(0).moveClock(Duration.ofHours(1));
     FaultProxy wayTo2 = keep(FaultProxy.before(nodes.server(2)));
     String cut = "redis://" + wayTo2.host() + ":" + wayTo2.port() + "?timeout=1s";

@@ -81,7 +81,9 @@ record Scripts(
     static Voting load(Duration longestLease) {
       String millis = Long.toString(longestLease.toMillis());
       String attempt =
-          whole("lock/attempt.lua").replace("local raises = false", "local raises = true");
+          whole("lock/attempt.lua")
+              .replace("local raises = false", "local raises = true")
+              .replace("local above = 0", "");
       return new Voting(
           script(
               (whole("lock/vote.lua")

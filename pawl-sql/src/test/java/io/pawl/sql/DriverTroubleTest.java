@@ -28,6 +28,7 @@ import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.dialect.SqlStates;
 import io.pawl.sql.dialect.SqliteDialect;
+import io.pawl.sql.transaction.Session;
 import io.pawl.sql.transaction.Tally;
 import io.pawl.sql.transaction.Transactions;
 import java.lang.reflect.InvocationTargetException;
@@ -192,6 +193,26 @@ class DriverTroubleTest {
                             session.prepare("INSERT INTO applied VALUES (1)");
                         return session.runAlone(
                             tampered(PreparedStatement.class, update, file::after), true);
+                      }))
+          .isInstanceOfSatisfying(
+              StoreUnavailableException.class, e -> assertThat(e.isUnsent()).isFalse());
+    }
+  }
+
+  @Test
+  void anErrorAfterACommitLeavesTheOutcomeUnknown() {
+    try (Transactions transactions =
+        new Transactions(new SqliteDialect(folder.resolve("locks.db")).database(), new Tally())) {
+      assertThatThrownBy(
+              () ->
+                  transactions.run(
+                      session -> {
+                        session.write(
+                            new Session.Write(
+                                "CREATE TABLE applied (times INTEGER)",
+                                (statement, parameter) -> parameter));
+                        session.commit();
+                        throw new OutOfMemoryError("of an answer");
                       }))
           .isInstanceOfSatisfying(
               StoreUnavailableException.class, e -> assertThat(e.isUnsent()).isFalse());

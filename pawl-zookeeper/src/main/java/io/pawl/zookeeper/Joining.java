@@ -77,18 +77,17 @@ final class Joining {
     return first;
   }
 
-  /** Another attempt, while the first may be under way. */
-  CompletableFuture<Standing> beginAgain(Bell bell) {
-    own.hear();
+  /** Another attempt; null if the first is not under way, and its outcome is known. */
+  @Nullable CompletableFuture<Standing> beginAgain(Bell bell) {
     CompletableFuture<Standing> again;
     own.mutex.lock();
     try {
+      if (own.state != State.JOINING && own.state != State.UNKNOWN) {
+        return null;
+      }
       own.bell = bell;
       if (own.state == State.JOINING) {
         return answer;
-      }
-      if (own.state != State.UNKNOWN) {
-        return CompletableFuture.completedFuture(Standing.GONE);
       }
       own.state = State.JOINING;
       again = new CompletableFuture<>();
@@ -98,16 +97,6 @@ final class Joining {
     }
     session.admit(this::find, this::refused);
     return again;
-  }
-
-  /** Whether an attempt has to begin, or to go on, with its node. */
-  boolean isToGoOn() {
-    own.mutex.lock();
-    try {
-      return own.state == State.JOINING || own.state == State.UNKNOWN;
-    } finally {
-      own.mutex.unlock();
-    }
   }
 
   // -------------------------------------------------------------- its node is made

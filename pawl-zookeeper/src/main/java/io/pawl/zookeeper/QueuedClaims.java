@@ -143,18 +143,16 @@ final class QueuedClaims {
   }
 
   private CompletableFuture<Standing> attemptAgain(QueuedClaim known, Claim claim, Bell bell) {
-    if (known.joining().isToGoOn()) {
-      // what the first attempt is answered says nothing of the time since then
-      return known
-          .joining()
-          .beginAgain(bell)
-          .thenCompose(
-              standing ->
-                  standing instanceof Standing.Held || standing instanceof Standing.Waiting
-                      ? confirmed(known)
-                      : CompletableFuture.completedFuture(standing));
-    }
     known.hear();
+    CompletableFuture<Standing> joining = known.joining().beginAgain(bell);
+    if (joining != null) {
+      // what the first attempt is answered says nothing of the time since then
+      return joining.thenCompose(
+          standing ->
+              standing instanceof Standing.Held || standing instanceof Standing.Waiting
+                  ? confirmed(known)
+                  : CompletableFuture.completedFuture(standing));
+    }
     return claim.mode() instanceof Mode.Shared && known.isHeldAlone()
         ? admitted(known.session(), known::downgrade)
         : confirmed(known);

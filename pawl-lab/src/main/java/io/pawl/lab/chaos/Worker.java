@@ -1,11 +1,14 @@
 package io.pawl.lab.chaos;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Pawl;
 import io.pawl.error.PawlException;
 import io.pawl.error.StoreException;
 import io.pawl.lab.chaos.Stocks.Counted;
+import io.pawl.lab.chaos.rival.Database;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.sql.SqlStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +16,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A worker JVM: threads that use locks and counters through two clients of one store, and one that
@@ -108,14 +113,20 @@ final class Worker {
     System.exit(status);
   }
 
-  /** The store may be away just now. */
-  private Pawl connect() throws InterruptedException {
+  /**
+   * The store may be away just now.
+   *
+   * @param pool the application's, by which a database is used; null for connections of our own
+   */
+  private Pawl connect(@Nullable DataSource pool) throws InterruptedException {
     Duration patience = Duration.ofMillis(order.jvm() % 2 == 0 ? 5_000 : 1_000);
     PawlOptions its = PawlOptions.defaults().patience(patience).shutdownGrace(GRACE);
     long giveUpAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS);
     while (true) {
       try {
-        return Pawl.connect(order.address(), its);
+        return pool == null
+            ? Pawl.connect(order.address(), its)
+            : Pawl.over(SqlStore.over(pool), its);
       } catch (StoreException e) {
         if (System.nanoTime() - giveUpAt > 0) {
           throw e;
@@ -196,10 +207,21 @@ final class Worker {
       clients.add(players);
       return turns(players, interrupter);
     }
-    Pawl pawl = connect();
+    HikariDataSource pool = client == 1 ? poolOfOne() : null;
+    Pawl pawl = connect(pool);
     clients.add(pawl);
+    if (pool != null) {
+      clients.add(pool);
+    }
     warmUp(pawl);
     return turns(new Players(pawl, referee, notebook, options), client, interrupter);
+  }
+
+  private @Nullable HikariDataSource poolOfOne() {
+    String address = order.address();
+    return address.startsWith(Database.SCHEME)
+        ? Database.pool(address, order.leaseMillis(), 1)
+        : null;
   }
 
   private List<Turn> turns(RivalPlayers players, Interrupter interrupter) {
@@ -287,7 +309,7 @@ final class Worker {
    */
   private void closeWhileBodiesRun(Random random) throws InterruptedException {
     List<CompletionStage<Void>> bodies = new ArrayList<>();
-    try (Pawl pawl = connect()) {
+    try (Pawl pawl = connect(null)) {
       Players players = new Players(pawl, referee, notebook, options);
       for (int body = 0; body < 3; body++) {
         bodies.add(players.link(Subject.CLOSING, Shape.CLOSING, 20 + random.nextInt(400)));

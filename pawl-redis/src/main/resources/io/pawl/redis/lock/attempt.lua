@@ -11,6 +11,7 @@
 -- lock/name.lua
 
 local raises = false -- true at a node of a quorum: a floor then raises the tokens of a hold
+local above = 0 -- all tokens are above it; told to a node of a quorum, see vote.lua
 
 local standings = {}
 local header -- of the lock that a short cut looked at
@@ -42,7 +43,7 @@ local function takesIdle(i)
   local lease, tokens, floor = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local till = now + lease
   local time = TOKENS_PER_MICROSECOND * micros
-  local first = math.max(last + 1, floor + 1, time)
+  local first = math.max(math.max(last, above, floor) + 1, time)
   last = math.min(first + (tokens - 1),
     math.max(first + (MAX_TOKENS - 1), time + (TOKENS_AHEAD - 1)))
   if capacity ~= LOCK or last > LARGEST then
@@ -148,7 +149,7 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
       lock.used = lock.used - ALL_OF_A_LOCK + 1
       serve()
     end
-    if raises and known.kind == 'h' and floor >= known.first then
+    if raises and known.kind == 'h' and math.max(floor, above) >= known.first then
       known.floor, known.tokens = floor, tokens
       if not takesTokens(known) then
         return 0, TOKENS_USED_UP
@@ -195,6 +196,7 @@ for i = rest, #KEYS do
   if i == rest or isOpen(key) or not isShort(i) then
     local a = 8 * i - 6
     open(key, header)
+    lock.last = math.max(lock.last, above)
     standings[2 * i - 1], standings[2 * i] = attempt(ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]),
       ARGV[a + 3] == '1', tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6],
       tonumber(ARGV[a + 7]))

@@ -10,21 +10,22 @@
 -- client has told it in "high" what tokens it must stay above. No token that it granted was above
 -- "high" or, where that is less, above what its clock shows in 30 s: locks that it does not know
 -- begin there. Beside a clock that is ahead "high" stands in for the tokens of locks that expired.
+-- A file may have older tokens of a lock than were told: "above" is what all locks go on above.
 
-local runId, votesIn, longest, from, high, micros
+local runId, votesIn, longest, from, high, above, micros
 
 do
   runId = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
   local clock = redis.call('TIME')
   micros = clock[1] * 1000000 + clock[2]
   local now = (micros - micros % 1000) / 1000
-  local noted = redis.call('HMGET', 'pawl:quorum', 'run', 'from', 'longest', 'high')
-  from, high = tonumber(noted[2]), tonumber(noted[4])
+  local noted = redis.call('HMGET', 'pawl:quorum', 'run', 'from', 'longest', 'high', 'above')
+  from, high, above = tonumber(noted[2]), tonumber(noted[4]), tonumber(noted[5]) or 0
   longest = tonumber(noted[3]) or LEASE_IN_MS
   if noted[1] ~= runId or not from or from > now + longest then
-    from, high = now + LEASE_IN_MS, nil
+    from, high, above = now + LEASE_IN_MS, nil, 0
     longest = LEASE_IN_MS
-    redis.call('HDEL', 'pawl:quorum', 'high')
+    redis.call('HDEL', 'pawl:quorum', 'high', 'above')
     redis.call('HSET', 'pawl:quorum', 'run', runId, 'from', string.format('%d', from),
       'longest', string.format('%d', longest))
   end

@@ -116,7 +116,8 @@ public final class CounterCombiner implements AutoCloseable {
     for (PendingOperation<?> next = queue.peek();
         next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
         next = queue.peek()) {
-      batch.add(queue.remove());
+      batch.add(next); // first, so that it is answered though memory is out
+      queue.remove();
       counters += next.names().size();
     }
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {

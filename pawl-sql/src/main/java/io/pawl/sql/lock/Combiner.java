@@ -142,7 +142,8 @@ public final class Combiner implements AutoCloseable {
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
         next = queue.peek()) {
-      batch.add(queue.remove());
+      batch.add(next); // first, so that it is answered though memory is out
+      queue.remove();
       rows += next.names().size();
     }
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {

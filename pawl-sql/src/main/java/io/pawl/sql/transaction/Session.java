@@ -37,6 +37,7 @@ public final class Session implements AutoCloseable {
   private boolean begun;
   private boolean written;
   private boolean aloneSent;
+  private boolean committedSome;
 
   public Session(Database database) throws SQLException {
     this.database = database;
@@ -55,13 +56,14 @@ public final class Session implements AutoCloseable {
     return written;
   }
 
-  /** Whether nothing of the transaction under way can have been applied. */
+  /** Whether nothing can have been applied since {@link #begin}. */
   boolean hasChangedNothing() {
-    return !written && !aloneSent;
+    return !written && !aloneSent && !committedSome;
   }
 
   /** Begins a transaction, where that is a statement of its own. */
   void begin() throws SQLException {
+    committedSome = false;
     place.run();
     String sql = dialect.begin();
     if (sql != null) {
@@ -180,6 +182,7 @@ public final class Session implements AutoCloseable {
     aloneSent = false;
     written = false;
     if (rows > 0) {
+      committedSome = true;
       database.written().set(true);
     }
     return rows;
@@ -313,6 +316,7 @@ public final class Session implements AutoCloseable {
 
   private void committed() {
     if (written) {
+      committedSome = true;
       database.written().set(true);
     }
     begun = false;

@@ -7,9 +7,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /** Pools of connections as Spring Boot would make them, with waits that fit short leases. */
-final class Database {
+public final class Database {
 
-  static final String SCHEME = "jdbc:";
+  /** What the address of a database begins with that is a server. */
+  public static final String SCHEME = "jdbc:";
 
   private static final String POSTGRES = SCHEME + "postgresql:";
   private static final int CONNECTIONS = 10;
@@ -26,10 +27,15 @@ final class Database {
    * @param leaseMillis twice of which a statement, or a connection, may take
    */
   static HikariDataSource pool(String address, long leaseMillis) {
+    return pool(address, leaseMillis, CONNECTIONS);
+  }
+
+  /** As {@link #pool(String, long)}, with so many connections. */
+  public static HikariDataSource pool(String address, long leaseMillis, int connections) {
     long millis = 2 * leaseMillis;
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(address);
-    config.setMaximumPoolSize(CONNECTIONS);
+    config.setMaximumPoolSize(connections);
     config.setConnectionTimeout(millis);
     config.setValidationTimeout(leaseMillis);
     config.setInitializationFailTimeout(-1);
