@@ -20,6 +20,7 @@ import io.pawl.lab.rival.S24TokenKeys;
 import io.pawl.lab.rival.S25Pooler;
 import io.pawl.lab.rival.S26Ghost;
 import io.pawl.lab.rival.S27RepeatedUnlock;
+import io.pawl.lab.rival.S28StoppedWaiter;
 import io.pawl.lab.rival.S29ShedLock;
 import io.pawl.lab.rival.S30SpringRegistry;
 import io.pawl.lab.session.S18Herd;
@@ -66,6 +67,7 @@ final class Specimens {
         new S25Pooler(),
         new S26Ghost(),
         new S27RepeatedUnlock(),
+        new S28StoppedWaiter(),
         new S29ShedLock(),
         new S30SpringRegistry());
   }

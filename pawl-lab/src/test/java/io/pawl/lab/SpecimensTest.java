@@ -53,6 +53,7 @@ class SpecimensTest {
     "S25, LOCKED_FOR_EVER",
     "S26, NOT_REPRODUCED",
     "S27, TWO_HOLDERS",
+    "S28, NOT_REPRODUCED",
     "S29, TWO_HOLDERS",
     "S30, TWO_HOLDERS",
   })

@@ -2,6 +2,7 @@ package io.pawl.redisson;
 
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.StoreUnavailableException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -50,6 +51,16 @@ public interface RSemaphore {
 
   /** Waits for so many permits for at most {@code waitTime}. */
   boolean tryAcquire(int permits, long waitTime, TimeUnit unit) throws InterruptedException;
+
+  /** Waits for a permit for at most {@code waitTime}. */
+  default boolean tryAcquire(Duration waitTime) throws InterruptedException {
+    return tryAcquire(1, waitTime);
+  }
+
+  /** Waits for so many permits for at most {@code waitTime}. */
+  default boolean tryAcquire(int permits, Duration waitTime) throws InterruptedException {
+    return tryAcquire(permits, TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS);
+  }
 
   /** Gives back a permit that this process has. */
   void release();

@@ -103,6 +103,8 @@ abstract class RObjectCases {
     assertThat(other.tryAcquire(2, 50, MILLISECONDS)).isFalse();
     assertThat(other.tryAcquire()).isTrue();
     assertThat(other.tryAcquire(0, SECONDS)).isFalse();
+    assertThat(other.tryAcquire(Duration.ofMillis(50))).isFalse();
+    assertThat(other.tryAcquire(2, Duration.ZERO)).isFalse();
     assertThatThrownBy(() -> other.tryAcquire(4)).isInstanceOf(IllegalArgumentException.class);
   }
 

@@ -92,6 +92,19 @@ abstract class TransitionRedissonCases {
   }
 
   @Test
+  void aMultiLockOfTheReleaseInBetweenIsSharedWithItsNeighboursToo() throws Exception {
+    Supplier<Lock> first = () -> old.getMultiLock(old.getLock("one"), old.getLock("two"));
+    Supplier<Lock> second =
+        () -> PawlRedisson.over(pawl).getMultiLock(between.getLock("one"), between.getLock("two"));
+    Supplier<Lock> third = () -> after.getMultiLock(after.getLock("one"), after.getLock("two"));
+
+    assertExclude(first, second);
+    assertExclude(second, first);
+    assertExclude(second, third);
+    assertExclude(third, second);
+  }
+
+  @Test
   void bothAreKeptForTheLeaseTimeThatWasAskedFor() throws InterruptedException {
     RLock lock = between.getLock("job");
     assertThat(lock.tryLock(5, 2, SECONDS)).isTrue();

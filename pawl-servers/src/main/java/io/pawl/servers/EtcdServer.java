@@ -80,6 +80,11 @@ public final class EtcdServer extends ServerProcess {
     return "http://" + Port.HOST + ":" + port.number();
   }
 
+  /** Returns etcd's command line, which is written in Go over etcd's own client. */
+  public static Path etcdctl() {
+    return ServerProgram.of("etcdctl");
+  }
+
   /** Returns the address that a client connects to. */
   public String endpoint() {
     return (certificates == null ? "http://" : "https://") + host() + ":" + port();

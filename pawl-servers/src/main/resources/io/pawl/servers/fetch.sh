@@ -26,7 +26,7 @@ END
 
 # Whether the program $1 runs and is of the version that the row asks for.
 right_version() {
-  answer=$("$1" --version 2>&1 | sed '/^$/d' | head -n 1)
+  answer=$("$1" "$ask" 2>&1 | sed '/^$/d' | head -n 1)
   case $answer in
     *"$version_mark"*) return 0 ;;
     *) return 1 ;;
@@ -152,12 +152,14 @@ fetch() {
   right_version "$1/$program" || fail "the fetched program answers: $answer"
 }
 
-# One row: its own name, version, suite, package, program, what --version must contain, other programs.
+# One row: its own name, version, suite, package, program, what --version (or $ask) must answer, other
+# programs.
 server() {
   version=$1 suite=$2 package=$3 program=$4 version_mark=$5
   shift 5
   programs="$program $*"
   command=$(basename "$program")
+  ask=--version
   override=PAWL_$(printf %s "$name" | tr '[:lower:].-' '[:upper:]__')_SERVER
   artifact=
 }
@@ -207,6 +209,10 @@ case $name in
   pgbouncer) server 1.24 trixie pgbouncer usr/sbin/pgbouncer 'PgBouncer 1.24' ;;
   faketime) server 0.9 bookworm faketime usr/bin/faketime 'Version 0.9.' ;;
   etcd) server 3.5 trixie etcd-server usr/bin/etcd 'etcd Version: 3.5.' ;;
+  etcdctl)
+    server 3.5 trixie etcd-client usr/bin/etcdctl 'etcdctl version: 3.5.'
+    ask=version
+    ;;
   *)
     echo "pawl-servers: no server is called '$name'" >&2
     exit 2

@@ -17,6 +17,7 @@ import io.pawl.servers.fault.Shard;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,6 +44,10 @@ final class ChaosRun {
   private static final long WARM_UP_MILLIS = 2_000;
   private static final long END_MILLIS = 120_000;
   private static final int MOST_FIRST = 3;
+
+  /** How often kinds that hit nothing come again in the end. */
+  private static final int MOST_MORE = 3;
+
   private static final int MOST_TRIES = 50;
   private static final int MOST_STALLS = 3;
   private static final long AIM_MILLIS = 10;
@@ -61,6 +66,10 @@ final class ChaosRun {
 
   private final Progress progress;
   private final Plan plan;
+
+  /** The last fault of each kind. */
+  private final Map<Fault.Kind, Fault> latest = new EnumMap<>(Fault.Kind.class);
+
   private final Referee referee;
   private final List<Client> clients = new ArrayList<>();
   private final List<Played> played = new ArrayList<>();
@@ -243,11 +252,24 @@ final class ChaosRun {
     for (Fault fault = plan.next(); isBefore(until, fault.gapMillis()); fault = plan.next()) {
       playAfterGap(fault);
     }
+    for (int tries = 0; tries < MOST_MORE; tries++) {
+      for (Fault fault : whatHitNothing()) {
+        playAfterGap(fault.elsewhere());
+      }
+    }
+  }
+
+  /** In a short run a kind comes once or twice, and may find nobody to hit. */
+  private List<Fault> whatHitNothing() {
+    Map<Fault.Kind, Fault> missed = new EnumMap<>(latest);
+    played.stream().filter(fault -> fault.hits() > 0).map(Played::kind).forEach(missed::remove);
+    return List.copyOf(missed.values());
   }
 
   private void playAfterGap(Fault fault) throws InterruptedException {
     Thread.sleep(fault.gapMillis());
     checkAlive();
+    latest.put(fault.kind(), fault);
     play(fault);
   }
 

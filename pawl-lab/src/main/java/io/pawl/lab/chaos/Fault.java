@@ -23,6 +23,11 @@ record Fault(long gapMillis, Kind kind, int part, long millis, int replies) {
     return new Fault(otherGapMillis, kind, part, millis, replies);
   }
 
+  /** The same, on the next server or worker. */
+  Fault elsewhere() {
+    return new Fault(gapMillis, kind, part + 1 & Integer.MAX_VALUE, millis, replies);
+  }
+
   /** The same, for longer by so much. */
   Fault longerBy(long moreMillis) {
     return new Fault(gapMillis, kind, part, millis + moreMillis, replies);

@@ -21,7 +21,11 @@ public record Finding(Verdict verdict, String what, String seen) {
   /** Two held at once, unless the witness saw none. */
   public static Finding twoHolders(Trace trace, String what) {
     Verdict verdict = trace.overlaps() > 0 ? Verdict.TWO_HOLDERS : Verdict.NOT_REPRODUCED;
-    String stale = trace.staleWrites() == 0 ? "" : ", " + trace.staleWrites() + " stale write";
-    return new Finding(verdict, what, trace.overlaps() + " overlap of holds" + stale);
+    String stale = trace.staleWrites() == 0 ? "" : ", " + count(trace.staleWrites(), "stale write");
+    return new Finding(verdict, what, count(trace.overlaps(), "overlap") + " of holds" + stale);
+  }
+
+  private static String count(int n, String what) {
+    return n + " " + what + (n == 1 ? "" : "s");
   }
 }
