@@ -8,5 +8,11 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param from only answers to requests sent then or later count
  * @param until by then it is answered with what is known
+ * @param downgrades whether a writer becomes a reader by it
  */
-record Question(QuorumClaim claim, long from, long until, CompletableFuture<Standing> answer) {}
+record Question(
+    QuorumClaim claim,
+    long from,
+    long until,
+    boolean downgrades,
+    CompletableFuture<Standing> answer) {}

@@ -101,13 +101,12 @@ final class QuorumClaim {
     return under(
         effects -> {
           bell = latest;
-          if (granted != null
-              && asked.mode() instanceof Mode.Shared
-              && !mode.equals(asked.mode())) {
-            mode = asked.mode(); // a downgrade; there is no way back
+          boolean downgrades = granted != null && asked.mode() instanceof Mode.Shared;
+          if (downgrades && !mode.equals(asked.mode())) {
+            mode = asked.mode(); // there is no way back
             downgradedNanos = locks.now();
           }
-          Question question = question();
+          Question question = question(downgrades && isDowngraded());
           boolean everywhere = seat.asksAll(claim.queues() && locks.isBusy(claim.lock()));
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
@@ -125,7 +124,7 @@ final class QuorumClaim {
   Question renew(List<List<NodeClaim>> renewals) {
     return under(
         effects -> {
-          Question question = question();
+          Question question = question(false);
           boolean takesBack = confirmed;
           confirmed = false;
           for (int i = 0; i < at.length && !ended; i++) {
@@ -158,12 +157,12 @@ final class QuorumClaim {
     return granted != null;
   }
 
-  private Question question() {
+  private Question question(boolean downgrades) {
     long now = locks.now();
     heardNanos = now;
     seat.mayMoveAgain();
     Question question =
-        new Question(this, now, now + locks.patience(claim), new CompletableFuture<>());
+        new Question(this, now, now + locks.patience(claim), downgrades, new CompletableFuture<>());
     if (ended) {
       question.answer().complete(Standing.GONE);
     } else {
@@ -352,7 +351,7 @@ final class QuorumClaim {
       standing =
           held == null
               ? ballot.ofRequest(claim, seat.node(), question.from(), overdue)
-              : owesADowngrade(question.from()) && !overdue
+              : owesADowngrade(question) && !overdue
                   ? null
                   : ballot.ofHold(held, question.from(), overdue);
     } catch (StoreException e) {
@@ -383,8 +382,8 @@ final class QuorumClaim {
   }
 
   /** Readers stand in line at the seat: a writer that has become one lets them in there. */
-  private boolean owesADowngrade(long from) {
-    return isDowngraded() && seat.node().owesSince(from);
+  private boolean owesADowngrade(Question question) {
+    return question.downgrades() && seat.node().owesSince(question.from());
   }
 
   /** Whether it will stand otherwise in a moment. */

@@ -307,7 +307,7 @@ class LineTest {
   }
 
   @Test
-  void aHoldIsRenewedInACallOfItsOwn() {
+  void holdsAreRenewedApartFromClaimsThatWait() {
     Client client = new Client(1, 1, 1, 1, 1);
     Claim held = client.ask("held", Mode.EXCLUSIVE);
     run(5);
@@ -320,6 +320,25 @@ class LineTest {
 
     assertThat(grants).containsExactly("held", "waiting");
     assertThat(client.locks.renewGroup(waiting)).isEqualTo(0);
+  }
+
+  /** The seat, which lets other readers in, has answered the downgrade and now says nothing. */
+  @Test
+  void aHoldThatWasDowngradedIsRenewedByAMajority() {
+    Client client = new Client(1, 1, 1, 1, 1);
+    Claim writer = client.ask("writer", Mode.EXCLUSIVE);
+    run(5);
+    client
+        .locks
+        .attempt(writer.as(Mode.SHARED), standing -> {})
+        .thenAccept(standing -> note("downgraded", standing));
+    run(5);
+    client.delays[0] = 100_000;
+
+    client.renew("renewed", writer);
+    run(5);
+
+    assertThat(grants).containsExactly("writer", "downgraded", "renewed");
   }
 
   @Test

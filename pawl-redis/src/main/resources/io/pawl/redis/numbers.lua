@@ -37,5 +37,6 @@ local TO_COME = 8
 local MEMORY = 600000 -- how long the last token outlives the lock, in ms
 local TOKENS_AHEAD = 4096 -- how far a longer grant may run ahead of the time: 2 ms
 local UNNOTED = 60000000 -- tokens ahead of the clock: 30 s, after which no lock is forgotten yet
+local SPARE = 1000 -- tokens that are noted beyond what was granted
 local MAX_RUN = 64 -- claims
 local MAX_ARGUMENTS = 1000 -- of one command

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 /** A server that is a node of a quorum. */
 class VoteTest {
 
+  private static final long AN_HOUR = 3_600_000_000L * RedisStore.TOKENS_PER_MICROSECOND;
   private static final AtomicLong numbers = new AtomicLong();
 
   private final RedisServer server = RedisServer.start();
@@ -42,8 +43,12 @@ class VoteTest {
   }
 
   private static Claim claim(long floor, long number) {
+    return claim("voted", floor, number);
+  }
+
+  private static Claim claim(String lock, long floor, long number) {
     return new Claim(
-        "voted",
+        lock,
         new ClaimId("vote", number),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(30),
@@ -144,8 +149,7 @@ class VoteTest {
   @Test
   void p2_tokensOnlyGrow_thoughTheKeyOfALockIsGoneWhoseTokensWereAheadOfTheClock() {
     answer(store.trust());
-    long anHour = 3_600_000_000L * RedisStore.TOKENS_PER_MICROSECOND;
-    long floor = answer(store.incarnation()).highest() + anHour;
+    long floor = answer(store.incarnation()).highest() + AN_HOUR;
     Standing.Held held = (Standing.Held) attempt(claim(floor, 4_000));
     assertThat(held.token()).isEqualTo(floor + 1);
     assertThat(answer(store.incarnation()).highest()).isGreaterThanOrEqualTo(held.lastToken());
@@ -154,5 +158,58 @@ class VoteTest {
 
     Standing.Held next = (Standing.Held) attempt(claim(0, 4_001));
     assertThat(next.token()).isGreaterThan(held.lastToken());
+  }
+
+  @Test
+  void locksThatItDoesNotKnowDoNotRunAwayWithItsTokens() {
+    answer(store.trust());
+    attempt(claim(answer(store.incarnation()).highest() + AN_HOUR, 5_000));
+    long before = answer(store.incarnation()).highest();
+
+    for (int name = 0; name < 100; name++) {
+      attempt(claim("voted-" + name, 0, 5_001 + name));
+    }
+
+    long halfAMinute = AN_HOUR / 120;
+    assertThat(answer(store.incarnation()).highest() - before).isLessThan(halfAMinute);
+  }
+
+  /** It may come from a file that is older than what was told. Returns what it is raised to. */
+  private long restoredAndRaised() {
+    server.call("HSET", "pawl:quorum", "run", "another");
+    await().until(() -> answer(store.incarnation()).votesIn().isZero());
+    Incarnation forgetful = answer(store.incarnation());
+    long above = forgetful.highest() + AN_HOUR;
+    answer(store.raise(forgetful, above));
+    return above;
+  }
+
+  @Test
+  void aHoldKeepsTheTokensThatItWasTold_thoughTheServerIsRaised() {
+    store.joinQuorum(Duration.ofSeconds(1));
+    answer(store.trust());
+    Standing held = attempt(claim(0, 6_000));
+
+    long above = restoredAndRaised();
+
+    assertThat(attempt(claim(0, 6_000))).isEqualTo(held);
+    answer(store.withdraw(claim(0, 6_000)));
+    Standing.Held next = (Standing.Held) attempt(claim(0, 6_001));
+    assertThat(next.token()).isGreaterThan(above);
+    answer(store.raise(answer(store.incarnation()), next.lastToken() + AN_HOUR));
+    assertThat(attempt(claim(0, 6_001))).as("raised again").isEqualTo(next);
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aHoldWhoseTokensNoAttemptHasToldGoesOnAboveWhatItsServerIsToldOf() {
+    store.joinQuorum(Duration.ofSeconds(1));
+    answer(store.trust());
+    attempt(claim(0, 7_000));
+    assertThat(attempt(claim(0, 7_001))).isInstanceOf(Standing.Waiting.class);
+    answer(store.withdraw(claim(0, 7_000)));
+
+    long above = restoredAndRaised();
+
+    assertThat(((Standing.Held) attempt(claim(0, 7_001))).token()).isGreaterThan(above);
   }
 }

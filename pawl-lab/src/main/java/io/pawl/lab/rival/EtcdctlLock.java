@@ -2,6 +2,7 @@ package io.pawl.lab.rival;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.pawl.concurrent.DaemonThreads;
 import io.pawl.lab.stage.LabException;
 import io.pawl.lab.stage.Stage;
 import io.pawl.servers.EtcdServer;
@@ -36,7 +37,8 @@ final class EtcdctlLock implements AutoCloseable {
   /** The first line that has a letter; empty if there is none. */
   private static CompletableFuture<String> firstLine(BufferedReader from) {
     return CompletableFuture.supplyAsync(
-        () -> from.lines().filter(line -> !line.isBlank()).findFirst().orElse(""));
+        () -> from.lines().filter(line -> !line.isBlank()).findFirst().orElse(""),
+        reading -> DaemonThreads.named("lab-etcdctl", reading).start());
   }
 
   /** Whether it has said that it holds: by the name of its key. */

@@ -10,7 +10,8 @@
 -- lock/layout.lua
 -- lock/name.lua
 
-local raises = false -- true at a node of a quorum: a floor then raises the tokens of a hold
+local raises = false -- true at a node of a quorum: a floor then raises the tokens of a hold, and the
+                     -- floor of a hold whose tokens an attempt has told is its last token
 local above = 0 -- all tokens are above it; told to a node of a quorum, see vote.lua
 
 local standings = {}
@@ -54,8 +55,8 @@ local function takesIdle(i)
   call('HSET', KEYS[i],
     '.', pack(BUSY, last, now, keep, LOCK, ALL_OF_A_LOCK, till, 0, 1, 0, 0, 0, 0, id, id,
       '', ''),
-    'e:' .. id, pack(CLAIM, 'h', till, lease, tokens, floor, now, first, last, 0, '', '', 'x',
-      ARGV[1]) .. ARGV[a + 6])
+    'e:' .. id, pack(CLAIM, 'h', till, lease, tokens, raises and last or floor, now, first, last, 0,
+      '', '', 'x', ARGV[1]) .. ARGV[a + 6])
   if expire then
     call('PEXPIREAT', KEYS[i], string.format('%d', keep))
   end
@@ -149,11 +150,15 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
       lock.used = lock.used - ALL_OF_A_LOCK + 1
       serve()
     end
-    if raises and known.kind == 'h' and math.max(floor, above) >= known.first then
-      known.floor, known.tokens = floor, tokens
-      if not takesTokens(known) then
-        return 0, TOKENS_USED_UP
+    if raises and known.kind == 'h' then
+      local untold = known.floor < known.first
+      if floor >= known.first or untold and above >= known.first then
+        known.floor, known.tokens = floor, tokens
+        if not takesTokens(known) then
+          return 0, TOKENS_USED_UP
+        end
       end
+      known.floor = known.last
     end
     return renewed(known)
   end
@@ -186,6 +191,7 @@ local function attempt(id, mode, lease, queues, tokens, floor, info, least)
   claims[id] = c
   keepBeyond(c.till)
   if c.kind == 'h' then
+    c.floor = raises and c.last or c.floor
     return c.first, c.last
   end
   return waiting()

@@ -12,8 +12,8 @@ if ARGV[1] == 'trust' then
   longest, votesIn, high = LEASE_IN_MS, 0, high or 0
   from = (micros - micros % 1000) / 1000
 elseif ARGV[1] == 'raise' and string.format('%d', from) == ARGV[2] then
-  above = math.max(above, tonumber(ARGV[3]))
-  high = math.max(high or 0, above)
+  above = above > 0 and above or tonumber(ARGV[3]) -- the first is enough; holds were granted since
+  high = math.max(high or 0, tonumber(ARGV[3]))
   redis.call('HSET', 'pawl:quorum', 'above', string.format('%.0f', above))
 end
 if ARGV[1] == 'trust' or ARGV[1] == 'raise' then

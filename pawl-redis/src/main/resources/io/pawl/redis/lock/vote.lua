@@ -10,7 +10,8 @@
 -- client has told it in "high" what tokens it must stay above. No token that it granted was above
 -- "high" or, where that is less, above what its clock shows in 30 s: locks that it does not know
 -- begin there. Beside a clock that is ahead "high" stands in for the tokens of locks that expired.
--- A file may have older tokens of a lock than were told: "above" is what all locks go on above.
+-- A file may have older tokens of a lock than were told: "above" is what all locks go on above, and
+-- holds of which no attempt has told the tokens.
 
 local runId, votesIn, longest, from, high, above, micros
 

@@ -1,5 +1,6 @@
 -- Follows attempt.lua, which is the function attempts, at a node of a quorum: notes in "high" the
--- tokens that are further ahead of the clock than is taken for granted, with as much to spare.
+-- tokens that are further ahead of the clock than is taken for granted. A little to spare: not each
+-- grant has to note it, and locks that begin there, each above the one before, do not run away.
 
 local standings, highest = attempts(), high
 for i = 1, #KEYS do
@@ -8,6 +9,6 @@ for i = 1, #KEYS do
   end
 end
 if highest > high and highest > TOKENS_PER_MICROSECOND * micros + UNNOTED then
-  redis.call('HSET', 'pawl:quorum', 'high', string.format('%.0f', math.min(LARGEST, highest + UNNOTED)))
+  redis.call('HSET', 'pawl:quorum', 'high', string.format('%.0f', math.min(LARGEST, highest + SPARE)))
 end
 return standings
