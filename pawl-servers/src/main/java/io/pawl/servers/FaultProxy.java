@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,6 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,13 @@ import org.jspecify.annotations.Nullable;
  * before others. A connection that lost bytes is silent from then on, and {@code heal()} resets it.
  */
 public final class FaultProxy implements AutoCloseable {
+
+  /**
+   * At the end of several statements, or alone behind the head of its packet; not READ COMMITTED
+   * and autocommit, which are sent as a connection is set up or a transaction begins.
+   */
+  private static final List<String> COMMITS =
+      List.of("; COMMIT", "\u0000COMMIT", "\u0000 COMMIT", "\u0001COMMIT", "\u0003COMMIT");
 
   /**
    * What becomes of a connection whose reply was dropped. Later replies never pass: they would be
@@ -124,6 +133,15 @@ public final class FaultProxy implements AutoCloseable {
    */
   public void dropReplies(int n, AfterDrop then, String... requests) {
     faults.dropReplies(n, then, requests);
+  }
+
+  /**
+   * As {@link #dropReplies}, of requests that commit, to MySQL, MariaDB and PostgreSQL.
+   *
+   * @param others what else commits, such as a statement in autocommit
+   */
+  public void dropCommits(int n, AfterDrop then, String... others) {
+    dropReplies(n, then, Stream.concat(COMMITS.stream(), Stream.of(others)).toArray(String[]::new));
   }
 
   /** Returns whether {@link #dropPushes} can be asked for. */

@@ -48,11 +48,11 @@ class CounterFaultsTest {
           Pawl other = Pawl.connect(database.url())) {
         Counter counter = pawl.counter(name + then);
         counter.update(Update.set(10));
-        proxy.dropReplies(1, then, TestDatabase.COMMITS);
+        proxy.dropCommits(1, then);
         assertThat(counter.tryTake(3)).isEqualTo(new Change.Applied(7));
-        proxy.dropReplies(1, then, TestDatabase.COMMITS);
+        proxy.dropCommits(1, then);
         assertThat(counter.tryTake(3, OperationId.of("order"))).isEqualTo(new Change.Applied(4));
-        proxy.dropReplies(1, then, TestDatabase.COMMITS);
+        proxy.dropCommits(1, then);
         assertThat(counter.reserve(4, Duration.ofMinutes(5), OperationId.of("held")).value())
             .isZero();
         assertThat(proxy.droppedReplies()).isEqualTo(3);
@@ -243,7 +243,7 @@ class CounterFaultsTest {
         Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT)) {
       pawl.counter(name + "a").update(Update.set(5));
       pawl.counter(name + "b").update(Update.set(5));
-      proxy.dropReplies(1, AfterDrop.RESET, TestDatabase.COMMITS);
+      proxy.dropCommits(1, AfterDrop.RESET);
 
       assertThat(
               pawl.tryTakeAll(Map.of(name + "a", 2L, name + "b", 3L), OperationId.of("basket"))

@@ -146,7 +146,7 @@ class DoorbellTest {
           .ignoreException(ExecutionException.class)
           .until(() -> attempt(here, waiter, bell) instanceof Standing.Waiting);
 
-      proxy.dropReplies(1, AfterDrop.SILENCE, TestDatabase.COMMITS);
+      proxy.dropCommits(1, AfterDrop.SILENCE);
       there.withdraw(holder).toCompletableFuture().get(60, SECONDS);
 
       Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> proxy.droppedReplies() == 1);

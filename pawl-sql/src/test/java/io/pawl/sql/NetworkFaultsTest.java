@@ -47,7 +47,7 @@ class NetworkFaultsTest {
           Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
           Pawl other = Pawl.connect(database.url())) {
         long before = token(other, lock);
-        proxy.dropReplies(1, then, TestDatabase.COMMITS);
+        proxy.dropCommits(1, then);
         Lease lease = pawl.lock(lock, STEADY).acquire();
         assertThat(proxy.droppedReplies()).isEqualTo(1);
         assertThat(lease.token()).as("granted once").isEqualTo(before + 1);

@@ -39,15 +39,6 @@ public enum TestDatabase {
     "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0", "--innodb-lock-wait-timeout=5"
   };
 
-  /**
-   * What a request that commits contains: at the end of several statements or alone in its packet,
-   * but not READ COMMITTED and autocommit, which are sent as a connection is set up or a
-   * transaction begins.
-   */
-  static final String[] COMMITS = {
-    "; COMMIT", "\u0000COMMIT", "\u0000 COMMIT", "\u0001COMMIT", "\u0003COMMIT"
-  };
-
   /** What the contracts let run out; commits of the tests beside this one may take a while. */
   static final Duration SHORT_LEASE = Duration.ofMillis(600);
 

@@ -6,6 +6,7 @@ import io.pawl.concurrent.DaemonThreads;
 import io.pawl.lab.stage.LabException;
 import io.pawl.lab.stage.Stage;
 import io.pawl.servers.EtcdServer;
+import io.pawl.servers.ServerProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -63,16 +64,14 @@ final class EtcdctlLock implements AutoCloseable {
     }
   }
 
-  void pause() throws IOException, InterruptedException {
-    signal("STOP");
+  /** Stops it, SIGSTOP. */
+  void pause() {
+    ServerProcess.freeze(process.toHandle(), "etcdctl");
   }
 
-  void resume() throws IOException, InterruptedException {
-    signal("CONT");
-  }
-
-  private void signal(String signal) throws IOException, InterruptedException {
-    new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid()).start().waitFor();
+  /** Lets it go on, SIGCONT. */
+  void resume() {
+    ServerProcess.thaw(process.toHandle(), "etcdctl");
   }
 
   @Override

@@ -1,7 +1,6 @@
 package io.pawl.lab.rival;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import io.pawl.lab.session.Etcd;
 import io.pawl.lab.session.S19LeaseRanOut;
 import io.pawl.lab.stage.Finding;
 import io.pawl.lab.stage.Service;
@@ -9,17 +8,12 @@ import io.pawl.lab.stage.Specimen;
 import io.pawl.lab.stage.Stage;
 import io.pawl.lab.stage.Trace;
 import io.pawl.lab.stage.Verdict;
-import io.pawl.servers.EtcdServer;
-import java.util.Base64;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** A waiter stands still until its lease has run out, and wakes when the lock has passed it by. */
 public final class S28StoppedWaiter implements Specimen {
 
   private static final long SHORT_SECONDS = 2;
   private static final long LONG_SECONDS = 60;
-  private static final Pattern COUNT = Pattern.compile("\"count\":\"(\\d+)\"");
 
   @Override
   public String id() {
@@ -44,17 +38,18 @@ public final class S28StoppedWaiter implements Specimen {
   @Override
   public Finding play(Stage stage) throws Exception {
     Trace trace = stage.trace();
+    Etcd etcd = new Etcd(stage);
     EtcdctlLock a = new EtcdctlLock(stage, LONG_SECONDS);
     stage.await("A is granted the lock", a::isGranted);
     trace.holds("A", "etcdctl lock");
     EtcdctlLock b = new EtcdctlLock(stage, SHORT_SECONDS);
-    stage.await("B stands in line", () -> keys(stage) == 2);
+    stage.await("B stands in line", () -> etcd.keys(stage.name()).size() == 2);
     trace.step("B", "etcdctl lock --ttl=2 → waits");
     b.pause();
-    stage.await("B's lease runs out", () -> keys(stage) == 1);
+    stage.await("B's lease runs out", () -> etcd.keys(stage.name()).size() == 1);
     trace.fault("B", "SIGSTOP: its lease runs out, its key is gone");
     EtcdctlLock c = new EtcdctlLock(stage, LONG_SECONDS);
-    stage.await("C stands in line", () -> keys(stage) == 2);
+    stage.await("C stands in line", () -> etcd.keys(stage.name()).size() == 2);
     trace.step("C", "etcdctl lock → waits");
     a.unlock();
     trace.ends("A", "unlocks");
@@ -71,26 +66,7 @@ public final class S28StoppedWaiter implements Specimen {
     return new Finding(Verdict.NOT_REPRODUCED, "B finds its key gone, and gives up", b.complaint());
   }
 
-  /** How many stand in line or hold. */
-  private static int keys(Stage stage) {
-    EtcdServer etcd = stage.ground().etcd();
-    String answer =
-        etcd.post(
-            "/v3/kv/range",
-            "{\"key\":\""
-                + base64(stage.name() + "/")
-                + "\",\"range_end\":\""
-                + base64(stage.name() + "0")
-                + "\",\"count_only\":true}");
-    Matcher count = COUNT.matcher(answer);
-    return count.find() ? Integer.parseInt(count.group(1)) : 0;
-  }
-
-  private static String base64(String text) {
-    return Base64.getEncoder().encodeToString(text.getBytes(UTF_8));
-  }
-
-  /** The same steps as in {@link S19LeaseRanOut}: a waiter whose claim runs out. */
+  /** As in {@link S19LeaseRanOut}: a waiter that is cut off until its claim has run out. */
   @Override
   public Finding pawl(Stage stage) throws Exception {
     return new S19LeaseRanOut().pawl(stage);

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Optional;
 
 /** The queue of keys by which locks on etcd are made, without the check of one's own lease. */
-final class Etcd implements AutoCloseable {
+public final class Etcd implements AutoCloseable {
 
   private final Client client;
   private final Stage stage;
 
-  Etcd(Stage stage) {
+  public Etcd(Stage stage) {
     this.stage = stage;
     this.client = Client.builder().endpoints(stage.ground().etcd().endpoint()).build();
     stage.own(this);
@@ -44,7 +44,7 @@ final class Etcd implements AutoCloseable {
   }
 
   /** The keys in the queue, the first first. */
-  List<KeyValue> keys(String lock) throws Exception {
+  public List<KeyValue> keys(String lock) throws Exception {
     GetOption option = GetOption.builder().isPrefix(true).build();
     return stage.get(client.getKVClient().get(key(lock + "/"), option)).getKvs().stream()
         .sorted(Comparator.comparingLong(KeyValue::getCreateRevision))

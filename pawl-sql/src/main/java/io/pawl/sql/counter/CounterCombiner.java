@@ -111,7 +111,11 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   private void fill(List<PendingOperation<?>> batch) {
-    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
+    if (closed) {
+      blockedRows.takeAll(batch);
+    } else {
+      blockedRows.takeDue(batch);
+    }
     int counters = 0;
     for (PendingOperation<?> next = queue.peek();
         next != null && (batch.isEmpty() || counters + next.names().size() <= MAX_BATCH);
@@ -121,7 +125,7 @@ public final class CounterCombiner implements AutoCloseable {
       counters += next.names().size();
     }
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
-      batch.addAll(0, blockedRows.takeAll()); // in their order
+      blockedRows.takeAll(batch);
     }
   }
 

@@ -137,7 +137,11 @@ public final class Combiner implements AutoCloseable {
   }
 
   private void fill(List<Request<?>> batch) {
-    batch.addAll(closed ? blockedRows.takeAll() : blockedRows.takeDue());
+    if (closed) {
+      blockedRows.takeAll(batch);
+    } else {
+      blockedRows.takeDue(batch);
+    }
     int rows = 0;
     for (Request<?> next = queue.peek();
         next != null && (batch.isEmpty() || rows + next.names().size() <= MAX_BATCH);
@@ -147,7 +151,7 @@ public final class Combiner implements AutoCloseable {
       rows += next.names().size();
     }
     if (!blockedRows.isEmpty() && batch.stream().anyMatch(blockedRows::concern)) {
-      batch.addAll(0, blockedRows.takeAll()); // in their order
+      blockedRows.takeAll(batch);
     }
   }
 

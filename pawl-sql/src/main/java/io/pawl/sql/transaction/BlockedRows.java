@@ -5,7 +5,6 @@ import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -185,20 +184,23 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
     names.clear();
   }
 
-  /** What was put off, if it is time to look again. */
-  public List<R> takeDue() {
+  /** As {@link #takeAll}, if it is time to look again. */
+  public void takeDue(List<R> batch) {
     hearOfFree();
     boolean due = !putOff.isEmpty() && (freed || System.nanoTime() - lookedAt >= PAUSE_NANOS);
     freed = false;
-    return due ? takeAll() : new ArrayList<>();
+    if (due) {
+      takeAll(batch);
+    }
   }
 
-  public List<R> takeAll() {
-    List<R> all = new ArrayList<>();
-    for (R next = putOff.poll(); next != null; next = putOff.poll()) {
-      all.add(next);
+  /** Puts what was put off before all of {@code batch}, in its order. */
+  public void takeAll(List<R> batch) {
+    int at = 0;
+    for (R next = putOff.peek(); next != null; next = putOff.peek()) {
+      batch.add(at++, next); // first, so that it is answered though memory is out
+      putOff.remove();
     }
-    return all;
   }
 
   /** Puts {@code request} off, or fails it if it has been for too long. */
