@@ -64,6 +64,25 @@ class ForgottenLeaseTest {
   }
 
   @Test
+  void eachLockOfAForgottenGroupRunsOut() throws Exception {
+    acquireGroupAndForget();
+
+    Awaitility.await()
+        .until(
+            () -> {
+              System.gc();
+              return lostNames.size() == 2;
+            });
+
+    assertThat(lostNames).containsExactlyInAnyOrder("one", "two");
+    assertThat(other.lockAll(List.of("one", "two")).tryAcquire(Duration.ofSeconds(20))).isPresent();
+  }
+
+  private void acquireGroupAndForget() throws InterruptedException {
+    pawl.lockAll(List.of("one", "two"), SHORT).acquire();
+  }
+
+  @Test
   void aLeaseWithACallbackIsNotForgotten() throws Exception {
     pawl.lock("watched", STEADY).acquire().onLost(() -> {});
     Lease kept = pawl.lock("kept", STEADY).acquire();

@@ -34,6 +34,7 @@ final class History {
   private final List<Eviction> evictions = new ArrayList<>();
   private final Map<Grant, Long> lastsUntil = new HashMap<>();
   private final Map<ClaimId, Long> withdrawnAt = new HashMap<>();
+  private final List<SimulatedLease> untold = new ArrayList<>();
   private @Nullable String violation;
   private int losses;
 
@@ -124,14 +125,15 @@ final class History {
   }
 
   /** A user was handed {@code lease}. P2, as the users see it. */
-  SimulatedLease delivered(Lease lease, SimulatedProcess process, SimulatedTime time) {
+  SimulatedLease delivered(
+      Lease lease, SimulatedProcess process, SimulatedTime time, boolean toldLate) {
     String lock = lease.lock();
     queue.trace(lease.token());
     if (!delivered.computeIfAbsent(lock, k -> new HashSet<>()).add(lease.token())) {
       violation("P2: " + lock + " token " + lease.token() + " was handed out twice");
     }
     long until = lastsUntil.getOrDefault(new Grant(lock, lease.token()), 0L);
-    SimulatedLease seen = new SimulatedLease(this, lease, process, time, until);
+    SimulatedLease seen = new SimulatedLease(this, lease, process, time, until, toldLate);
     if (evictions.stream().anyMatch(eviction -> eviction.ends(lease))) {
       seen.evict();
     }
@@ -174,6 +176,18 @@ final class History {
 
   void lost() {
     losses++;
+  }
+
+  /** {@code lease} was lost, and its holder has yet to hear of it. */
+  void untold(SimulatedLease lease) {
+    untold.add(lease);
+  }
+
+  /** P5, at the end of the world: callbacks that had to wait for others have run. */
+  void checkEveryLossWasTold() {
+    untold.stream()
+        .filter(lease -> !lease.wasTold())
+        .forEach(lease -> violation("P5: nobody was ever told that " + lease + " was lost"));
   }
 
   /** P1, a shortest hold for as long as it is owed, and P5, after every event. */

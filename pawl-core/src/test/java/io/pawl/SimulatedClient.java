@@ -226,7 +226,7 @@ final class SimulatedClient {
   }
 
   private void hold(Lease lease) {
-    SimulatedLease held = world.history().delivered(lease, process, time);
+    SimulatedLease held = world.history().delivered(lease, process, time, world.usersBlock());
     open.add(held);
     lease.onLost(() -> misbehave(lease));
     long length =
@@ -261,7 +261,7 @@ final class SimulatedClient {
         endedAt = world.now();
         lease.closeAsync();
       }
-      case 2 -> lease.isValid();
+      case 2 -> lease.loan().isTrusted();
       case 3 -> throw new IllegalStateException("a user's callback fails, on purpose");
       case 4 -> {
         if (world.faults().active() && random.nextInt(8) == 0) {

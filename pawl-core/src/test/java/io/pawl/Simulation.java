@@ -98,7 +98,7 @@ final class Simulation {
             task -> process.run(0, Context.WORKER, task),
             task -> process.run(0, Context.WORKER, task),
             task -> process.run(behindBlockedCode(), Context.USER, task),
-            Runnable::run);
+            task -> callBack(process, task));
     PawlOptions options =
         PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
     Engine engine = new Engine(far, options, time, workers, random, id);
@@ -110,6 +110,16 @@ final class Simulation {
     return usersBlock && faults.active() && random.nextInt(4) == 0
         ? (long) (2 * leaseNanos * random.nextDouble())
         : 0;
+  }
+
+  /** At once, or when other callbacks, which block, have ended. */
+  private void callBack(SimulatedProcess process, Runnable task) {
+    long delay = behindBlockedCode();
+    if (delay == 0) {
+      task.run();
+    } else {
+      process.run(delay, Context.USER, task);
+    }
   }
 
   private Outcome run() {
@@ -128,6 +138,7 @@ final class Simulation {
     clients.forEach(SimulatedClient::close);
     runUntil(queue.now() + 2 * leaseNanos + 60_000 * MILLI);
     checkNothingIsLeft();
+    history.checkEveryLossWasTold();
     return new Outcome(
         history.violation(),
         queue.traceHash(),
