@@ -1,7 +1,6 @@
 package io.pawl.tck;
 
 import io.pawl.Pawl;
-import io.pawl.options.PawlOptions;
 import io.pawl.tck.lock.AcquireCases;
 import io.pawl.tck.lock.AsyncCases;
 import io.pawl.tck.lock.BodyCases;
@@ -18,7 +17,6 @@ import io.pawl.tck.lock.OrderCases;
 import io.pawl.tck.lock.ReadWriteCases;
 import io.pawl.tck.lock.StoreDownCases;
 import io.pawl.tck.lock.UserCodeCases;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -26,16 +24,6 @@ import org.junit.jupiter.api.Nested;
  * {@code p1} to {@code p8} tests that promise of docs/GUARANTEES.md.
  */
 public abstract class LockContract extends StoreContract {
-
-  /** Opens a client of the service, over a store of its own unless overridden. */
-  protected Pawl openPawl(PawlOptions options) {
-    return Pawl.over(bench.faulty(), options);
-  }
-
-  @BeforeEach
-  final void openClientsAsTheSubclassDoes() {
-    bench.clientsBy(this::openPawl);
-  }
 
   @Nested
   class Acquiring extends AcquireCases {

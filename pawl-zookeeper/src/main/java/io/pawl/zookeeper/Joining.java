@@ -73,7 +73,8 @@ final class Joining {
   /** Takes its place in the queue, and says how it stands there. */
   CompletableFuture<Standing> begin() {
     CompletableFuture<Standing> first = current();
-    session.admit(() -> send(0), this::refused);
+    Runnable send = () -> session.admit(() -> send(0), this::refused);
+    all.endings().behind(claim.lock(), session, send);
     return first;
   }
 

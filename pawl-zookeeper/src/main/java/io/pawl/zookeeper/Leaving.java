@@ -78,7 +78,10 @@ final class Leaving {
     }
     own.leaveSession();
     if (joining != null) {
-      return joining.handle((standing, error) -> null).thenCompose(nothing -> end(minHold));
+      CompletableFuture<Void> later =
+          joining.handle((standing, error) -> null).thenCompose(nothing -> end(minHold));
+      isEnding(later);
+      return later;
     }
     begun.whenComplete(
         (nothing, error) -> {
@@ -86,8 +89,13 @@ final class Leaving {
             all.endAgainLater(own);
           }
         });
+    isEnding(begun);
     Futures.follow(begun, Failures.caught(() -> known ? leave() : search()));
     return begun;
+  }
+
+  private void isEnding(CompletableFuture<Void> end) {
+    all.endings().begins(own.claim().lock(), own.session(), end);
   }
 
   /** Whether it has to be tried once more to end it. */

@@ -58,6 +58,7 @@ final class QueuedClaims {
   private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
   private final Followers followers = new Followers();
+  private final Endings endings = new Endings();
   private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -103,6 +104,10 @@ final class QueuedClaims {
 
   Followers followers() {
     return followers;
+  }
+
+  Endings endings() {
+    return endings;
   }
 
   Session base() {

@@ -161,6 +161,22 @@ public abstract class EasedCases extends LockCases {
     assertComesFree(lock.name());
   }
 
+  /** A store may keep leases of different lengths apart. */
+  @Test
+  void whatTheSameClientAsksForNextComesAfterItsReleaseOfALeaseOfAnotherLength() throws Exception {
+    String name = bench.lock("lengths");
+    DistributedLock one = here.lock(name, LATE);
+    DistributedLock another = here.lock(name, LATE.lease(Bench.LONG.lease().minusSeconds(5)));
+    long last = 0;
+    for (int i = 0; i < 50; i++) {
+      try (Lease lease = (i % 2 == 0 ? one : another).tryAcquire().orElseThrow()) {
+        assertThat(lease.token()).isGreaterThan(last);
+        last = lease.token();
+      }
+    }
+    assertComesFree(name);
+  }
+
   @Test
   void aFailedReleaseInTheBackgroundIsToldToTheObserverAndTriedAgain() throws Exception {
     CountDownLatch told = new CountDownLatch(1);

@@ -45,17 +45,12 @@ public final class Bench {
   private final Function<String, String> naming;
   private final String unique = "tck-" + RUN + "-" + cases.incrementAndGet() + "-";
   private Supplier<Duration> longestLease = () -> Claim.MAX_LEASE;
-  private Function<PawlOptions, Pawl> clients = options -> Pawl.over(store(), options);
 
   public Bench(
       Supplier<LockStore> stores, Supplier<Duration> shortLease, Function<String, String> naming) {
     this.stores = stores;
     this.shortLease = shortLease;
     this.naming = naming;
-  }
-
-  public void clientsBy(Function<PawlOptions, Pawl> opener) {
-    clients = opener;
   }
 
   /** A name that no other case uses. */
@@ -97,12 +92,13 @@ public final class Bench {
     return keep(new FaultyStore(store()).patient());
   }
 
+  /** Another client of the service, as patient as {@link FaultyStore#patient}. */
   public Pawl pawl() {
     return pawl(PawlOptions.defaults());
   }
 
   public Pawl pawl(PawlOptions options) {
-    return keep(clients.apply(options));
+    return over(faulty(), options);
   }
 
   /** A case may end with leases that nobody closes; nobody waits for them. */
