@@ -5,10 +5,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.spring.Locked;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -23,12 +28,17 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 
-/** A fresh JVM of {@link SpringStartSuite}: an application with Pawl or without. */
+/** A fresh JVM of {@link SpringStartSuite}: an application with Pawl, with ShedLock, or without. */
 final class SpringStartFork {
 
   static final String WITHOUT = "without";
   static final String ON_DATABASE = "on its database";
   static final String ON_FILE = "on SQLite";
+  static final String SHEDLOCK = "ShedLock on its database";
+
+  static final String SHEDLOCK_TABLE =
+      "create table shedlock (name varchar(64) primary key, lock_until timestamp not null,"
+          + " locked_at timestamp not null, locked_by varchar(255) not null)";
 
   private static final String OURS =
       Stream.of("Pawl", "Locked", "PawlActuator", "PawlMetrics", "PawlTracing")
@@ -37,7 +47,7 @@ final class SpringStartFork {
 
   private SpringStartFork() {}
 
-  /** A bean as an application has many; without Pawl its first annotation says nothing. */
+  /** A bean as an application has many; whose support is not there, its annotation says nothing. */
   public static class Orders {
 
     private final JdbcTemplate database;
@@ -48,8 +58,9 @@ final class SpringStartFork {
     }
 
     @Locked("orders:#{#id}")
+    @SchedulerLock(name = "orders:#{#id}")
     @Transactional
-    public long ship(long id) {
+    public Long ship(long id) {
       return id + count();
     }
 
@@ -83,12 +94,30 @@ final class SpringStartFork {
     }
   }
 
+  /** As its README has it. */
+  @Configuration(proxyBeanMethods = false)
+  @EnableSchedulerLock(defaultLockAtMostFor = "PT30S")
+  public static class WithShedLock {
+
+    @Bean
+    LockProvider locks(DataSource database) {
+      return new JdbcTemplateLockProvider(
+          JdbcTemplateLockProvider.Configuration.builder()
+              .withJdbcTemplate(new JdbcTemplate(database))
+              .usingDbTime()
+              .build());
+    }
+  }
+
   /**
    * @param arguments side, URL of the application's database, file of locks
    */
   public static void main(String[] arguments) {
     String side = arguments[0];
     SpringApplication application = new SpringApplication(Application.class);
+    if (side.equals(SHEDLOCK)) {
+      application.addPrimarySources(List.of(WithShedLock.class));
+    }
     application.setBannerMode(Banner.Mode.OFF);
     application.setLogStartupInfo(false);
     application.setWebApplicationType(WebApplicationType.NONE);
@@ -97,7 +126,7 @@ final class SpringStartFork {
     if (side.equals(ON_FILE)) {
       properties.put("pawl.url", "sqlite:" + arguments[2]);
     }
-    if (side.equals(WITHOUT)) {
+    if (side.equals(WITHOUT) || side.equals(SHEDLOCK)) {
       properties.put("spring.autoconfigure.exclude", OURS);
     }
     application.setDefaultProperties(properties);

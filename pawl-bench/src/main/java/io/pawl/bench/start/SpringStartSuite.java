@@ -1,5 +1,6 @@
 package io.pawl.bench.start;
 
+import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
 import io.pawl.bench.Suite;
 import io.pawl.bench.contest.Folders;
@@ -10,16 +11,24 @@ import io.pawl.bench.report.Side;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.fault.Child;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** What Pawl adds to the start of a Spring Boot application, in fresh JVMs. */
+/** What Pawl and ShedLock add to the start of a Spring Boot application, in fresh JVMs. */
 public final class SpringStartSuite implements Suite {
 
   private static final List<String> NAMES =
-      List.of(SpringStartFork.WITHOUT, SpringStartFork.ON_DATABASE, SpringStartFork.ON_FILE);
+      List.of(
+          SpringStartFork.WITHOUT,
+          SpringStartFork.ON_DATABASE,
+          SpringStartFork.ON_FILE,
+          SpringStartFork.SHEDLOCK);
   private static final int RUNS_PER_FORK = 5;
   private static final long PATIENCE_MILLIS = 60_000;
 
@@ -30,7 +39,7 @@ public final class SpringStartSuite implements Suite {
 
   @Override
   public String purpose() {
-    return "the start of a Spring Boot application on PostgreSQL, with Pawl and without";
+    return "the start of a Spring Boot application on PostgreSQL, with Pawl, with ShedLock, and without";
   }
 
   @Override
@@ -38,6 +47,12 @@ public final class SpringStartSuite implements Suite {
     Path folder = Folders.create(settings.folder(), name());
     try (PostgresServer database = PostgresServer.start()) {
       String url = database.plainUrl(database.port());
+      try (Connection connection = DriverManager.getConnection(url);
+          Statement statement = connection.createStatement()) {
+        statement.execute(SpringStartFork.SHEDLOCK_TABLE);
+      } catch (SQLException e) {
+        throw new BenchException("cannot make the table of ShedLock", e);
+      }
       return List.of(measure(settings, progress, url, folder));
     } finally {
       Folders.delete(folder);
