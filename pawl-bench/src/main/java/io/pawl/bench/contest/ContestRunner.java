@@ -19,6 +19,9 @@ import java.util.function.Consumer;
  */
 public final class ContestRunner {
 
+  /** More of them would keep each other from answering in time. */
+  private static final int STARTED_AT_ONCE = 10;
+
   private final ContestSuite suite;
   private final Settings settings;
   private final Consumer<String> progress;
@@ -117,6 +120,9 @@ public final class ContestRunner {
                 Math.round(settings.warmUpSeconds() * 1e3),
                 Math.round(settings.secondsOr(Settings.USUAL_SECONDS) * 1e3));
         processes.add(new ForkProcess(order, settings.jvmArguments()));
+        if (processes.size() % STARTED_AT_ONCE == 0) {
+          processes.forEach(ForkProcess::awaitReady);
+        }
       }
       processes.forEach(ForkProcess::awaitReady);
       processes.forEach(ForkProcess::go);

@@ -24,6 +24,7 @@ final class ForkProcess implements AutoCloseable {
   private final Process process;
   private final BufferedReader said;
   private final Path complaints;
+  private boolean isReady;
 
   ForkProcess(Fork.Order order, List<String> jvmArguments) {
     this.order = order;
@@ -43,12 +44,16 @@ final class ForkProcess implements AutoCloseable {
 
   /** Returns when all its threads have their locks. */
   void awaitReady() {
+    if (isReady) {
+      return;
+    }
     CompletableFuture<Boolean> ready = CompletableFuture.supplyAsync(this::saysReady);
     try {
       if (!ready.get(GRACE_MILLIS, TimeUnit.MILLISECONDS)) {
         finished();
         throw new BenchException(order.rival() + " ended before it was ready: " + complaint());
       }
+      isReady = true;
     } catch (TimeoutException e) {
       throw new BenchException(order.rival() + " was not ready in " + GRACE_MILLIS + " ms", e);
     } catch (ExecutionException e) {

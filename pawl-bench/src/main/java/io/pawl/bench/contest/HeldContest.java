@@ -29,7 +29,7 @@ public final class HeldContest {
   private static final long PATIENCE_MILLIS = 300_000;
 
   /** For a try: no contest has more locks than this. */
-  private static final int MOST_LOCKS = Integer.getInteger("pawl.bench.locks", 100_000);
+  private static final int MOST_LOCKS = Integer.getInteger("pawl.bench.locks", 1_000_000);
 
   /** The store, and what it has served. */
   public interface Server {

@@ -14,7 +14,7 @@ import java.util.List;
 /** What a grant costs as clients, waiters and locks become more, on a Redis server. */
 final class RedisScaleSuite implements ContestSuite {
 
-  private static final int[] CLIENTS = {4, 20};
+  private static final int[] CLIENTS = {4, 20, 100};
   private static final int[] WAITERS = {16, 160, 1_600};
   private static final int[] LOCKS = {100, 10_000, 100_000};
   private static final int THREADS = 16;

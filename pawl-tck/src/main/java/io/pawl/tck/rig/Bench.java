@@ -92,7 +92,7 @@ public final class Bench {
     return keep(new FaultyStore(store()).patient());
   }
 
-  /** Another client of the service, as patient as {@link FaultyStore#patient}. */
+  /** A client of the service, as patient as {@link FaultyStore#patient}. */
   public Pawl pawl() {
     return pawl(PawlOptions.defaults());
   }

@@ -9,6 +9,8 @@ import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.CounterView;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
@@ -33,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * demand. Without a fault it passes everything through and counts the calls. Give it to a client
  * with {@link io.pawl.Pawl#over}. Thread-safe.
  */
-public final class FaultyStore implements LockStore, CounterStore {
+public final class FaultyStore implements LockStore, CounterStore, Inspectable {
 
   /** A verb that can be disturbed. */
   public enum Verb {
@@ -216,6 +218,34 @@ public final class FaultyStore implements LockStore, CounterStore {
       return counters;
     }
     throw new UnsupportedOperationException(behind.describe() + " has no counters");
+  }
+
+  /** No fault meets what is asked for people. */
+  private Inspectable shown() {
+    if (behind instanceof Inspectable inspectable) {
+      return inspectable;
+    }
+    throw new UnsupportedOperationException(behind.describe() + " cannot be looked at");
+  }
+
+  @Override
+  public CompletionStage<List<LockView>> list(int limit) {
+    return shown().list(limit);
+  }
+
+  @Override
+  public CompletionStage<Optional<LockView>> show(String lock) {
+    return shown().show(lock);
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(String lock, long token) {
+    return shown().evict(lock, token);
+  }
+
+  @Override
+  public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return shown().setKind(lock, kind);
   }
 
   private void ring(Bell bell, Standing standing) {
