@@ -18,14 +18,21 @@ final class AsyncRun<T> {
   private final Function<Lease, CompletionStage<T>> body;
   private final CompletableFuture<Optional<T>> result = new CompletableFuture<>();
 
+  /**
+   * Until it is answered: whoever keeps the result must not keep the lease from being forgotten.
+   */
+  private volatile @Nullable CompletableFuture<?> asking;
+
   AsyncRun(Engine engine, Function<Lease, CompletionStage<T>> body) {
     this.engine = engine;
     this.body = body;
   }
 
   CompletableFuture<Optional<T>> under(CompletableFuture<Optional<Lease>> asked) {
+    asking = asked;
     asked.whenCompleteAsync( // a grant may be there already: the caller's thread runs no body
         (lease, error) -> {
+          asking = null;
           if (error != null) {
             result.completeExceptionally(error);
           } else if (lease.isEmpty()) {
@@ -35,8 +42,15 @@ final class AsyncRun<T> {
           }
         },
         engine.workers().users());
-    result.whenComplete((value, error) -> asked.cancel(false));
+    result.whenComplete((value, error) -> cancelAsking());
     return result;
+  }
+
+  private void cancelAsking() {
+    CompletableFuture<?> underWay = asking;
+    if (underWay != null) {
+      underWay.cancel(false);
+    }
   }
 
   private void run(Lease lease) {

@@ -290,8 +290,8 @@ public final class Pawl implements AutoCloseable {
   /**
    * Takes the lock away from the holder whose hold has {@code token}, as if the hold had run out,
    * and grants it to the next in the queue. The holder is not asked: it learns of the loss at its
-   * next renewal, a third of its lease later at most. Until then two may be at work; a fence
-   * refuses the writes of the first. One round trip.
+   * next renewal, a third of its lease later at most, and without renewal at the end of its lease.
+   * Until then two may be at work; a fence refuses the writes of the first. One round trip.
    *
    * @param name as for {@link #lock(String)}
    * @param token any token of the hold: {@link Lease#token}, or one that {@link #inspect} shows

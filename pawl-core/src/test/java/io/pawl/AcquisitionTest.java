@@ -494,6 +494,23 @@ class AcquisitionTest {
   }
 
   @Test
+  void aStoreThatFailsIsNotReportedAsBusyByTheClaimOfThoseWhoArePatientStill() {
+    var first = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().completeExceptionally(unavailable());
+    pass(Duration.ofSeconds(1));
+    var second = lock.tryAcquireAsync(LONG);
+    for (int i = 1; !first.isDone(); i++) {
+      pass(Duration.ofSeconds(1));
+      store.attempt(i).answer().completeExceptionally(unavailable());
+      pass(Duration.ZERO);
+    }
+    assertThat(second).isNotDone();
+    var impatient = lock.tryAcquireAsync(Duration.ZERO);
+    pass(Duration.ZERO);
+    assertThat(impatient).isCompletedExceptionally();
+  }
+
+  @Test
   void afterTheClientsPatienceAFailureReachesTheUserAndNothingIsLeft() {
     var future = lock.tryAcquireAsync(LONG);
     for (int i = 0; !future.isDone(); i++) {

@@ -9,6 +9,7 @@ import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -104,6 +105,22 @@ class ForgottenLeaseTest {
     assertThat(lostBySomeCollection()).isTrue();
 
     assertThat(lostNames).containsExactly("forgotten");
+  }
+
+  @Test
+  void aStageThatNobodyCanCompleteKeepsNoLockThoughItsResultIsKept() {
+    CompletableFuture<?> result =
+        pawl.lock("stage", SHORT).callAsync(Duration.ZERO, lease -> new CompletableFuture<>());
+
+    Awaitility.await()
+        .until(
+            () -> {
+              System.gc();
+              return lost.getCount() == 0;
+            });
+
+    assertThat(lostNames).containsExactly("stage");
+    assertThat(result).isNotDone();
   }
 
   private boolean lostBySomeCollection() throws InterruptedException {

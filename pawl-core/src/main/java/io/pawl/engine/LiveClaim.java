@@ -188,11 +188,11 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
         .whenComplete((standing, error) -> answered(sentAt, standing, error));
   }
 
-  /** Those for whom it asks have been patient with another claim since {@code since}. */
-  void isPatientSince(long since) {
+  /** Those for whom it asks have been patient since {@code since} with another, which failed. */
+  void continuesFailing(long since, RuntimeException cause) {
     mutex.lock();
     try {
-      health.continueFrom(since);
+      health.continueFrom(since, cause);
     } finally {
       mutex.unlock();
     }

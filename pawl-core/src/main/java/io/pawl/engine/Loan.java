@@ -343,7 +343,9 @@ public final class Loan {
           "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
     }
     ensureValid();
-    queue.drain(hold);
+    if (!queue.drain(this, hold)) {
+      throw ended(state);
+    }
     return Retry.start(engine, lock(), claim::downgrade, mayBlock)
         .thenAccept(
             held -> {
@@ -361,12 +363,7 @@ public final class Loan {
     ensureValid();
     long until = engine.time().nanos() + Durations.nanos(length);
     return Retry.start(engine, lock(), () -> claim.extend(until), mayBlock)
-        .thenAccept(
-            held -> {
-              if (!held) {
-                ensureTrusted();
-              }
-            });
+        .thenAccept(held -> ensureTrusted());
   }
 
   public void ensureValid() {

@@ -407,15 +407,23 @@ public final class LocalQueue {
     engine.lateReleases().begin(release);
   }
 
-  /** The hold of {@code lease} will be a reader's, so that it is not for this queue any more. */
-  void drain(Hold hold) {
+  /**
+   * The hold will be a reader's, so that it is not for this queue any more. False if {@code loan}
+   * does not have it any more: it may be another's by now.
+   */
+  boolean drain(Loan loan, Hold hold) {
+    boolean[] has = new boolean[1];
     decide(
         effects -> {
-          hold.drain();
-          StrictBlock.scatter(engine.registry(), this, effects);
-          askForMore(effects, 0);
+          has[0] = hold.loans().contains(loan);
+          if (has[0]) {
+            hold.drain();
+            StrictBlock.scatter(engine.registry(), this, effects);
+            askForMore(effects, 0);
+          }
         },
         false);
+    return has[0];
   }
 
   void granted(LiveClaim granted) {
@@ -594,17 +602,17 @@ public final class LocalQueue {
           turnAway(unserved, cause, effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
           if (!patient.isEmpty()) {
-            askAfterFailures(patient.get(0).enteredAt(), effects);
+            askAfterFailures(patient.get(0).enteredAt(), cause, effects);
           }
           settle(true, effects);
         },
         false);
   }
 
-  private void askAfterFailures(long patientSince, Effects effects) {
+  private void askAfterFailures(long patientSince, RuntimeException cause, Effects effects) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
       LiveClaim next = make();
-      next.isPatientSince(patientSince);
+      next.continuesFailing(patientSince, cause);
       effects.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
     }
   }

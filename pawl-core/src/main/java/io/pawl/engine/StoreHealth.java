@@ -23,10 +23,11 @@ final class StoreHealth {
     this.silentSince = engine.time().nanos();
   }
 
-  /** Those for whom it asks have been patient with another claim since {@code since}. */
-  void continueFrom(long since) {
+  /** Those for whom it asks have been patient since {@code since} with another, which failed. */
+  void continueFrom(long since, RuntimeException cause) {
     failingSince = since;
     continues = true;
+    last = cause instanceof StoreException failure ? failure : null;
   }
 
   /** Whether that is the first answer. */
