@@ -67,7 +67,7 @@ final class PermitSource {
     for (int changes = 0; ; changes++) {
       try {
         return request.of(pawl.semaphore(name, known, options));
-      } catch (LockKindException e) {
+      } catch (LockKindException | IllegalArgumentException e) { // or more than are known of
         int now = pawl.inspect(name).capacity();
         if (now == known || now == 0 || changes == MOST_CHANGES) {
           throw e;

@@ -173,6 +173,17 @@ abstract class RObjectCases {
   }
 
   @Test
+  void morePermitsThanThereWereMayBeTakenOnceThereAreMore() {
+    RSemaphore semaphore = redisson.getSemaphore(name);
+    semaphore.trySetPermits(1);
+    there.semaphore(name, 1).changeCapacity(5);
+
+    assertThat(semaphore.tryAcquire(5)).isTrue();
+    semaphore.release(5);
+    assertThatThrownBy(() -> semaphore.tryAcquire(6)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
   void aReleaseTellsOfAPermitThatWasLost() throws InterruptedException {
     RSemaphore semaphore = redisson.getSemaphore(name);
     semaphore.trySetPermits(1);

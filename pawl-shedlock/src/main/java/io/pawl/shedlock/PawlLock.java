@@ -29,11 +29,24 @@ final class PawlLock extends AbstractSimpleLock {
    * @param dueUnlocks of those that are unlocked sooner
    */
   PawlLock(Lease lease, LockConfiguration configuration, Duration busy, DueUnlocks dueUnlocks) {
+    this(lease, configuration, busy, dueUnlocks, System.nanoTime());
+  }
+
+  /**
+   * @param atLeastUntil when it is over, unless its configuration makes it last longer
+   */
+  private PawlLock(
+      Lease lease,
+      LockConfiguration configuration,
+      Duration busy,
+      DueUnlocks dueUnlocks,
+      long atLeastUntil) {
     super(configuration);
     long now = System.nanoTime();
+    long until = now + configuration.getLockAtMostFor().toNanos();
     this.lease = lease;
     this.dueUnlocks = dueUnlocks;
-    this.overAt = now + configuration.getLockAtMostFor().toNanos();
+    this.overAt = until - atLeastUntil > 0 ? until : atLeastUntil;
     this.busyUntil = now + busy.toNanos();
   }
 
@@ -92,7 +105,8 @@ final class PawlLock extends AbstractSimpleLock {
     } catch (LeaseLostException e) {
       return Optional.empty();
     }
-    return Optional.of(new PawlLock(lease, extended, extended.getLockAtLeastFor(), dueUnlocks));
+    return Optional.of(
+        new PawlLock(lease, extended, extended.getLockAtLeastFor(), dueUnlocks, overAt));
   }
 
   @Override

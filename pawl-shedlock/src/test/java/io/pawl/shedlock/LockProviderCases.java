@@ -165,6 +165,18 @@ abstract class LockProviderCases {
   }
 
   @Test
+  void anExtensionToAShorterTimeLeavesTheLockAsLongAsItWas() {
+    long before = System.nanoTime();
+    SimpleLock shorter = taken(LONG, Duration.ZERO).extend(SHORT, Duration.ZERO).orElseThrow();
+    await().until(() -> System.nanoTime() - before > 2 * SHORT.toNanos());
+
+    SimpleLock longer = shorter.extend(LONG, Duration.ZERO).orElseThrow();
+
+    assertThat(isFree()).isFalse();
+    longer.unlock();
+  }
+
+  @Test
   void theShortestTimeOfAnExtensionCountsFromTheExtension() {
     SimpleLock lock = taken(Duration.ofSeconds(3), Duration.ZERO);
     long before = System.nanoTime();

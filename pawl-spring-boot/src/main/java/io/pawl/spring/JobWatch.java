@@ -12,6 +12,9 @@ final class JobWatch {
   private final AtomicLong goodAt;
   private final Map<Object, Long> runs = new ConcurrentHashMap<>();
 
+  /** When the last run here began, if one has. */
+  private volatile @Nullable Long begunAt;
+
   /**
    * @param now of a monotonic clock, as everywhere here, in nanoseconds
    */
@@ -23,6 +26,7 @@ final class JobWatch {
   Object begun(long now) {
     Object run = new Object();
     runs.put(run, now);
+    begunAt = now;
     return run;
   }
 
@@ -35,9 +39,14 @@ final class JobWatch {
     goodAt.set(now);
   }
 
-  /** A start was skipped: the job ran elsewhere, unless a run goes on here. */
-  void skipped(long now) {
-    if (runs.isEmpty()) {
+  /**
+   * A start was skipped: the job ran elsewhere, unless a run goes on here, or began here so lately
+   * that it still keeps others away, however it ended.
+   */
+  void skipped(long now, Duration minHold) {
+    Long begun = begunAt;
+    boolean keptByOwn = begun != null && now - begun < minHold.toNanos();
+    if (runs.isEmpty() && !keptByOwn) {
       goodAt.set(now);
     }
   }

@@ -121,7 +121,7 @@ final class LockInterceptor implements MethodInterceptor {
         times.watch().isGood(System.nanoTime());
       } else {
         log.debug("{} is skipped: it runs elsewhere, or has just run", method.method());
-        times.watch().skipped(System.nanoTime());
+        times.watch().skipped(System.nanoTime(), times.minHold());
       }
     } catch (IllegalStateException e) {
       if (begun[0] || !client.isClosed()) {

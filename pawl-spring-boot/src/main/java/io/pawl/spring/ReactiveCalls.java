@@ -16,7 +16,9 @@ import reactor.util.context.Context;
 
 /**
  * Calls of methods that return a {@code Mono} or a {@code Flux}: each subscription takes the lock,
- * and holds it until it has completed, failed or was cancelled.
+ * and holds it until it has completed or failed. A {@code Mono} that is cancelled meanwhile goes on
+ * to its end, since nobody could tell when a transaction under it has ended. A {@code Flux} may
+ * have no end: it is cancelled, and the lock released at once.
  */
 final class ReactiveCalls {
 
@@ -24,14 +26,9 @@ final class ReactiveCalls {
 
   static Mono<Object> mono(MethodInvocation call, LockRequest request) {
     Mono<Object> run =
-        Mono.usingWhen(
-            take(request),
-            taken ->
-                Mono.from(result(call, request, taken))
-                    .contextWrite(context -> with(taken, context)),
-            ReactiveCalls::release,
-            (taken, error) -> release(taken),
-            ReactiveCalls::release);
+        take(request)
+            .flatMap(taken -> toItsEnd(under(taken, call, request)))
+            .doOnDiscard(Taken.class, Taken::closeAsync);
     return run.onErrorResume(Busy.class, busy -> Mono.from(otherwise(call, busy)));
   }
 
@@ -46,6 +43,24 @@ final class ReactiveCalls {
             (taken, error) -> release(taken),
             ReactiveCalls::release);
     return run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
+  }
+
+  private static Mono<Object> under(Taken held, MethodInvocation call, LockRequest request) {
+    return Mono.usingWhen(
+        Mono.just(held),
+        taken ->
+            Mono.from(result(call, request, taken)).contextWrite(context -> with(taken, context)),
+        ReactiveCalls::release,
+        (taken, error) -> release(taken),
+        ReactiveCalls::release);
+  }
+
+  /** Whoever cancels it hears no more of it. */
+  private static Mono<Object> toItsEnd(Mono<Object> run) {
+    return Mono.create(
+        heard ->
+            run.contextWrite(context -> context.putAll(heard.contextView()))
+                .subscribe(heard::success, heard::error, heard::success));
   }
 
   private static Context with(Taken taken, Context context) {

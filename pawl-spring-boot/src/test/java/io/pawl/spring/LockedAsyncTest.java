@@ -162,15 +162,28 @@ class LockedAsyncTest {
   }
 
   @Test
-  void aMonoThatIsCancelledReleasesTheLockOrLeavesTheQueue() {
+  void aMonoThatIsCancelledLeavesTheQueueOrGoesOnToItsEnd() {
     with(
         shop -> {
-          Disposable running = shop.mono(new CompletableFuture<>()).subscribe();
+          CompletableFuture<String> work = new CompletableFuture<>();
+          Disposable running = shop.mono(work).subscribe();
           awaitHeld();
           Disposable waiting = shop.mono(new CompletableFuture<>()).subscribe();
-          running.dispose();
-          awaitHeld();
           waiting.dispose();
+          running.dispose();
+          assertThat(clients.isFree("orders")).isFalse();
+          work.complete("done");
+          awaitFree();
+        });
+  }
+
+  @Test
+  void aFluxThatIsCancelledReleasesTheLock() {
+    with(
+        shop -> {
+          Disposable running = shop.flux(new CompletableFuture<>()).subscribe();
+          awaitHeld();
+          running.dispose();
           awaitFree();
         });
   }

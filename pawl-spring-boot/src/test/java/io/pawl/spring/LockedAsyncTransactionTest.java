@@ -26,6 +26,7 @@ import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -49,6 +50,13 @@ class LockedAsyncTransactionTest {
     @Locked("orders")
     public Mono<String> mono() {
       return Mono.just("ran");
+    }
+
+    @Locked("orders")
+    public Mono<String> committing(CompletableFuture<Void> begun, CompletableFuture<Void> end) {
+      Mono<Void> commit = Mono.fromFuture(end, true).doFirst(() -> begun.complete(null));
+      return TransactionalOperator.create(new ReactiveTransactions(commit))
+          .transactional(Mono.just("ran"));
     }
 
     @Locked("orders")
@@ -93,6 +101,12 @@ class LockedAsyncTransactionTest {
 
     private static final long serialVersionUID = 1;
 
+    private final transient Mono<Void> commit;
+
+    ReactiveTransactions(Mono<Void> commit) {
+      this.commit = commit;
+    }
+
     @Override
     protected Object doGetTransaction(TransactionSynchronizationManager current) {
       return new Object();
@@ -109,7 +123,7 @@ class LockedAsyncTransactionTest {
     @Override
     protected Mono<Void> doCommit(
         TransactionSynchronizationManager current, GenericReactiveTransaction status) {
-      return Mono.empty();
+      return commit;
     }
 
     @Override
@@ -155,7 +169,7 @@ class LockedAsyncTransactionTest {
     with(
         (shop, context) -> {
           TransactionalOperator transaction =
-              TransactionalOperator.create(new ReactiveTransactions());
+              TransactionalOperator.create(new ReactiveTransactions(Mono.empty()));
           assertThatThrownBy(() -> transaction.transactional(shop.mono()).block())
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("transaction is open");
@@ -163,6 +177,23 @@ class LockedAsyncTransactionTest {
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("transaction is open");
           assertThat(shop.flux().blockLast()).isEqualTo("ran");
+        });
+  }
+
+  @Test
+  void aMonoThatIsCancelledKeepsItsLockUntilItsCommitHasEnded() {
+    with(
+        (shop, context) -> {
+          CompletableFuture<Void> begun = new CompletableFuture<>();
+          CompletableFuture<Void> end = new CompletableFuture<>();
+          Disposable running = shop.committing(begun, end).subscribe();
+          await().until(begun::isDone);
+
+          running.dispose();
+
+          assertThat(clients.isFree("orders")).isFalse();
+          end.complete(null);
+          await().until(() -> clients.isFree("orders"));
         });
   }
 

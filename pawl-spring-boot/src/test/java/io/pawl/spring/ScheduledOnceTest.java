@@ -160,11 +160,14 @@ class ScheduledOnceTest {
     watch.ended(watch.begun(112));
     assertThat(watch.state("job", times, 113).overdue()).isTrue();
     Object run = watch.begun(114);
-    watch.skipped(115);
+    watch.skipped(115, Duration.ZERO);
     assertThat(watch.state("job", times, 116).overdue()).isTrue(); // that run is this machine's
     watch.ended(run);
-    watch.skipped(120);
-    assertThat(watch.state("job", times, 130).overdue()).isFalse();
+    watch.skipped(120, Duration.ofNanos(7));
+    assertThat(watch.state("job", times, 121).overdue())
+        .isTrue(); // that run still keeps others away
+    watch.skipped(121, Duration.ofNanos(7));
+    assertThat(watch.state("job", times, 131).overdue()).isFalse();
   }
 
   @Configuration

@@ -4,6 +4,7 @@ import io.micronaut.context.annotation.Bean;
 import io.micronaut.context.annotation.Factory;
 import io.micronaut.context.annotation.Property;
 import io.pawl.Pawl;
+import io.pawl.options.PawlOptions;
 import jakarta.inject.Singleton;
 
 /** The client of a Micronaut application. */
@@ -13,6 +14,6 @@ class MicronautLocks {
   @Singleton
   @Bean(preDestroy = "close")
   Pawl pawl(@Property(name = "pawl.url") String url) {
-    return Pawl.connect(url);
+    return Pawl.connect(url, PawlOptions.defaults().releaseAtShutdown(false));
   }
 }

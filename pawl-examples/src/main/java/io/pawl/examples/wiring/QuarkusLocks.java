@@ -1,6 +1,7 @@
 package io.pawl.examples.wiring;
 
 import io.pawl.Pawl;
+import io.pawl.options.PawlOptions;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
@@ -14,7 +15,7 @@ class QuarkusLocks {
   @Produces
   @Singleton // the class is final, so that no proxy can stand for it
   Pawl pawl(@ConfigProperty(name = "pawl.url") String url) {
-    return Pawl.connect(url);
+    return Pawl.connect(url, PawlOptions.defaults().releaseAtShutdown(false));
   }
 
   void close(@Disposes Pawl pawl) {
