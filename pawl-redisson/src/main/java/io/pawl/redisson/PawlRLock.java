@@ -20,16 +20,19 @@ final class PawlRLock implements RFencedLock {
 
   private final Pawl pawl;
   private final LockOptions options;
+  private final LeftToEnd leftToEnd;
   private final boolean reads;
   private final JavaReadWriteLock both;
   private final JavaLock usual;
 
   /**
+   * @param leftToEnd the client's
    * @param reads whether it is the read side of its name; the write side is the plain lock
    */
-  PawlRLock(Pawl pawl, String name, LockOptions options, boolean reads) {
+  PawlRLock(Pawl pawl, String name, LockOptions options, LeftToEnd leftToEnd, boolean reads) {
     this.pawl = pawl;
     this.options = options;
+    this.leftToEnd = leftToEnd;
     this.reads = reads;
     this.both = pawl.readWriteLock(name, options).asJavaReadWriteLock();
     this.usual = side(both);
@@ -45,6 +48,7 @@ final class PawlRLock implements RFencedLock {
     if (leaseTime <= 0) {
       return usual;
     }
+    leftToEnd.takes(this);
     LockOptions ending = options.lease(Duration.ofNanos(unit.toNanos(leaseTime))).renewal(false);
     return side(pawl.readWriteLock(getName(), ending).asJavaReadWriteLock());
   }
@@ -53,6 +57,12 @@ final class PawlRLock implements RFencedLock {
   private void forgetLost() {
     forgetLost(both.readLock());
     forgetLost(both.writeLock());
+  }
+
+  /** Whether the current thread has either side; a lease that was lost is forgotten. */
+  boolean isTaken() {
+    forgetLost();
+    return both.readLock().isHeldByCurrentThread() || both.writeLock().isHeldByCurrentThread();
   }
 
   private static void forgetLost(JavaLock side) {

@@ -15,6 +15,7 @@ public final class PawlRedisson {
   private final Pawl pawl;
   private final LockOptions options;
   private final HeldPermits permits = new HeldPermits();
+  private final LeftToEnd leftToEnd = new LeftToEnd();
 
   private PawlRedisson(Pawl pawl, LockOptions options) {
     this.pawl = Objects.requireNonNull(pawl, "pawl");
@@ -49,13 +50,13 @@ public final class PawlRedisson {
   }
 
   private PawlRLock locked(String name, LockOptions usual) {
-    return new PawlRLock(pawl, name, usual, false);
+    return new PawlRLock(pawl, name, usual, leftToEnd, false);
   }
 
   /** Returns a read-write lock. A name is one lock: its write side is {@link #getLock}'s. */
   public RReadWriteLock getReadWriteLock(String name) {
-    RLock reads = new PawlRLock(pawl, name, options, true);
-    RLock writes = new PawlRLock(pawl, name, options, false);
+    RLock reads = new PawlRLock(pawl, name, options, leftToEnd, true);
+    RLock writes = new PawlRLock(pawl, name, options, leftToEnd, false);
     return new RReadWriteLock() {
       @Override
       public RLock readLock() {

@@ -1,0 +1,41 @@
+package io.pawl.redisson;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pawl.Pawl;
+import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import org.junit.jupiter.api.Test;
+
+class LeftToEndTest {
+
+  private static final int NAMES = 200;
+
+  @Test
+  void aThreadForgetsWhatItTookForATimeAndNeverUnlocked() throws Exception {
+    try (Pawl pawl = Pawl.over(new MemoryStore())) {
+      LeftToEnd leftToEnd = new LeftToEnd();
+      for (int i = 0; i < NAMES; i++) {
+        assertThat(lock(pawl, "n" + i, leftToEnd).tryLock(0, 100, MILLISECONDS)).isTrue();
+      }
+      await().until(() -> !pawl.inspect("n" + (NAMES - 1)).isHeld());
+
+      for (int i = 0; i < NAMES; i++) {
+        PawlRLock next = lock(pawl, "next", leftToEnd);
+        next.lock(1_000, MILLISECONDS);
+        next.unlock();
+      }
+
+      assertThat(leftToEnd.size()).isLessThanOrEqualTo(2);
+      for (int i = 0; i < NAMES; i++) {
+        assertThat(pawl.lock("n" + i).asJavaLock().isHeldByCurrentThread()).isFalse();
+      }
+    }
+  }
+
+  private static PawlRLock lock(Pawl pawl, String name, LeftToEnd leftToEnd) {
+    return new PawlRLock(pawl, name, LockOptions.defaults(), leftToEnd, false);
+  }
+}
