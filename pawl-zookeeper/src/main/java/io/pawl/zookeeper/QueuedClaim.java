@@ -295,6 +295,16 @@ final class QueuedClaim {
     return marking != null;
   }
 
+  /** Its shortest hold, if its client may have heard of the grant before it fell silent. */
+  Duration keptInSilence() {
+    mutex.lock();
+    try {
+      return mayBeMarked() ? claim.minHold() : Duration.ZERO;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Whether it is held as a writer. */
   boolean isHeldAlone() {
     mutex.lock();

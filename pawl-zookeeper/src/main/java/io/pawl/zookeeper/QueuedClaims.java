@@ -396,7 +396,7 @@ final class QueuedClaims {
   private static void end(QueuedClaim claim) {
     claim
         .leaving()
-        .end(claim.claim().minHold())
+        .end(claim.keptInSilence())
         .whenComplete(
             (nothing, error) -> {
               if (error != null) {
