@@ -305,6 +305,15 @@ final class QueuedClaim {
     }
   }
 
+  boolean isHeld() {
+    mutex.lock();
+    try {
+      return state == State.HELD;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Whether it is held as a writer. */
   boolean isHeldAlone() {
     mutex.lock();

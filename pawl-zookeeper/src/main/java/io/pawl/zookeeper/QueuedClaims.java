@@ -217,6 +217,11 @@ final class QueuedClaims {
             });
   }
 
+  boolean isHeld(ClaimId id) {
+    QueuedClaim known = claims.get(id);
+    return known != null && known.isHeld();
+  }
+
   CompletableFuture<Void> withdraw(Claim claim) {
     if (claim.unsettled()) {
       remember(claim);
