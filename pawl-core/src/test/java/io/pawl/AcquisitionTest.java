@@ -284,6 +284,36 @@ class AcquisitionTest {
   }
 
   @Test
+  void aHoldWhoseBellSaysThatItIsGoneIsRenewedAtOnceAndEndsByTheAnswer() {
+    Lease lease = granted(lock.tryAcquireAsync(LONG), held(7));
+    store.attempt(0).bell().ring(Standing.GONE);
+    pass(Duration.ZERO);
+    assertThat(store.renewals).hasSize(1);
+    store.renewals.get(0).answerAll(held(7));
+    pass(Duration.ZERO);
+    assertThat(lease.isValid()).isTrue();
+
+    store.attempt(0).bell().ring(Standing.GONE);
+    pass(Duration.ZERO);
+    assertThat(lease.isValid()).isTrue();
+    store.renewals.get(1).answerAll(Standing.GONE);
+
+    assertThat(lease.isValid()).isFalse();
+  }
+
+  @Test
+  void aRenewalThatWasSentBeforeTheBellDoesNotAnswerIt() {
+    granted(lock.tryAcquireAsync(LONG), held(7));
+    pass(LEASE.dividedBy(3));
+    assertThat(store.renewals).hasSize(1);
+    store.attempt(0).bell().ring(Standing.GONE);
+    pass(Duration.ZERO);
+    store.renewals.get(0).answerAll(held(7));
+    pass(Duration.ZERO);
+    assertThat(store.renewals).hasSize(2);
+  }
+
+  @Test
   void aGrantThatNoBellToldOfIsCounted() {
     var rungFor = lock.tryAcquireAsync(LONG);
     store.attempt(0).answer().complete(WAITING);

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * that has run out since, whose grant the last sign of life does not cover. So it is where little
  * is left of what the last answer covered, and where a hold has to last: a claim that is not
  * renewed gets its whole lease by asking, and one with a shortest hold is a holder to the store
- * once it was heard of after its grant.
+ * once it was heard of after its grant. A bell that says that a hold is none any more is a reason
+ * to renew it at once: it may be late, and tell of what was there before.
  *
  * <p>Locking: {@code mutex} is held for state only, never while the store or the queue is called.
  * The queue may hear of a loss before it hears of the grant, and ignores claims that it has let go.
@@ -231,7 +232,14 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     Runnable report;
     mutex.lock();
     try {
-      if (!(standing instanceof Standing.Held) || status == Status.ENDED || attempts == 0) {
+      if (status == Status.ENDED || attempts == 0) {
+        return;
+      }
+      if (!(standing instanceof Standing.Held)) {
+        if (status == Status.HELD) {
+          hinted = true;
+          engine.renewer().watch(this, engine.time().nanos());
+        }
         return;
       }
       rung = true;
@@ -358,6 +366,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       };
     }
     status = Status.HELD;
+    hinted = false;
     engine.lifecycle().holdBegun();
     grantedAt = now;
     held = tokens;
@@ -366,7 +375,9 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   }
 
   private void watchHeld() {
-    if (renewal || (extended && validity.isOver(extendedUntil))) {
+    if (hinted) {
+      engine.renewer().watch(this, engine.time().nanos());
+    } else if (renewal || (extended && validity.isOver(extendedUntil))) {
       long renewBy = validity.coveredFrom() + StoreHealth.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {

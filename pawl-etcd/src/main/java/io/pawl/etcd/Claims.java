@@ -5,6 +5,7 @@ import io.pawl.etcd.LocalClaim.Stage;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -206,6 +207,8 @@ final class Claims {
             owed--;
             local.stage = Stage.LINGERING;
             local.dueAt = local.minHoldOverAt();
+          } else { // its shortest hold is over, or its client has never heard of its grant
+            local.claim = local.claim.withMinHold(Duration.ZERO);
           }
         }
         if (local.needsTheSharedLease(now)) {

@@ -6,14 +6,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of this client that are on their way out, by lock. What is asked under one session the
- * service does in its order; what is asked under another waits here. Thread-safe.
+ * The claims of this client that are on their way out, by lock, and the attempts that wait for
+ * them. What is asked under one session the service does in its order; what is asked under another
+ * waits here, and so does whatever is asked after that. Thread-safe.
  */
 final class Endings {
 
   /**
-   * @param session under which they end; null where there are several
-   * @param all completes when all of them have ended, or have failed to
+   * @param session under which all of it was asked; null where there are several
+   * @param all completes when all of it has been answered, or has failed
    */
   private record Ending(@Nullable Session session, CompletableFuture<Void> all) {}
 
@@ -24,23 +25,38 @@ final class Endings {
     Ending ending =
         byLock.merge(
             lock,
-            new Ending(session, end.handle((nothing, error) -> null)),
+            new Ending(session, settled(end)),
             (before, last) ->
                 before.all.isDone()
                     ? last
                     : new Ending(
                         before.session == last.session ? last.session : null,
                         CompletableFuture.allOf(before.all, last.all)));
-    ending.all.thenRun(() -> byLock.remove(lock, ending));
+    forgetAfter(lock, ending);
   }
 
-  /** Runs {@code send} behind those which end under another session. */
-  void behind(String lock, Session session, Runnable send) {
-    Ending ending = byLock.get(lock);
-    if (ending == null || ending.session == session) {
-      send.run();
-    } else {
-      ending.all.thenRun(send);
+  /**
+   * Returns what completes when an attempt may be sent: now, or behind what was asked before under
+   * another session. One that waits has its place here until it has its {@code answer}.
+   */
+  CompletableFuture<Void> behind(String lock, Session session, CompletableFuture<?> answer) {
+    Ending before = byLock.get(lock);
+    while (before != null && before.session != session) {
+      Ending both = new Ending(null, CompletableFuture.allOf(before.all, settled(answer)));
+      if (byLock.replace(lock, before, both)) {
+        forgetAfter(lock, both);
+        return before.all;
+      }
+      before = byLock.get(lock);
     }
+    return CompletableFuture.completedFuture(null);
+  }
+
+  private static CompletableFuture<Void> settled(CompletableFuture<?> stage) {
+    return stage.handle((value, error) -> null);
+  }
+
+  private void forgetAfter(String lock, Ending ending) {
+    ending.all.thenRun(() -> byLock.remove(lock, ending));
   }
 }

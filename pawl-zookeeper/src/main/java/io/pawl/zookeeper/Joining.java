@@ -73,9 +73,27 @@ final class Joining {
   /** Takes its place in the queue, and says how it stands there. */
   CompletableFuture<Standing> begin() {
     CompletableFuture<Standing> first = current();
-    Runnable send = () -> session.admit(() -> send(0), this::refused);
-    all.endings().behind(claim.lock(), session, send);
+    CompletableFuture<Void> turn = all.endings().behind(claim.lock(), session, first);
+    all.clock()
+        .bounded(turn, all.settings().timeout().toNanos(), this::late)
+        .whenComplete(
+            (nothing, late) -> {
+              if (late == null) {
+                session.admit(() -> send(0), this::refused);
+              } else {
+                refused(all.failures().of(late));
+              }
+            });
     return first;
+  }
+
+  private StoreException late() {
+    return StoreUnavailableException.unsent(
+        all.settings().shown()
+            + ": what was asked before it was not answered within "
+            + all.settings().timeout().toMillis()
+            + " ms",
+        null);
   }
 
   /** Another attempt; null if the first is not under way, and its outcome is known. */

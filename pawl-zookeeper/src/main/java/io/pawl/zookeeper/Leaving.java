@@ -1,7 +1,9 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.Futures;
+import io.pawl.spi.Bell;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
 import io.pawl.zookeeper.QueuedClaim.State;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -198,10 +200,14 @@ final class Leaving {
     all.forget(own);
   }
 
-  /** Its session has ended, and its node with it unless that is kept. */
+  /**
+   * Its session has ended, and its node with it unless that is kept. The client of a hold is told
+   * at once: it trusts the hold for longer than a session lasts that another server has shortened.
+   */
   void sessionEnded() {
     String path;
     boolean unheard;
+    @Nullable Bell rung;
     own.mutex.lock();
     try {
       own.sessionOver = true;
@@ -214,6 +220,7 @@ final class Leaving {
       path = node.path();
       boolean lasts = own.state == State.ENDING && heldAtEnd;
       unheard = node.isKept() && !own.mayBeMarked() && !lasts;
+      rung = own.state == State.HELD ? own.bell : null;
       own.state = State.ENDED;
       own.held = null;
       lookout.stop();
@@ -221,8 +228,13 @@ final class Leaving {
       own.mutex.unlock();
     }
     all.forget(own);
-    // a store that closes leaves it: its client may be told yet that it holds
-    if (unheard && path != null && !all.isClosed()) {
+    if (all.isClosed()) {
+      return; // its session runs out in its own time, and its client may be told yet that it holds
+    }
+    if (rung != null) {
+      rung.ring(Standing.GONE);
+    }
+    if (unheard && path != null) {
       all.remove(path)
           .whenComplete(
               (was, error) -> {

@@ -295,6 +295,25 @@ final class QueuedClaim {
     return marking != null;
   }
 
+  /** Its shortest hold, if its client may have heard of the grant before it fell silent. */
+  Duration keptInSilence() {
+    mutex.lock();
+    try {
+      return mayBeMarked() ? claim.minHold() : Duration.ZERO;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  boolean isHeld() {
+    mutex.lock();
+    try {
+      return state == State.HELD;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Whether it is held as a writer. */
   boolean isHeldAlone() {
     mutex.lock();

@@ -217,6 +217,11 @@ final class QueuedClaims {
             });
   }
 
+  boolean isHeld(ClaimId id) {
+    QueuedClaim known = claims.get(id);
+    return known != null && known.isHeld();
+  }
+
   CompletableFuture<Void> withdraw(Claim claim) {
     if (claim.unsettled()) {
       remember(claim);
@@ -396,7 +401,7 @@ final class QueuedClaims {
   private static void end(QueuedClaim claim) {
     claim
         .leaving()
-        .end(claim.claim().minHold())
+        .end(claim.keptInSilence())
         .whenComplete(
             (nothing, error) -> {
               if (error != null) {

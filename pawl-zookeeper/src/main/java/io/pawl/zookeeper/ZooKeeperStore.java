@@ -144,10 +144,13 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
     return QueuedClaims.RENEW_BATCH;
   }
 
-  /** By length of lease: each has a session of its own. */
+  /**
+   * By length of lease, since each has a session of its own; holds apart from claims that wait,
+   * whose renewal looks at what stands before them as well.
+   */
   @Override
   public int renewGroup(Claim claim) {
-    return Long.hashCode(claim.leaseMillis());
+    return 2 * Long.hashCode(claim.leaseMillis()) + (claims.isHeld(claim.id()) ? 1 : 0);
   }
 
   /** Two round trips, and one for each 500 locks and claims. */

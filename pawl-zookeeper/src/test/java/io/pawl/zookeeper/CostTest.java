@@ -129,6 +129,20 @@ class CostTest {
   }
 
   @Test
+  void holdsAreRenewedApartFromClaimsThatWait() {
+    Claim held = one.seam.claim("lock");
+    one.seam.take(held);
+    Claim waiting = one.waits(one.seam.claim("lock"));
+    int ofHolds = one.store.renewGroup(held);
+    assertThat(one.store.renewGroup(waiting)).isNotEqualTo(ofHolds);
+
+    one.seam.withdraw(held);
+    one.awaitRing(1);
+
+    assertThat(one.store.renewGroup(waiting)).isEqualTo(ofHolds);
+  }
+
+  @Test
   void aHandOffCostsTheSameHoweverManyWait() {
     List<Claim> queue = new ArrayList<>();
     queue.add(one.seam.claim("lock"));
