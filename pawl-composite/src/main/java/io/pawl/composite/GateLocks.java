@@ -281,7 +281,9 @@ final class GateLocks {
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
     List<Claim> known = new ArrayList<>();
     List<ClaimProgress> others = new ArrayList<>();
+    long shortestLeaseMillis = Long.MAX_VALUE;
     for (Claim claim : claims) {
+      shortestLeaseMillis = Math.min(shortestLeaseMillis, claim.leaseMillis());
       ClaimProgress progress = progresses.get(claim.id());
       if (progress == null || progress.isKnown()) {
         known.add(claim);
@@ -293,7 +295,7 @@ final class GateLocks {
       return renewKnown(known);
     }
     CompletionStage<Map<ClaimId, Standing>> answer =
-        new Renewal(this, gate, threads, nanos, others).answer();
+        new Renewal(this, gate, threads, nanos, others, shortestLeaseMillis).answer();
     return known.isEmpty() ? answer : either(renewKnown(known), answer);
   }
 

@@ -106,7 +106,8 @@ final class Mirror {
 
   /**
    * The gate is read first: whatever is written to it from then on makes the exchange fail, unless
-   * it is what was there before. Answers whether they differed.
+   * it is what was there before. Answers whether they differed, and the gate took what was written:
+   * where it has a lock of that name, it never does.
    */
   private boolean compare(Stock stock) {
     Optional<CounterView> mirrored =
@@ -120,16 +121,12 @@ final class Mirror {
     CounterView there = mirrored.orElse(CounterView.unknown(stock.counter));
     stock.inGeneration(there.keptFromMillis());
     if (there.floor() != view.floor()) {
-      write(stock, new Operation.SetBounds(-Amounts.MAX, Amounts.MAX));
-      write(stock, new Operation.SetTo(view.value()));
-      write(stock, new Operation.SetBounds(view.floor(), Amounts.MAX));
-      return true;
+      return write(stock, new Operation.SetBounds(-Amounts.MAX, Amounts.MAX))
+          | write(stock, new Operation.SetTo(view.value()))
+          | write(stock, new Operation.SetBounds(view.floor(), Amounts.MAX));
     }
-    if (mirrored.isEmpty() || there.value() != view.value()) {
-      write(stock, new Operation.CompareAndSet(there.value(), view.value()));
-      return true;
-    }
-    return false;
+    return (mirrored.isEmpty() || there.value() != view.value())
+        && write(stock, new Operation.CompareAndSet(there.value(), view.value()));
   }
 
   /** The truth has just said that the counter stands at {@code value}. */
@@ -137,8 +134,11 @@ final class Mirror {
     write(stock, new Operation.SetTo(value));
   }
 
-  /** Once more where another client has begun a generation in the meantime. */
-  private void write(Stock stock, Operation operation) {
+  /**
+   * Once more where another client has begun a generation in the meantime. Answers whether the gate
+   * heard of it.
+   */
+  private boolean write(Stock stock, Operation operation) {
     for (int tries = 0; tries < 2; tries++) {
       String id = UUID.randomUUID().toString();
       CounterRequest request =
@@ -146,10 +146,11 @@ final class Mirror {
       stock.wrote();
       CounterAnswer answer = gate.ask(CounterStore.class, counters -> counters.apply(request));
       if (!(answer instanceof CounterAnswer.TooOld old)) {
-        return;
+        return answer != null;
       }
       stock.inGeneration(old.keptFromMillis());
     }
+    return true;
   }
 
   private void forget(Stock stock) {

@@ -38,21 +38,24 @@ final class Renewal {
   private final long patienceMillis;
   private volatile @Nullable Throwable failure;
 
+  /**
+   * @param shortestLeaseMillis of all claims of the call, held ones too: it is answered as one
+   */
   Renewal(
       GateLocks locks,
       Gate gate,
       Threads threads,
       LongSupplier nanos,
-      List<ClaimProgress> progresses) {
+      List<ClaimProgress> progresses,
+      long shortestLeaseMillis) {
     this.locks = locks;
     this.gate = gate;
     this.threads = threads;
     this.nanos = nanos;
     this.progresses = progresses;
-    long shortest = LONGEST_AWAIT_MILLIS * 10;
+    this.patienceMillis = Math.min(LONGEST_AWAIT_MILLIS, shortestLeaseMillis / 10);
     long now = nanos.getAsLong();
     for (ClaimProgress progress : progresses) {
-      shortest = Math.min(shortest, progress.claim.leaseMillis());
       boolean inTime = progress.heard(null, now);
       if (progress.mayBeAtGate()) {
         gateClaims.add(GateLocks.forGate(progress.claim));
@@ -63,7 +66,6 @@ final class Renewal {
         waiting.put(progress, inTime);
       }
     }
-    patienceMillis = shortest / 10;
   }
 
   CompletionStage<Map<ClaimId, Standing>> answer() {

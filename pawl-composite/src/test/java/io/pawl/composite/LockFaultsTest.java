@@ -365,6 +365,31 @@ class LockFaultsTest {
     assertThat(toTruth.answers(Verb.ATTEMPT)).isEqualTo(2);
   }
 
+  /** Granted by a bell after it was put into one call with a claim that waits at the gate. */
+  @Test
+  void aHeldClaimsRenewalIsAnsweredInItsOwnLeaseThoughItSharesACallWithALongerOne() {
+    FaultyStore toGate = keep(new FaultyStore(gate));
+    GateStore store = steadfast(toGate, truth);
+    Claim held = Seam.claim("held", Duration.ofSeconds(1));
+    Claim first = Seam.claim("busy");
+    Claim next = Seam.claim("busy");
+    for (Claim claim : List.of(held, first, next)) {
+      Seam.answer(store.attempt(claim, rung -> {}));
+    }
+    toGate.on(Verb.RENEW, Fault.HOLD_REQUEST);
+    List<String> answered = Collections.synchronizedList(new ArrayList<>());
+
+    CompletionStage<?> alone =
+        store.renew(List.of(next)).thenRun(() -> answered.add("what waits, asked first"));
+    CompletionStage<?> shared =
+        store.renew(List.of(held, next)).thenRun(() -> answered.add("what is held"));
+    Seam.answer(alone);
+    Seam.answer(shared);
+
+    assertThat(answered).containsExactly("what is held", "what waits, asked first");
+    assertThat(store.isGateAway()).isFalse();
+  }
+
   /** Its next renewal, which may be that of a hold by then, waits for the answer to this one. */
   @Test
   void aWaitingClaimsRenewalIsAnsweredThoughTheGateStandsStill() {

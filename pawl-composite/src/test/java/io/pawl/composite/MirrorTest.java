@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
+import io.pawl.counter.Update;
 import io.pawl.memory.MemoryStore;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One comparison of gate and truth at a time, and what others do in the middle of it. */
 class MirrorTest {
@@ -61,6 +64,23 @@ class MirrorTest {
 
     settled.get(20, TimeUnit.SECONDS);
     assertThat(Seam.value(gateStore, "stock")).isEqualTo(restocked);
+  }
+
+  /** As after a client of the gate alone has taken a lock under the counter's name. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, -5})
+  void aCounterThatTheGateKnowsAsALockIsNotComparedForEver(long floor) {
+    Seam.answer(gateStore.attempt(Seam.claim("lock"), rung -> {}));
+    try (Pawl direct = Pawl.over(truth)) {
+      direct.counter("lock").update(Update.bounds(floor, 10));
+    }
+    GateOptions brisk = options.settle(Duration.ofMillis(10));
+    Stock there = new Stock("lock");
+
+    new Mirror(gate, toTruth, brisk, threads, System::nanoTime, new Random()).watch(there);
+
+    await().until(() -> there.isIdle(Long.MAX_VALUE, 0));
+    assertThat(gate.isAway()).isFalse();
   }
 
   /** The gate's ledger of its copy is nobody's. */

@@ -24,20 +24,24 @@ final class Seam {
   private Seam() {}
 
   static Claim claim(String lock) {
-    return claim(lock, true);
+    return claim(lock, Duration.ofSeconds(30), true);
+  }
+
+  static Claim claim(String lock, Duration lease) {
+    return claim(lock, lease, true);
   }
 
   /** One that does not queue. */
   static Claim impatient(String lock) {
-    return claim(lock, false);
+    return claim(lock, Duration.ofSeconds(30), false);
   }
 
-  private static Claim claim(String lock, boolean queues) {
+  private static Claim claim(String lock, Duration lease, boolean queues) {
     return new Claim(
         lock,
         new ClaimId("seam", numbers.incrementAndGet()),
         Mode.EXCLUSIVE,
-        Duration.ofSeconds(30),
+        lease,
         Duration.ZERO,
         queues,
         1,

@@ -231,7 +231,7 @@ final class Combiner {
     }
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      Failures.caught(() -> ask(command))
+      Failures.caught(() -> ask(command, repeats.get()))
           .whenComplete(
               (reply, error) -> {
                 try {
@@ -246,7 +246,7 @@ final class Combiner {
     }
   }
 
-  private CompletableFuture<List<Object>> ask(List<Request> command) {
+  private CompletableFuture<List<Object>> ask(List<Request> command, int repeatsBefore) {
     List<String> keys = new ArrayList<>(command.size());
     List<String> values = new ArrayList<>(1 + command.size() * command.get(0).values.size());
     values.add(address);
@@ -256,11 +256,13 @@ final class Combiner {
     }
     Request first = command.get(0);
     return verbs.runInOrder(
-        first.script,
-        keys,
-        values,
-        repeats,
-        reply -> rings.accept(reply, first.entries * command.size()));
+        new Verbs.Ordered(
+            first.script,
+            keys,
+            values,
+            repeats,
+            reply -> rings.accept(reply, first.entries * command.size())),
+        repeatsBefore);
   }
 
   private void answered(
@@ -290,12 +292,13 @@ final class Combiner {
     int size = command.size();
     if (size > 1 && failures.mayConcernOneClaim(error)) {
       Doubt since = doubtAfter(error, before);
+      int repeatsWithThis = repeats.get() + 1;
       for (List<Request> half :
           List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
-        Failures.caught(() -> ask(half))
+        Failures.caught(() -> ask(half, repeatsWithThis))
             .whenComplete((reply, again) -> answered(half, reply, again, since));
       }
-      repeats.incrementAndGet();
+      repeats.incrementAndGet(); // behind both: what leaves unaware of it is repeated, too
       return;
     }
     Throwable told = isInDoubt(error, before) ? failures.doubtful(error) : error;

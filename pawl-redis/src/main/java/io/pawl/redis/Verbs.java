@@ -44,32 +44,47 @@ record Verbs(Wire wire, Failures failures) {
   }
 
   /**
-   * As {@link #run(Script, List, List)}, for commands whose order counts. One that is repeated,
-   * since the server has not got its script, takes effect after all that were sent before this was
-   * known. So each of those is repeated behind it, which is harmless by the ids, and its second
-   * answer counts.
+   * A command whose order among others counts.
    *
-   * @param repeats how many of these commands were repeated so far, or parts of them by the caller
+   * @param repeats how many of those were repeated so far, or parts of them by the caller
    * @param early told of an answer that does not count, for the rings in it
    */
-  CompletableFuture<List<Object>> runInOrder(
+  record Ordered(
       Script script,
       List<String> keys,
       List<String> values,
       AtomicInteger repeats,
-      Consumer<List<Object>> early) {
-    int before = repeats.get();
+      Consumer<List<Object>> early) {}
+
+  /**
+   * As {@link #run(Script, List, List)}, in order. A command that is repeated, since the server has
+   * not got its script, takes effect after all that were sent before this was known. So each of
+   * those is repeated behind it, which is harmless by the ids, and its last answer counts. It is
+   * repeated as often as one before it was meanwhile: at most once for each of the claims under
+   * way.
+   *
+   * @param repeatsBefore how many were repeated when this was sent, or will have been at once
+   */
+  CompletableFuture<List<Object>> runInOrder(Ordered command, int repeatsBefore) {
+    return inOrder(command, CommandType.EVALSHA, command.script.sha(), repeatsBefore);
+  }
+
+  private CompletableFuture<List<Object>> inOrder(
+      Ordered command, CommandType type, String script, int repeatsBefore) {
+    AtomicInteger repeats = command.repeats;
     CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-    Call call = send(CommandType.EVALSHA, script.sha(), keys, values, null);
+    Call call = send(type, script, command.keys, command.values, null);
     call.whenComplete(
         (reply, error) -> {
           try {
-            if (error instanceof RedisNoScriptException) {
-              sendText(script, keys, values, null, answer, call.wasRepeated());
+            if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
+              CompletableFuture<List<Object>> text =
+                  inOrder(command, CommandType.EVAL, command.script.text(), repeats.get() + 1);
               repeats.incrementAndGet(); // what is sent from now on follows it
-            } else if (reply != null && repeats.get() != before) {
-              early.accept(reply);
-              Futures.follow(answer, again(script, keys, values));
+              Futures.follow(answer, call.wasRepeated() ? inDoubt(text) : text);
+            } else if (reply != null && repeats.get() != repeatsBefore) {
+              command.early.accept(reply);
+              Futures.follow(answer, inDoubt(runInOrder(command, repeats.get())));
             } else {
               settle(answer, reply, error, call.wasRepeated());
             }
@@ -80,13 +95,11 @@ record Verbs(Wire wire, Failures failures) {
     return answer;
   }
 
-  private CompletableFuture<List<Object>> again(
-      Script script, List<String> keys, List<String> values) {
-    return run(script, keys, values)
-        .exceptionally(
-            error -> {
-              throw failures.doubtful(error);
-            });
+  private CompletableFuture<List<Object>> inDoubt(CompletableFuture<List<Object>> again) {
+    return again.exceptionally(
+        error -> {
+          throw failures.doubtful(error);
+        });
   }
 
   private void sendText(

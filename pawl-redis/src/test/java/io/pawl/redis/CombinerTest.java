@@ -28,6 +28,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests made while others are on their way share commands, and nothing else. */
 class CombinerTest {
@@ -153,9 +155,13 @@ class CombinerTest {
     assertThat(Seam.answer(next.get(0))).isInstanceOf(Standing.Held.class);
   }
 
-  /** The release stands in a command with one that fails, and is asked for again without it. */
-  @Test
-  void requestsForALockKeepTheirOrderThoughTheFirstSharedACommandWithABadKey() {
+  /**
+   * The release stands in a command with one that fails, and is asked for again without it: at
+   * once, or with others before them after the half that has both has failed too.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 6})
+  void requestsForALockKeepTheirOrderThoughTheFirstSharedACommandWithABadKey(int others) {
     Claim held = seam.claim("order");
     seam.take(held);
     Claim bad = seam.claim("bad");
@@ -164,6 +170,7 @@ class CombinerTest {
     List<CompletionStage<Standing>> next = new ArrayList<>();
     store.together(
         () -> {
+          claims("other").subList(0, others).forEach(store::withdraw);
           store.withdraw(bad);
           store.withdraw(held);
           next.add(attempt(impatient("order")));
