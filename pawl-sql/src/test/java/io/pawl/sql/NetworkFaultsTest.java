@@ -17,12 +17,19 @@ import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -201,6 +208,59 @@ class NetworkFaultsTest {
         assertThat(next.get(60, SECONDS)).isPresent();
       }
     }
+  }
+
+  /** Whose connections have no time-out, and were opened when all was well. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void everyCallOverAPoolReturnsFromABlackHole(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Connection warm = DriverManager.getConnection(database.urlThrough(proxy));
+        SqlStore store = SqlStore.over(lending(warm))) {
+      proxy.blackHole(Direction.TO_SERVER);
+      assertFailsAsUnavailable(store.attempt(Claims.claim(name), bell -> {}), proxy);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aStoreOverAPoolIsNotOpenedThroughABlackHoleAndSaysSo(TestDatabase database)
+      throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Connection warm = DriverManager.getConnection(database.urlThrough(proxy))) {
+      proxy.blackHole(Direction.TO_SERVER);
+      assertFailsAsUnavailable(
+          CompletableFuture.supplyAsync(() -> SqlStore.over(lending(warm))), proxy);
+    }
+  }
+
+  private static void assertFailsAsUnavailable(CompletionStage<?> answer, FaultProxy proxy) {
+    try {
+      assertThat(answer)
+          .failsWithin(Duration.ofMinutes(1))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreUnavailableException.class);
+    } finally {
+      proxy.reset(); // else whoever still waits keeps the connection from being closed
+    }
+  }
+
+  private static DataSource lending(Connection warm) {
+    Connection lent =
+        proxy(
+            Connection.class,
+            (self, method, arguments) -> {
+              try {
+                return method.getName().equals("close") ? null : method.invoke(warm, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+    return proxy(DataSource.class, (self, method, arguments) -> lent);
+  }
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
   @ParameterizedTest
