@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -29,7 +30,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -261,6 +264,47 @@ class NetworkFaultsTest {
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  /** Its driver gives up a connection where the thread that waits for it is interrupted. */
+  @Test
+  void anInterruptWhileAConnectionIsOpenedFailsNobodysRequest() throws Exception {
+    TestDatabase database = TestDatabase.POSTGRES;
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)))) {
+      List<CompletableFuture<Standing>> answers = new ArrayList<>();
+      CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+      Thread caller =
+          new Thread(
+              () -> {
+                store.together(
+                    () -> {
+                      for (String lock : List.of(name + "-a", name + "-b")) {
+                        answers.add(
+                            store.attempt(Claims.claim(lock), bell -> {}).toCompletableFuture());
+                      }
+                    });
+                interrupted.complete(Thread.currentThread().isInterrupted());
+              });
+      proxy.cut();
+      proxy.reset();
+      caller.start();
+      await().atMost(Duration.ofMinutes(1)).until(() -> waitsForAConnection(caller));
+
+      caller.interrupt();
+      proxy.heal();
+
+      assertThat(interrupted.get(60, SECONDS)).as("kept for the caller").isTrue();
+      for (CompletableFuture<Standing> answer : answers) {
+        assertThat(answer.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+
+  private static boolean waitsForAConnection(Thread thread) {
+    return thread.getState() == Thread.State.TIMED_WAITING
+        && Stream.of(thread.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().equals("org.postgresql.Driver"));
   }
 
   @ParameterizedTest
