@@ -65,7 +65,9 @@ public final class Combiner implements AutoCloseable {
   public Combiner(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally, threadName + "-row");
+    this.blockedRows =
+        new BlockedRows<>(
+            database, "lock", Table.LOCK, "pawl_lock or pawl_waiter", tally, threadName + "-row");
     this.transactions = new Transactions(database, tally);
     this.drain =
         new DrainLoop(
