@@ -415,13 +415,7 @@ public final class SqlStore
 
   private List<CounterView> readCounters(String after, int limit) {
     return looks.look(
-        reader -> {
-          try (PreparedStatement select = reader.prepareStatement(CounterTables.COUNTERS_AFTER)) {
-            select.setString(1, after);
-            select.setInt(2, limit);
-            return CounterTables.readCounters(select, database.dialect());
-          }
-        });
+        reader -> CounterTables.countersAfter(reader, database.dialect(), after, limit));
   }
 
   private interface Look<T> {

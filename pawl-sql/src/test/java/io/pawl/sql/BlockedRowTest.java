@@ -226,6 +226,65 @@ class BlockedRowTest {
     }
   }
 
+  /** It is locked by nobody before it is deleted. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aBlockedRowOfAWaiterStallsNoOtherLock(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        Connection somebody = database.connect()) {
+      Claim held = Claims.claim(stuck);
+      Claim waiting = Claims.claim(stuck);
+      assertThat(attempt(store, held)).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(store, waiting)).isInstanceOf(Standing.Waiting.class);
+      lockWaiters(somebody, stuck);
+
+      CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+      List<CompletableFuture<Standing>> others = new ArrayList<>();
+      store.together(
+          () -> {
+            store.withdraw(held).whenComplete((nothing, failure) -> end(withdrawn, failure));
+            for (int i = 0; i < OTHERS; i++) {
+              CompletableFuture<Standing> answer = new CompletableFuture<>();
+              others.add(answer);
+              ask(store, Claims.claim(stuck + "-" + i), answer);
+            }
+          });
+      for (CompletableFuture<Standing> other : others) {
+        assertThat(other.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+      assertThatThrownBy(() -> withdrawn.get(60, SECONDS))
+          .hasRootCauseInstanceOf(StoreUnavailableException.class)
+          .rootCause()
+          .hasMessageContaining(stuck)
+          .hasMessageContaining("pawl_waiter");
+
+      somebody.rollback();
+      store.withdraw(held).toCompletableFuture().get(60, SECONDS);
+      assertThat(renew(store, List.of(waiting)).get(waiting.id()))
+          .isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  private static void end(CompletableFuture<Void> call, Throwable failure) {
+    if (failure == null) {
+      call.complete(null);
+    } else {
+      call.completeExceptionally(failure);
+    }
+  }
+
+  private static void lockWaiters(Connection connection, String lock) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT position FROM pawl_waiter WHERE lock_name = ? FOR UPDATE")) {
+      select.setString(1, lock);
+      try (ResultSet row = select.executeQuery()) {
+        assertThat(row.next()).isTrue();
+      }
+    }
+  }
+
   /** No read shows it. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")

@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -17,12 +18,21 @@ import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -201,6 +211,100 @@ class NetworkFaultsTest {
         assertThat(next.get(60, SECONDS)).isPresent();
       }
     }
+  }
+
+  /** Whose connections have no time-out, and were opened when all was well. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void everyCallOverAPoolReturnsFromABlackHole(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Connection warm = DriverManager.getConnection(database.urlThrough(proxy));
+        SqlStore store = SqlStore.over(lending(warm))) {
+      proxy.blackHole(Direction.TO_SERVER);
+      assertFailsAsUnavailable(store.attempt(Claims.claim(name), bell -> {}), proxy);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aStoreOverAPoolIsNotOpenedThroughABlackHoleAndSaysSo(TestDatabase database)
+      throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Connection warm = DriverManager.getConnection(database.urlThrough(proxy))) {
+      proxy.blackHole(Direction.TO_SERVER);
+      assertFailsAsUnavailable(
+          CompletableFuture.supplyAsync(() -> SqlStore.over(lending(warm))), proxy);
+    }
+  }
+
+  private static void assertFailsAsUnavailable(CompletionStage<?> answer, FaultProxy proxy) {
+    try {
+      assertThat(answer)
+          .failsWithin(Duration.ofMinutes(1))
+          .withThrowableThat()
+          .withCauseInstanceOf(StoreUnavailableException.class);
+    } finally {
+      proxy.reset(); // else whoever still waits keeps the connection from being closed
+    }
+  }
+
+  private static DataSource lending(Connection warm) {
+    Connection lent =
+        proxy(
+            Connection.class,
+            (self, method, arguments) -> {
+              try {
+                return method.getName().equals("close") ? null : method.invoke(warm, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+    return proxy(DataSource.class, (self, method, arguments) -> lent);
+  }
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  /** Its driver gives up a connection where the thread that waits for it is interrupted. */
+  @Test
+  void anInterruptWhileAConnectionIsOpenedFailsNobodysRequest() throws Exception {
+    TestDatabase database = TestDatabase.POSTGRES;
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.urlThrough(proxy)))) {
+      List<CompletableFuture<Standing>> answers = new ArrayList<>();
+      CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+      Thread caller =
+          new Thread(
+              () -> {
+                store.together(
+                    () -> {
+                      for (String lock : List.of(name + "-a", name + "-b")) {
+                        answers.add(
+                            store.attempt(Claims.claim(lock), bell -> {}).toCompletableFuture());
+                      }
+                    });
+                interrupted.complete(Thread.currentThread().isInterrupted());
+              });
+      proxy.cut();
+      proxy.reset();
+      caller.start();
+      await().atMost(Duration.ofMinutes(1)).until(() -> waitsForAConnection(caller));
+
+      caller.interrupt();
+      proxy.heal();
+
+      assertThat(interrupted.get(60, SECONDS)).as("kept for the caller").isTrue();
+      for (CompletableFuture<Standing> answer : answers) {
+        assertThat(answer.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+
+  private static boolean waitsForAConnection(Thread thread) {
+    return thread.getState() == Thread.State.TIMED_WAITING
+        && Stream.of(thread.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().equals("org.postgresql.Driver"));
   }
 
   @ParameterizedTest

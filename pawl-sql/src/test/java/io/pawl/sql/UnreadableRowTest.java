@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.CounterRequest;
@@ -16,6 +17,7 @@ import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -25,6 +27,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -150,6 +154,29 @@ class UnreadableRowTest {
           .extracting(CounterView::name)
           .contains(sound)
           .doesNotContain(broken);
+    }
+  }
+
+  /** A client takes a page that is not full for the last one. */
+  @Test
+  void aCounterIsLeftOutOfAListAndHidesNoneBehindItsPage(@TempDir Path folder) throws Exception {
+    String url = "sqlite:" + folder.resolve("locks.db");
+    try (Pawl pawl = Pawl.connect(url)) {
+      pawl.counter("0001").add(1);
+    }
+    try (Connection connection = DriverManager.getConnection("jdbc:" + url);
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1002)"
+              + " INSERT INTO pawl_counter SELECT printf('%04d', i), value, floor, ceiling,"
+              + " reserved, forgotten, kept_from, last_line FROM n, pawl_counter");
+      statement.execute("UPDATE pawl_counter SET kept_from = 'infinity' WHERE name = '0001'");
+    }
+    try (Pawl pawl = Pawl.connect(url)) {
+      assertThat(pawl.maintenance().counters())
+          .hasSize(1_001)
+          .startsWith("0002")
+          .endsWith("1001", "1002");
     }
   }
 

@@ -331,6 +331,30 @@ class UpkeepTest {
     }
   }
 
+  /** Who raises stops half-way: what is forgotten comes first, the rows that are there after it. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aNodeOfAQuorumVotesForALockThatItRefusedOnceItsTokensAreRaised(TestDatabase database)
+      throws Exception {
+    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
+    Claim claim = Claims.claim(name("refused"));
+    try (SqlStore node = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling))) {
+      long forgotten = ask(database, "SELECT last_token FROM pawl_forgotten");
+      node.joinQuorum(Duration.ofSeconds(30));
+      try {
+        execute(database, "UPDATE pawl_forgotten SET last_token = 0");
+        assertThat(node.attempt(claim, standing -> {}))
+            .failsWithin(Duration.ofMinutes(1))
+            .withThrowableThat()
+            .withMessageContaining("votes");
+      } finally {
+        execute(database, "UPDATE pawl_forgotten SET last_token = " + Math.max(forgotten, 7));
+      }
+
+      assertThat(answer(node.attempt(claim, standing -> {}))).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aWaiterThatIsGoneWithItsLockMakesNoRow(TestDatabase database) throws Exception {

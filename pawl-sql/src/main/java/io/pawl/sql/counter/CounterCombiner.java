@@ -60,7 +60,13 @@ public final class CounterCombiner implements AutoCloseable {
     this.transactions = new Transactions(database, tally);
     this.tables = new CounterTables(database.dialect());
     this.blockedRows =
-        new BlockedRows<>(database, "counter", CounterTables.COUNTER, tally, threadName + "-row");
+        new BlockedRows<>(
+            database,
+            "counter",
+            CounterTables.COUNTER,
+            CounterTables.COUNTER.name(),
+            tally,
+            threadName + "-row");
     this.drain =
         new DrainLoop(
             this::hasWork,

@@ -4,6 +4,7 @@ import io.pawl.spi.CounterView;
 import io.pawl.sql.dialect.Dialect;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Session;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -39,11 +40,11 @@ public final class CounterTables {
   static final Table RESERVATION =
       new Table("pawl_reservation", List.of("counter", "until", "id"), List.of());
 
-  /** Those after the first parameter by name, as many as the second says at most. */
-  public static final String COUNTERS_AFTER =
-      "SELECT " + COUNTER.columns() + " FROM pawl_counter WHERE name > ? ORDER BY name LIMIT ?";
-
   private static final Logger log = LoggerFactory.getLogger(CounterTables.class);
+
+  /** Those after the first parameter by name, as many as the second says at most. */
+  private static final String COUNTERS_AFTER =
+      "SELECT " + COUNTER.columns() + " FROM pawl_counter WHERE name > ? ORDER BY name LIMIT ?";
 
   private static final String LINES = "SELECT " + LEDGER.columns() + " FROM pawl_ledger WHERE ";
 
@@ -215,17 +216,32 @@ public final class CounterTables {
     return LINES + "counter = ? ORDER BY line DESC LIMIT " + limit;
   }
 
-  /** Those that can be read. */
-  public static List<CounterView> readCounters(PreparedStatement select, Dialect dialect)
-      throws SQLException {
+  /**
+   * The first {@code limit} counters after {@code after} that can be read; fewer only where there
+   * are no more. One trip, and another one for each page in which some cannot be read.
+   */
+  public static List<CounterView> countersAfter(
+      Connection reader, Dialect dialect, String after, int limit) throws SQLException {
     List<CounterView> counters = new ArrayList<>();
-    try (ResultSet result = select.executeQuery()) {
-      while (result.next()) {
-        try {
-          counters.add(CounterRow.read(result, dialect).view());
-        } catch (UnreadableLineException e) {
-          log.debug("left out of a list", e);
+    try (PreparedStatement select = reader.prepareStatement(COUNTERS_AFTER)) {
+      String last = after;
+      boolean goesOn = true;
+      while (goesOn) {
+        int missing = limit - counters.size();
+        select.setString(1, last);
+        select.setInt(2, missing);
+        int found = 0;
+        try (ResultSet result = select.executeQuery()) {
+          for (; result.next(); found++) {
+            last = result.getString(1);
+            try {
+              counters.add(CounterRow.read(result, dialect).view());
+            } catch (UnreadableLineException e) {
+              log.debug("left out of a list", e);
+            }
+          }
         }
+        goesOn = found == missing && counters.size() < limit;
       }
     }
     return counters;

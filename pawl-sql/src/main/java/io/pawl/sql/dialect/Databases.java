@@ -5,6 +5,7 @@ import io.pawl.error.StoreException;
 import io.pawl.spi.StoreUrl;
 import io.pawl.sql.connection.Connections;
 import io.pawl.sql.connection.JdbcUrl;
+import io.pawl.sql.connection.NetworkTimeout;
 import io.pawl.sql.connection.PoolConnections;
 import io.pawl.sql.connection.UrlConnections;
 import java.sql.Connection;
@@ -48,7 +49,8 @@ public final class Databases {
    * @param listens whether a connection may be kept for LISTEN
    */
   public static Database at(Connections connections, boolean createsTables, boolean listens) {
-    try (Connection connection = connections.open()) {
+    try (Connection connection = connections.open();
+        NetworkTimeout bound = connections.areOurs() ? null : NetworkTimeout.limit(connection)) {
       Dialect dialect = dialect(connection, connections.areOurs(), createsTables, listens);
       if (!connection.getAutoCommit()) {
         connection.rollback(); // a pool takes nothing back that is in a transaction

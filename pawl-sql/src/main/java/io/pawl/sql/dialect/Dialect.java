@@ -198,6 +198,18 @@ public interface Dialect {
   }
 
   /**
+   * Locks the rows of those who wait for {@code n} locks, and reads their positions; leaves out
+   * those that somebody else has locked.
+   */
+  default String lockWaiters(int n) {
+    return "SELECT position FROM pawl_waiter"
+        + by("pawl_waiter_by_lock")
+        + " WHERE lock_name IN ("
+        + Table.repeated("?", n)
+        + ") FOR UPDATE SKIP LOCKED";
+  }
+
+  /**
    * Inserts {@code n} idle locks, each unless it exists or its name is a counter's; waits for
    * whoever is inserting the same, and locks no row that is there. Three parameters each, all the
    * name.

@@ -65,7 +65,9 @@ public final class Combiner implements AutoCloseable {
   public Combiner(Database database, WaitingClaims waiters, String threadName) {
     this.database = database;
     this.waiters = waiters;
-    this.blockedRows = new BlockedRows<>(database, "lock", Table.LOCK, tally, threadName + "-row");
+    this.blockedRows =
+        new BlockedRows<>(
+            database, "lock", Table.LOCK, "pawl_lock or pawl_waiter", tally, threadName + "-row");
     this.transactions = new Transactions(database, tally);
     this.drain =
         new DrainLoop(
@@ -216,7 +218,7 @@ public final class Combiner implements AutoCloseable {
     batch.forEach(request -> names.addAll(request.names()));
     LockRows.Locked read = rows.read(names);
     if (!batch.stream().allMatch(request -> request.seldomChanges() || areThere(request, read))) {
-      return false; // a lock that was forgotten has tokens that only its row tells
+      return false; // only a transaction finds the tokens that were granted before it was forgotten
     }
     TreeMap<String, LockState> states = new TreeMap<>();
     for (String name : names) {
@@ -263,8 +265,11 @@ public final class Combiner implements AutoCloseable {
         && request.names().stream().allMatch(shortcuts::leftBusy);
   }
 
+  /** A row that nobody has used may hold fewer tokens than were granted. */
   private static boolean areThere(Request<?> request, LockRows.Locked read) {
-    return read.locks().keySet().containsAll(request.names());
+    return request.names().stream()
+        .map(read.locks()::get)
+        .allMatch(known -> known != null && !known.row().isUnused());
   }
 
   /** Somebody waits for {@code lock} though it is free: grants it, soon and on another thread. */

@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,7 +122,10 @@ public final class LockRows {
     return new Locked(locks, blocked, counters, missing, dialect.now(newest));
   }
 
-  /** Adds those that are there but locked by others, or that others may be making, to blocked. */
+  /**
+   * Adds those that are there but locked by others, or that others may be making, to blocked; and
+   * those in whose queue others have locked a row, which would be waited for when it is written.
+   */
   private long selectSuspects(
       Set<String> suspects,
       BlockedRows<?> blockedRows,
@@ -139,7 +143,33 @@ public final class LockRows {
     newest = Math.max(newest, select(List.copyOf(absent), Set.of(), false, locks));
     absent.removeAll(locks.keySet());
     blocked.addAll(session.among("pawl_lock", absent)); // whose rows others made meanwhile
+    addWhoseQueueIsLocked(suspects, locks, blocked);
     return newest;
+  }
+
+  private void addWhoseQueueIsLocked(
+      Set<String> suspects, Map<String, StoredLock> locks, Set<String> blocked)
+      throws SQLException {
+    List<StoredLock> queued =
+        suspects.stream()
+            .map(locks::get)
+            .filter(lock -> lock != null && !lock.waiters().isEmpty())
+            .toList();
+    Set<Long> ours = new HashSet<>();
+    for (List<StoredLock> chunk : session.chunks(queued)) {
+      PreparedStatement select = session.prepare(dialect.lockWaiters(chunk.size()));
+      bind(chunk.stream().map(lock -> lock.row().name()).toList(), select, 1);
+      try (ResultSet positions = select.executeQuery()) {
+        while (positions.next()) {
+          ours.add(positions.getLong(1));
+        }
+      }
+    }
+    for (StoredLock lock : queued) {
+      if (!lock.waiters().stream().map(WaiterRow::position).allMatch(ours::contains)) {
+        blocked.add(lock.row().name());
+      }
+    }
   }
 
   /** Those of {@code names} whose rows nobody has locked; waits for none and makes none. */

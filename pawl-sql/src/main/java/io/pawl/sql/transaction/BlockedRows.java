@@ -54,6 +54,7 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
   private final Database database;
   private final String what;
   private final Table table;
+  private final String tables;
   private final Tally tally;
   private final RowWait rowWait;
   private final Map<String, Due> suspects = new LinkedHashMap<>();
@@ -75,11 +76,14 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
 
   /**
    * @param what the rows of {@code table} are
+   * @param tables where a row may be that blocks a request, for messages
    */
-  public BlockedRows(Database database, String what, Table table, Tally tally, String threadName) {
+  public BlockedRows(
+      Database database, String what, Table table, String tables, Tally tally, String threadName) {
     this.database = database;
     this.what = what;
     this.table = table;
+    this.tables = tables;
     this.tally = tally;
     this.rowWait = new RowWait(database, table, threadName);
   }
@@ -222,7 +226,7 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
                 + " "
                 + request.names()
                 + ": for 5 s another transaction has kept its row of "
-                + table.name()
+                + tables
                 + " locked; it is not"
                 + " Pawl's, or its process has stopped: find it on the server and end it"));
   }

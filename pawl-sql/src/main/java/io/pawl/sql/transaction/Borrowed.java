@@ -1,10 +1,10 @@
 package io.pawl.sql.transaction;
 
+import io.pawl.sql.connection.NetworkTimeout;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,16 +17,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class Borrowed implements AutoCloseable {
 
-  /** The longest wait for an answer on a connection of the application's. */
-  static final int NETWORK_TIMEOUT_MILLIS = 4_000;
-
   private static final Logger log = LoggerFactory.getLogger(Borrowed.class);
 
   private final Connection connection;
   private final boolean ours;
   private boolean autoCommit;
   private int isolation;
-  private int networkTimeoutMillis;
+  private @Nullable NetworkTimeout networkTimeout;
   private @Nullable String rowWaits;
   private volatile boolean failed;
 
@@ -78,11 +75,11 @@ public final class Borrowed implements AutoCloseable {
   }
 
   private void setUp(boolean wantedAutoCommit, int wantedIsolation) throws SQLException {
-    autoCommit = connection.getAutoCommit();
     if (!ours) {
+      networkTimeout = NetworkTimeout.limit(connection);
       isolation = connection.getTransactionIsolation();
-      networkTimeoutMillis = limitNetworkTimeout();
     }
+    autoCommit = connection.getAutoCommit();
     if (autoCommit != wantedAutoCommit) {
       connection.setAutoCommit(wantedAutoCommit);
     }
@@ -90,18 +87,6 @@ public final class Borrowed implements AutoCloseable {
       connection.setTransactionIsolation(wantedIsolation);
     } else if (isolation == Connection.TRANSACTION_READ_UNCOMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-    }
-  }
-
-  private int limitNetworkTimeout() throws SQLException {
-    try {
-      int before = connection.getNetworkTimeout();
-      if (before == 0 || before > NETWORK_TIMEOUT_MILLIS) {
-        connection.setNetworkTimeout(Runnable::run, NETWORK_TIMEOUT_MILLIS);
-      }
-      return before;
-    } catch (SQLFeatureNotSupportedException e) {
-      return NETWORK_TIMEOUT_MILLIS; // then only the pool's own settings bound a wait
     }
   }
 
@@ -155,8 +140,8 @@ public final class Borrowed implements AutoCloseable {
     if (connection.getAutoCommit() != autoCommit) {
       connection.setAutoCommit(autoCommit);
     }
-    if (networkTimeoutMillis == 0 || networkTimeoutMillis > NETWORK_TIMEOUT_MILLIS) {
-      connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+    if (networkTimeout != null) {
+      networkTimeout.close();
     }
   }
 }
