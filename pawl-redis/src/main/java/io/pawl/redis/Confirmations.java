@@ -258,12 +258,11 @@ final class Confirmations implements AutoCloseable {
         .thenApply(
             reply -> {
               Standing standing = Replies.standing(grant.claim, reply, 0, failures);
+              rings.accept(reply, 2);
               if (!(standing instanceof Standing.Held held) || !grant.isOf(held)) {
                 grants.remove(grant.claim.id(), grant);
                 fail(grant, noLongerKnown());
-                return true;
               }
-              rings.accept(reply, 2);
               return true;
             })
         .exceptionally(
