@@ -86,18 +86,6 @@ public abstract class ShortestHoldCases extends SeamCases {
     Bench.assertKeptFor(shortest(), releasedAt);
   }
 
-  /** Its client lives on, so that nothing but its own silence tells the store. */
-  @Test
-  void aWaiterThatIsGrantedAndNeverHeardOfAgainCostsItsLease() {
-    String lock = bench.lock("neverHeardOf");
-    Hold first = there.take(lock);
-    here.ask(lock).lease(bench.shortLease()).minHold(Bench.LONG_LEASE).stand();
-
-    there.withdraw(first);
-
-    eventually(() -> here.findsFree(lock));
-  }
-
   @Test
   void aShortestHoldThatIsOverDelaysNoWithdrawal() {
     String lock = bench.lock("over");
