@@ -17,8 +17,10 @@ class NeverHeardOfTest {
   @Test
   void aWaiterThatIsGrantedAndNeverHeardOfAgainCostsItsLease() {
     try (ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
-        LockStore store = Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS));
-        LockStore another = Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS))) {
+        LockStore store =
+            Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS));
+        LockStore another =
+            Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS))) {
       SeamClient here = new SeamClient(store);
       SeamClient there = new SeamClient(another);
       Hold first = there.take("lock");

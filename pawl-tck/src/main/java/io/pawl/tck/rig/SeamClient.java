@@ -31,7 +31,7 @@ public final class SeamClient {
       "tck-" + Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
   private final AtomicLong numbers = new AtomicLong();
 
-  SeamClient(LockStore store) {
+  public SeamClient(LockStore store) {
     this.store = store;
   }
 
