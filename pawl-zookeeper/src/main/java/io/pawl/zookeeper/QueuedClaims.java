@@ -58,7 +58,7 @@ final class QueuedClaims {
   private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
   private final Followers followers = new Followers();
-  private final Endings endings = new Endings();
+  private final Leaving.Endings endings = new Leaving.Endings();
   private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
@@ -106,7 +106,7 @@ final class QueuedClaims {
     return followers;
   }
 
-  Endings endings() {
+  Leaving.Endings endings() {
     return endings;
   }
 
