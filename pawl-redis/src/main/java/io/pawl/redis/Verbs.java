@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Verbs(Wire wire, Failures failures) {
 
+  /** 64 claims are halved six times, and at each step the server may have lost the script. */
+  static final int MOST_REPEATS = 16;
+
   CompletableFuture<List<Object>> run(Script script, List<String> keys, List<String> values) {
     return run(script, keys, values, null);
   }
@@ -59,18 +62,18 @@ record Verbs(Wire wire, Failures failures) {
   /**
    * As {@link #run(Script, List, List)}, in order. A command that is repeated, since the server has
    * not got its script, takes effect after all that were sent before this was known. So each of
-   * those is repeated behind it, which is harmless by the ids, and its last answer counts. It is
-   * repeated as often as one before it was meanwhile: at most once for each of the claims under
-   * way.
+   * those is repeated behind it, which is harmless by the ids, and its last answer counts. Its
+   * repetitions keep step with those of the commands before it, of which none is repeated more
+   * often than {@link #MOST_REPEATS}: what is repeated after that is behind it.
    *
    * @param repeatsBefore how many were repeated when this was sent, or will have been at once
    */
   CompletableFuture<List<Object>> runInOrder(Ordered command, int repeatsBefore) {
-    return inOrder(command, CommandType.EVALSHA, command.script.sha(), repeatsBefore);
+    return inOrder(command, CommandType.EVALSHA, command.script.sha(), repeatsBefore, MOST_REPEATS);
   }
 
   private CompletableFuture<List<Object>> inOrder(
-      Ordered command, CommandType type, String script, int repeatsBefore) {
+      Ordered command, CommandType type, String script, int repeatsBefore, int repeatsLeft) {
     AtomicInteger repeats = command.repeats;
     CompletableFuture<List<Object>> answer = new CompletableFuture<>();
     Call call = send(type, script, command.keys, command.values, null);
@@ -79,12 +82,24 @@ record Verbs(Wire wire, Failures failures) {
           try {
             if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
               CompletableFuture<List<Object>> text =
-                  inOrder(command, CommandType.EVAL, command.script.text(), repeats.get() + 1);
+                  inOrder(
+                      command,
+                      CommandType.EVAL,
+                      command.script.text(),
+                      repeats.get() + 1,
+                      repeatsLeft);
               repeats.incrementAndGet(); // what is sent from now on follows it
               Futures.follow(answer, call.wasRepeated() ? inDoubt(text) : text);
-            } else if (reply != null && repeats.get() != repeatsBefore) {
+            } else if (reply != null && repeats.get() != repeatsBefore && repeatsLeft > 0) {
               command.early.accept(reply);
-              Futures.follow(answer, inDoubt(runInOrder(command, repeats.get())));
+              CompletableFuture<List<Object>> again =
+                  inOrder(
+                      command,
+                      CommandType.EVALSHA,
+                      command.script.sha(),
+                      repeats.get(),
+                      repeatsLeft - 1);
+              Futures.follow(answer, inDoubt(again));
             } else {
               settle(answer, reply, error, call.wasRepeated());
             }

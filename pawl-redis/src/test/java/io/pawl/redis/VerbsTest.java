@@ -17,6 +17,7 @@ import java.io.OutputStream;
 import java.lang.reflect.Proxy;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -65,6 +66,37 @@ class VerbsTest {
   }
 
   /** A script fails at its second key, and keeps what it has written at the first. */
+  /** Those behind it fail and are repeated all the time, which it need not wait for. */
+  @Test
+  void aCommandIsNotRepeatedForEver() {
+    Seam.answer(store.read("any")); // from now on the server has its script
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://again");
+    Failures failures = new Failures(one.describe());
+    AtomicInteger repeats = new AtomicInteger();
+    AtomicInteger early = new AtomicInteger();
+    List<String> values =
+        new AbstractList<>() {
+          @Override
+          public String get(int index) {
+            repeats.incrementAndGet(); // as it is sent
+            return "3600000";
+          }
+
+          @Override
+          public int size() {
+            return 1;
+          }
+        };
+    try (Wire wire = Handshake.another(one, failures, RedisOptions.defaults(), false)) {
+      Verbs.Ordered command =
+          new Verbs.Ordered(
+              Scripts.load().renew(), List.of(), values, repeats, reply -> early.incrementAndGet());
+      assertThat(new Verbs(wire, failures).runInOrder(command, 0))
+          .succeedsWithin(Duration.ofSeconds(40));
+    }
+    assertThat(early).hasValue(Verbs.MOST_REPEATS);
+  }
+
   @Test
   void p8_nothingLeftBehind_whatIsRefusedAfterItSharedACommandWithABadKeyMayHaveBeenApplied() {
     Seam seam = new Seam(store);

@@ -53,7 +53,7 @@ final class PawlRPermitSemaphore implements RPermitExpirableSemaphore {
   @Override
   public String acquire(long leaseTime, TimeUnit unit) throws InterruptedException {
     Optional<Lease> taken =
-        source.take(kept(leaseTime, unit), semaphore -> Optional.of(semaphore.acquire(1)));
+        source.take(kept(leaseTime, unit), 1, semaphore -> Optional.of(semaphore.acquire(1)));
     String id = id(taken);
     if (id == null) {
       throw new AssertionError("a wait without end has ended");
@@ -75,7 +75,7 @@ final class PawlRPermitSemaphore implements RPermitExpirableSemaphore {
   public @Nullable String tryAcquire(long waitTime, long leaseTime, TimeUnit unit)
       throws InterruptedException {
     Duration wait = Duration.ofNanos(Math.max(0, unit.toNanos(waitTime)));
-    return id(source.take(kept(leaseTime, unit), semaphore -> semaphore.tryAcquire(1, wait)));
+    return id(source.take(kept(leaseTime, unit), 1, semaphore -> semaphore.tryAcquire(1, wait)));
   }
 
   @Override

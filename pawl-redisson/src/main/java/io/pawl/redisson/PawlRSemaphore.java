@@ -36,7 +36,8 @@ final class PawlRSemaphore implements RSemaphore {
 
   @Override
   public void acquire(int permits) throws InterruptedException {
-    taken(source.take(source.usual(), semaphore -> Optional.of(semaphore.acquire(permits))));
+    taken(
+        source.take(source.usual(), permits, semaphore -> Optional.of(semaphore.acquire(permits))));
   }
 
   private boolean taken(Optional<Lease> lease) {
@@ -62,7 +63,8 @@ final class PawlRSemaphore implements RSemaphore {
   @Override
   public boolean tryAcquire(int permits, long waitTime, TimeUnit unit) throws InterruptedException {
     Duration wait = Duration.ofNanos(Math.max(0, unit.toNanos(waitTime)));
-    return taken(source.take(source.usual(), semaphore -> semaphore.tryAcquire(permits, wait)));
+    return taken(
+        source.take(source.usual(), permits, semaphore -> semaphore.tryAcquire(permits, wait)));
   }
 
   @Override

@@ -62,12 +62,17 @@ final class PermitSource {
     return true;
   }
 
-  Optional<Lease> take(LockOptions options, Request request) throws InterruptedException {
-    int known = capacity > 0 ? capacity : asked();
+  /**
+   * @param permits how many are asked for: where that is more than are known of, there may be more
+   *     by now
+   */
+  Optional<Lease> take(LockOptions options, int permits, Request request)
+      throws InterruptedException {
+    int known = capacity >= Math.max(1, permits) ? capacity : asked();
     for (int changes = 0; ; changes++) {
       try {
         return request.of(pawl.semaphore(name, known, options));
-      } catch (LockKindException | IllegalArgumentException e) { // or more than are known of
+      } catch (LockKindException e) {
         int now = pawl.inspect(name).capacity();
         if (now == known || now == 0 || changes == MOST_CHANGES) {
           throw e;
@@ -105,7 +110,7 @@ final class PermitSource {
 
   private Optional<Lease> triedOnce(LockOptions options, int permits) {
     try {
-      return take(options, semaphore -> semaphore.tryAcquire(permits));
+      return take(options, permits, semaphore -> semaphore.tryAcquire(permits));
     } catch (InterruptedException e) {
       throw new AssertionError("a request that does not wait", e);
     }

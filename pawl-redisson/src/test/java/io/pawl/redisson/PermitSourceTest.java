@@ -30,6 +30,7 @@ class PermitSourceTest {
     return source
         .take(
             LockOptions.defaults(),
+            1,
             semaphore -> {
               int request = requests.incrementAndGet();
               if (request <= changes) {
