@@ -16,12 +16,14 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The least that a lock in order costs on Redis: a list of those who wait, a script that joins it
  * unless the lock is free, and one that hands the lock to the first and tells him by PUBLISH.
- * Scripts and messages share one connection a JVM. No lease, no token, no check of who releases:
+ * Scripts and messages share one connection a JVM, or messages have a second one, as Pawl's bells
+ * have: the difference is what sharing would save. No lease, no token, no check of who releases:
  * the floor of a hand-off, not a lock to use.
  */
 public final class LettuceRing implements Rival {
 
   public static final String NAME = "bare ring";
+  public static final String APART = "bare ring, messages apart";
 
   private static final long PATIENCE_SECONDS = 30;
   private static final String JOIN =
@@ -34,15 +36,26 @@ public final class LettuceRing implements Rival {
 
   private static final AtomicLong turns = new AtomicLong();
 
+  private final boolean apart;
+
+  /**
+   * @param apart whether messages come over a connection of their own
+   */
+  public LettuceRing(boolean apart) {
+    this.apart = apart;
+  }
+
   @Override
   public String name() {
-    return NAME;
+    return apart ? APART : NAME;
   }
 
   @Override
   public Client connect(String address) {
     RedisClient redis = RedisClient.create(address);
     StatefulRedisPubSubConnection<String, String> connection = redis.connectPubSub();
+    StatefulRedisPubSubConnection<String, String> messages =
+        apart ? redis.connectPubSub() : connection;
     RedisPubSubAsyncCommands<String, String> commands = connection.async();
     String join = answer(commands.scriptLoad(JOIN));
     String handOn = answer(commands.scriptLoad(HAND_ON));
@@ -50,13 +63,14 @@ public final class LettuceRing implements Rival {
       @Override
       public Turn lock(String name) {
         RingTurn turn = new RingTurn(commands, join, handOn, name);
-        connection.addListener(turn);
-        answer(commands.subscribe(turn.channel));
+        messages.addListener(turn);
+        answer(messages.async().subscribe(turn.channel));
         return turn;
       }
 
       @Override
       public void close() {
+        messages.close();
         connection.close();
         redis.shutdown();
       }

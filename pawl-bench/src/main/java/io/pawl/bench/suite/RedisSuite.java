@@ -30,6 +30,7 @@ final class RedisSuite implements ContestSuite {
   private static final String LATE = PawlRival.LATE;
   private static final String LETTUCE = LettucePair.NAME;
   private static final String RING = LettuceRing.NAME;
+  private static final String RING_APART = LettuceRing.APART;
 
   /** One that others wait for may stay with its client for so long. */
   private static final Duration SHORT_RUN = Duration.ofMillis(5);
@@ -58,7 +59,8 @@ final class RedisSuite implements ContestSuite {
         new RedissonLocks(RedissonLocks.Kind.SPIN),
         PawlRival.sticky("redis", SHORT_RUN).named(RUNS),
         new LettucePair(),
-        new LettuceRing());
+        new LettuceRing(false),
+        new LettuceRing(true));
   }
 
   @Override
@@ -106,7 +108,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "one lock, 4 JVMs × 1 thread",
             Load.of(1, 1).inEachOf(4),
-            List.of(PAWL, LATE, RUNS, RLOCK, FAIR, RING),
+            List.of(PAWL, LATE, RUNS, RLOCK, FAIR, RING, RING_APART),
             List.of(
                 Target.timesAtLeast(3.5, PAWL, Metric.CYCLES, RLOCK),
                 Target.timesAtLeast(10, PAWL, Metric.CYCLES, FAIR))));
