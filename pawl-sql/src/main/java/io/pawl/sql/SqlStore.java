@@ -187,14 +187,15 @@ public final class SqlStore
     return decide(
             claim,
             (state, now) -> {
-              if (newcomer != null && state.lastToken() == 0) {
-                throw Newcomer.doesNotVote(describe());
+              Newcomer known = newcomer;
+              if (known != null) {
+                known.checkVotes(describe(), state.lastToken());
               }
               Standing standing = Crowd.attempt(state, claim, now);
               ahead[0] = state.waitersBefore(claim.id());
               return standing;
             },
-            known -> Shortcut.toTake(known, claim),
+            known -> mayTake(known) ? Shortcut.toTake(known, claim) : null,
             claim.mode() instanceof Mode.Exclusive)
         .whenComplete(
             (standing, failure) -> {
@@ -204,6 +205,11 @@ public final class SqlStore
                 waiters.remove(claim.id());
               }
             });
+  }
+
+  /** Whether a lock of which no token is known may be taken without a look. */
+  private boolean mayTake(Shortcut.Known known) {
+    return newcomer == null || known.lastToken() > 0;
   }
 
   @Override

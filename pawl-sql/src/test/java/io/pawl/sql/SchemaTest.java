@@ -6,14 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
+import io.pawl.spi.QuorumNode.Incarnation;
 import io.pawl.spi.SchemaSource;
+import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -282,5 +286,42 @@ class SchemaTest {
               finding -> !finding.what().contains("flush") && !finding.what().contains("sync"))
           .allSatisfy(finding -> assertThat(finding.fix()).isEmpty());
     }
+  }
+
+  /** It was raised by somebody else since this client found it new, and has voted. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aDatabaseThatIsMadeAnewStaysOutOfItsQuorumAnew(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    try (SqlStore node = (SqlStore) Stores.open(StoreUrl.parse(url));
+        SqlStore other = (SqlStore) Stores.open(StoreUrl.parse(url))) {
+      node.joinQuorum(Duration.ofMinutes(1));
+      other.joinQuorum(Duration.ofMinutes(1));
+      Incarnation first = node.incarnation().toCompletableFuture().join();
+      other.trust().toCompletableFuture().join();
+      assertThat(node.attempt(Claims.claim("known"), standing -> {}).toCompletableFuture().join())
+          .isInstanceOf(Standing.Held.class);
+
+      makeTablesAnew(url);
+
+      assertThat(node.attempt(Claims.claim("new"), standing -> {}))
+          .failsWithin(Duration.ofMinutes(1))
+          .withThrowableThat()
+          .withMessageContaining("votes");
+      Incarnation anew = node.incarnation().toCompletableFuture().join();
+      assertThat(anew.raised()).isFalse();
+      assertThat(anew.since()).isNotEqualTo(first.since());
+    }
+  }
+
+  private static void makeTablesAnew(String url) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement()) {
+      for (String table :
+          List.of("lock", "waiter", "counter", "ledger", "reservation", "forgotten", "schema")) {
+        statement.execute("DROP TABLE pawl_" + table);
+      }
+    }
+    SqlSchema.apply(StoreUrl.parse(url));
   }
 }

@@ -355,6 +355,32 @@ class UpkeepTest {
     }
   }
 
+  /** Whoever says what kind it is has left it as a lock that was given back, with no token. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aNodeOfAQuorumThatIsNewDoesNotVoteForALockOfAKnownKind(TestDatabase database)
+      throws Exception {
+    String lock = name("of a kind");
+    try (SqlStore node = database.open()) {
+      long forgotten = ask(database, "SELECT last_token FROM pawl_forgotten");
+      node.joinQuorum(Duration.ofSeconds(30));
+      try {
+        execute(database, "UPDATE pawl_forgotten SET last_token = 0");
+        assertThat(answer(node.setKind(lock, Kind.LOCK))).isTrue();
+        assertThat(node.attempt(Claims.claim(lock), standing -> {}))
+            .failsWithin(Duration.ofMinutes(1))
+            .withThrowableThat()
+            .withMessageContaining("votes");
+      } finally {
+        execute(database, "UPDATE pawl_forgotten SET last_token = " + Math.max(forgotten, 7));
+      }
+
+      assertThat(answer(node.attempt(Claims.claim(lock), standing -> {})))
+          .isInstanceOfSatisfying(
+              Standing.Held.class, held -> assertThat(held.token()).isGreaterThan(7));
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aWaiterThatIsGoneWithItsLockMakesNoRow(TestDatabase database) throws Exception {

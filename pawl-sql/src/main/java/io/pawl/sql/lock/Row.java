@@ -108,9 +108,9 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         write(state.withdrawn()));
   }
 
-  /** Whether nobody has used it since it was made. */
+  /** Whether nobody was granted it since it was made. */
   boolean isUnused() {
-    return kind.equals(ANY_KIND);
+    return kind.equals(ANY_KIND) || lastToken == 0;
   }
 
   /** The same, where tokens up to {@code forgotten} may have been granted. */
