@@ -241,20 +241,34 @@ public final class SqlStore
 
               @Override
               public Map<ClaimId, Standing> decide(SortedMap<String, LockState> states, long now) {
-                Map<ClaimId, Standing> standings = new HashMap<>();
-                for (Claim claim : all) {
-                  LockState state = states.get(claim.lock());
-                  if (state != null) {
-                    standings.put(claim.id(), GrantRule.renew(state, claim.id(), now));
-                    waiters.standsBehind(claim.id(), state.waitersBefore(claim.id()));
-                  }
-                }
-                return standings;
+                return standings(all, states, now);
               }
             });
     return answer
         .handle((standings, failure) -> standings == null ? goneIfLost(all, failure) : standings)
         .whenComplete((standings, failure) -> forgetThoseNotWaiting(standings));
+  }
+
+  /** Without those whose locks cannot be decided, unless there are no others. */
+  private Map<ClaimId, Standing> standings(
+      List<Claim> claims, SortedMap<String, LockState> states, long now) {
+    Map<ClaimId, Standing> standings = new HashMap<>();
+    StoreException failure = null;
+    for (Claim claim : claims) {
+      LockState state = states.get(claim.lock());
+      if (state != null) {
+        try {
+          standings.put(claim.id(), GrantRule.renew(state, claim.id(), now));
+          waiters.standsBehind(claim.id(), state.waitersBefore(claim.id()));
+        } catch (StoreException e) {
+          failure = e;
+        }
+      }
+    }
+    if (failure != null && standings.isEmpty()) {
+      throw failure;
+    }
+    return standings;
   }
 
   /** Where the database is no longer what others see, no claim in it is held or waits. */

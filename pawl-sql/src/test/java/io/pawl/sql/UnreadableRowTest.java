@@ -13,6 +13,7 @@ import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Tokens;
 import io.pawl.sql.counter.CounterCombiner;
 import io.pawl.sql.counter.PendingOperation;
 import io.pawl.sql.dialect.Database;
@@ -112,6 +113,57 @@ class UnreadableRowTest {
   }
 
   @ParameterizedTest
+  @EnumSource
+  void onlyTheClaimsOfItsLockFailWhereItsTokensAreUsedUp(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        SqlStore other = database.open()) {
+      Claim first = Claims.claim(broken);
+      Claim waiting = Claims.claim(broken);
+      Claim soundClaim = Claims.claim(sound);
+      assertThat(attempt(other, first)).isInstanceOf(Standing.Held.class);
+      assertThat(attempt(store, waiting)).isInstanceOf(Standing.Waiting.class);
+      assertThat(attempt(store, soundClaim)).isInstanceOf(Standing.Held.class);
+      edit(database, broken, "last_token = " + Tokens.MAX + ", holders = '[]'");
+
+      assertThat(store.renew(List.of(soundClaim, waiting)).toCompletableFuture().get(60, SECONDS))
+          .containsKey(soundClaim.id());
+      assertThat(store.list(10_000).toCompletableFuture().get(60, SECONDS))
+          .extracting(LockView::name)
+          .contains(sound);
+    }
+  }
+
+  /** Both locks are as this client left them, so that they could be taken without a look. */
+  @ParameterizedTest
+  @EnumSource
+  void onlyTheRequestThatTakesTheLockFailsWhereItsTokensAreUsedUp(TestDatabase database)
+      throws Exception {
+    try (SqlStore store = database.open()) {
+      Claim soundClaim = Claims.claim(sound);
+      Claim last = Claims.claim(broken);
+      assertThat(attempt(store, soundClaim)).isInstanceOf(Standing.Held.class);
+      store.withdraw(soundClaim).toCompletableFuture().get(60, SECONDS);
+      assertThat(attempt(store, Claims.claim(broken))).isInstanceOf(Standing.Held.class);
+      edit(database, broken, "last_token = " + (Tokens.MAX - 1) + ", holders = '[]'");
+      assertThat(attempt(store, last)).isEqualTo(new Standing.Held(Tokens.MAX, Tokens.MAX));
+      store.withdraw(last).toCompletableFuture().get(60, SECONDS);
+      List<CompletionStage<Standing>> asked = new ArrayList<>();
+
+      store.together(
+          () -> {
+            asked.add(store.attempt(Claims.claim(sound), standing -> {}));
+            asked.add(store.attempt(Claims.claim(broken), standing -> {}));
+          });
+
+      assertThat(asked.get(0).toCompletableFuture().get(60, SECONDS))
+          .isInstanceOf(Standing.Held.class);
+      assertThatThrownBy(() -> asked.get(1).toCompletableFuture().get(60, SECONDS))
+          .hasCauseInstanceOf(StoreException.class)
+          .hasMessageContaining("'" + broken + "'");
+    }
+  }
+
+  @ParameterizedTest
   @EnumSource(names = {"SQLITE", "POSTGRES"})
   void onlyTheRequestsForItsLockFailWhereSomebodyWhoWaitsCannotBeRead(TestDatabase database)
       throws Exception {
@@ -197,6 +249,34 @@ class UnreadableRowTest {
       other.withdraw(soundClaim).toCompletableFuture().get(60, SECONDS);
 
       assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void tokensThatNobodyCanHaveAreTheTroubleOfTheirLockOnly(TestDatabase database) throws Exception {
+    try (SqlStore store = database.open();
+        SqlStore other = database.open()) {
+      Claim holder = Claims.claim(broken);
+      Claim waiting = Claims.claim(broken);
+      Claim soundClaim = Claims.claim(sound);
+      long token = ((Standing.Held) attempt(other, holder)).token();
+      assertThat(attempt(store, waiting)).isInstanceOf(Standing.Waiting.class);
+      assertThat(attempt(store, soundClaim)).isInstanceOf(Standing.Held.class);
+      edit(
+          database,
+          broken,
+          "holders = REPLACE(holders, '\"lastToken\":" + token + ",', '\"lastToken\":0,')");
+
+      assertThat(
+              store
+                  .renew(List.of(soundClaim, holder, waiting))
+                  .toCompletableFuture()
+                  .get(60, SECONDS))
+          .containsOnlyKeys(soundClaim.id());
+      assertThatThrownBy(() -> store.evict(broken, 9).toCompletableFuture().get(60, SECONDS))
+          .hasCauseInstanceOf(StoreException.class)
+          .hasMessageContaining("'" + broken + "'");
     }
   }
 

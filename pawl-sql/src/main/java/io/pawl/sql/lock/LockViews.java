@@ -1,7 +1,6 @@
 package io.pawl.sql.lock;
 
 import io.pawl.spi.Inspectable.LockView;
-import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.Connection;
@@ -89,7 +88,6 @@ public final class LockViews {
   }
 
   private static LockState settled(LockState state, Seen seen) {
-    GrantRule.settle(state, seen.now());
-    return state;
+    return StoredLock.settled(state, seen.now());
   }
 }

@@ -4,6 +4,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
 import io.pawl.sql.dialect.Dialect;
@@ -224,6 +225,12 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
               Long.parseLong(fields.getOrDefault("lastToken", "0")),
               Long.parseLong(fields.getOrDefault(MIN_HOLD, "0")),
               Boolean.parseBoolean(fields.get(LINGERS)));
+      if (entry.token() < 1
+          || entry.lastToken() < entry.token()
+          || entry.lastToken() > Tokens.MAX) {
+        throw new IllegalArgumentException(
+            "tokens " + entry.token() + " to " + entry.lastToken() + " are none");
+      }
       entries.add(entry.endingBy(now + entry.longestMillis()));
     }
     return entries;

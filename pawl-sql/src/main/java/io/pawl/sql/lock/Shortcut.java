@@ -5,6 +5,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
@@ -64,7 +65,9 @@ public record Shortcut(
   }
 
   public static @Nullable Shortcut toTake(Known known, Claim claim) {
-    if (known.holder != null || !(claim.mode() instanceof Mode.Exclusive)) {
+    boolean areTokensLeft =
+        Math.max(known.lastToken, claim.tokenFloor()) <= Tokens.MAX - claim.tokens();
+    if (known.holder != null || !(claim.mode() instanceof Mode.Exclusive) || !areTokensLeft) {
       return null;
     }
     LockState state = new LockState(claim.lock(), Kind.LOCK, known.lastToken);

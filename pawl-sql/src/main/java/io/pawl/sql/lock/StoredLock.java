@@ -4,6 +4,7 @@ import io.pawl.error.StoreException;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
 import java.util.ArrayList;
@@ -79,6 +80,16 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
    */
   @Nullable LockState glance() {
     return glance(NO_CLOCK);
+  }
+
+  /** {@code state} with what has ended by {@code now} gone, and the queue served if it can be. */
+  static LockState settled(LockState state, long now) {
+    try {
+      GrantRule.settle(state, now);
+    } catch (StoreException e) { // its tokens are used up
+      log.debug("whoever waits is not served", e);
+    }
+    return state;
   }
 
   /** As {@link #state}; null where it is not readable. */

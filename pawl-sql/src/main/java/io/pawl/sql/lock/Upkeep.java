@@ -3,7 +3,6 @@ package io.pawl.sql.lock;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Tokens;
-import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
@@ -146,11 +145,8 @@ public final class Upkeep implements AutoCloseable {
     List<String> idle = new ArrayList<>();
     for (Map.Entry<String, StoredLock> each : locked.locks().entrySet()) {
       LockState state = each.getValue().glance(locked.now());
-      if (state != null) {
-        GrantRule.settle(state, locked.now());
-        if (state.isIdle()) {
-          idle.add(each.getKey());
-        }
+      if (state != null && StoredLock.settled(state, locked.now()).isIdle()) {
+        idle.add(each.getKey());
       }
     }
     return idle;

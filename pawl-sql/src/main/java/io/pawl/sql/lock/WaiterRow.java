@@ -3,6 +3,7 @@ package io.pawl.sql.lock;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.LockState.Entry;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
@@ -107,6 +108,9 @@ record WaiterRow(
   Entry entry(long now) {
     if (unreadable != null) {
       throw new DateTimeException(unreadable);
+    }
+    if (tokens < 1 || tokens > Tokens.MAX_PER_CLAIM) {
+      throw new IllegalArgumentException(tokens + " tokens cannot be asked for");
     }
     Entry entry =
         new Entry(
