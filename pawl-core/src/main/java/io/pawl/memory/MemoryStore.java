@@ -170,7 +170,9 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return decide(
         claim.lock(),
         slot -> {
-          GrantRule.withdraw(slot.state, claim, now());
+          if (!counters.has(claim.lock())) { // where no attempt is ever granted
+            GrantRule.withdraw(slot.state, claim, now());
+          }
           return null;
         });
   }

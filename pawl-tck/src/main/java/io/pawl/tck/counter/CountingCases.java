@@ -209,6 +209,7 @@ public abstract class CountingCases extends CounterCases {
           .hasMessageContaining(counter.name());
     }
     assertThat(counter.get()).isEqualTo(3);
+    assertThat(counter.add(1).isApplied()).isTrue();
   }
 
   @Test
