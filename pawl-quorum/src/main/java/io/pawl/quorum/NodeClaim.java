@@ -105,6 +105,11 @@ final class NodeClaim {
     return raises++ < MOST_RAISES;
   }
 
+  /** It answers again: what it refused a while ago it may grant by now. */
+  void mayRaiseOnceMore() {
+    raises = Math.min(raises, MOST_RAISES - 1);
+  }
+
   /** It was asked too often: a new round has to. */
   boolean isWornOut() {
     return raises > MOST_RAISES;
@@ -170,6 +175,11 @@ final class NodeClaim {
   /** Nothing of it can be at the node, now or later. */
   boolean isNothing() {
     return status == Status.NONE && !isUnsettled();
+  }
+
+  /** Its node has said that it has nothing of it, but an attempt may still arrive there. */
+  boolean isEndedInDoubt() {
+    return status == Status.NONE && isUnsettled();
   }
 
   private void ended(boolean attempt) {

@@ -131,6 +131,9 @@ final class QuorumClaim {
             NodeClaim known = at[i];
             boolean renewable = known.status == Status.HELD || known.status == Status.WAITING;
             if (renewable && !lacksDowngrade(known)) {
+              if (granted != null) {
+                known.mayRaiseOnceMore();
+              }
               known.sent(false, question.from());
               renewals.get(i).add(known);
             } else if (known.isNothing()) {
@@ -253,7 +256,8 @@ final class QuorumClaim {
             known.failed(failure, sentAt, attempt);
           }
           if (at[known.node] == known) {
-            if (anew && granted != null) {
+            boolean over = anew || (standing != null && known.isEndedInDoubt());
+            if (over && granted != null) {
               rounds.giveBack(known, effects);
             }
             react(effects);

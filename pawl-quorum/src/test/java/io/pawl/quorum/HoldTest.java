@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A writer that becomes a reader meets nodes that have ended its hold, or do not hear of it. */
-class DowngradeTest {
+/** What becomes of a hold at nodes that end it, come back, or do not hear of its downgrade. */
+class HoldTest {
 
   private static final String LOCK = "downgraded";
   private static final long SECOND = 1_000_000_000L;
@@ -125,5 +125,48 @@ class DowngradeTest {
     Map<ClaimId, Standing> twice = answer(locks.renew(List.of(writer)));
     assertThat(twice.get(writer.id())).isInstanceOf(Standing.Held.class);
     assertThat(servers.get(node).requests).isEqualTo(told + 1);
+  }
+
+  @Test
+  void p5_aMinorityIsStood_byAHoldOneOfWhoseNodesWentAwayAsItWasGranted() {
+    answer(locks.withdraw(writer));
+    servers.get(2).away = true;
+    Claim alone = claim(Mode.EXCLUSIVE);
+    assertThat(attempt(alone)).isInstanceOf(Standing.Held.class);
+    servers.get(2).away = false;
+    answer(locks.withdraw(alone));
+
+    Claim held = claim(Mode.EXCLUSIVE);
+    CompletionStage<Standing> asked = locks.attempt(held, rung -> {});
+    world.run(150_000);
+    servers.get(2).away = true;
+    assertThat(answer(asked)).isInstanceOf(Standing.Held.class);
+    servers.get(2).away = false;
+    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
+
+    servers.get(0).away = true;
+    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aRenewalDoesNotReviveAHoldAtANodeThatHasOnceLeftAnAttemptUnanswered() {
+    answer(locks.withdraw(writer));
+    servers.get(0).away = true;
+    Claim held = claim(Mode.EXCLUSIVE);
+    assertThat(attempt(held)).isInstanceOf(Standing.Held.class);
+    servers.get(0).away = false;
+    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
+
+    servers.subList(0, 2).forEach(server -> server.forget(LOCK));
+    servers.get(1).away = true;
+    locks.renew(List.of(held));
+    world.run(SECOND);
+    servers.get(1).away = false;
+    Claim next = claim(Mode.EXCLUSIVE);
+    QuorumLocks other = client();
+    assertThat(answer(other.attempt(next, rung -> {}))).isInstanceOf(Standing.Held.class);
+    answer(other.withdraw(next));
+
+    assertThat(renew(held)).isEqualTo(Standing.GONE);
   }
 }
