@@ -132,6 +132,12 @@ final class ClaimProgress {
     return null;
   }
 
+  /** It ends, and is not sent to the truth any more; false where it was sent already. */
+  synchronized boolean endsUnsent() {
+    ended |= !sent;
+    return !sent;
+  }
+
   /** It is about to be sent to the truth; false where it has ended. */
   synchronized boolean toTruth(long nowNanos) {
     if (ended) {

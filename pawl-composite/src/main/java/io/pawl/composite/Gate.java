@@ -21,6 +21,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -128,13 +129,29 @@ final class Gate implements AutoCloseable {
   /** As {@link #ask(Function)}, null also where the store is not of {@code type}. */
   <S, T> @Nullable T ask(Class<S> type, Function<S, CompletionStage<T>> verb) {
     S open = as(type);
-    if (open == null || closed || away.get()) {
+    return open == null ? null : asked(open, verb, this::failed);
+  }
+
+  /**
+   * As {@link #ask(Class, Function)}, for a question whose answer may take long though the gate is
+   * well: that it fails is no reason to leave the gate out.
+   */
+  <S, T> @Nullable T askAside(Class<S> type, Function<S, CompletionStage<T>> verb) {
+    S open = as(type);
+    return open == null
+        ? null
+        : asked(open, verb, cause -> complain("failed at a long question; it is left out", cause));
+  }
+
+  private <S, T> @Nullable T asked(
+      S open, Function<S, CompletionStage<T>> verb, Consumer<RuntimeException> failed) {
+    if (closed || away.get()) {
       return null;
     }
     try {
       return await(called(verb, open));
     } catch (RuntimeException e) {
-      failed(e);
+      failed.accept(e);
       return null;
     }
   }
@@ -216,7 +233,7 @@ final class Gate implements AutoCloseable {
     if (!isAboutOneKey(cause)) {
       leaveOut(cause);
     } else if (!(cause instanceof NameInUseException)) {
-      complain(cause);
+      complain("failed at one key; the truth is asked in its place", cause);
     }
   }
 
@@ -226,11 +243,11 @@ final class Gate implements AutoCloseable {
         && !(cause instanceof StoreDeniedException);
   }
 
-  private void complain(RuntimeException cause) {
+  private void complain(String what, RuntimeException cause) {
     long now = System.nanoTime();
     long last = complainedNanos.get();
     if (now - last > COMPLAINT_PAUSE_NANOS && complainedNanos.compareAndSet(last, now)) {
-      log.warn("gate {} failed at one key; the truth is asked in its place", description, cause);
+      log.warn("gate {} {}", description, what, cause);
     }
   }
 

@@ -54,7 +54,7 @@ final class GateInspection {
         truth().list(limit),
         views -> {
           List<LockView> atGate =
-              gate.ask(Inspectable.class, inspectable -> inspectable.list(limit));
+              gate.askAside(Inspectable.class, inspectable -> inspectable.list(limit));
           Map<String, LockView> waiting = new HashMap<>();
           if (atGate != null) {
             atGate.forEach(view -> waiting.put(view.name(), view));

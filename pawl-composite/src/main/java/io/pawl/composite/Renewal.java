@@ -119,11 +119,11 @@ final class Renewal {
           }
           if (standing instanceof Standing.Waiting) {
             told.put(id, standing);
-          } else if (standing == null || standing instanceof Standing.Held) {
-            letThrough(progress);
-          } else {
+          } else if (standing instanceof Standing.Gone && progress.endsUnsent()) {
             locks.forget(progress);
             told.put(id, Standing.GONE);
+          } else {
+            letThrough(progress);
           }
         });
   }

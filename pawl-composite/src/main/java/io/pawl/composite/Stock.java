@@ -140,11 +140,12 @@ final class Stock {
   /** It is in use. Answers whether somebody has to start watching it. */
   boolean use(long nowNanos) {
     usedNanos = nowNanos;
-    used = true;
-    return !watched && startWatching();
+    return !(used && watched) && useAnew();
   }
 
-  private synchronized boolean startWatching() {
+  /** In one step: what it notes is not taken for an older use, nor does a watch end beside it. */
+  private synchronized boolean useAnew() {
+    used = true;
     boolean start = !watched;
     watched = true;
     return start;

@@ -9,6 +9,7 @@ import io.pawl.counter.Update;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
+import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable;
@@ -20,6 +21,7 @@ import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -132,6 +135,72 @@ class LockFaultsTest {
     assertThat(tokens.get(0)).isGreaterThan(lease.token());
     assertThat(client.toTruth.calls(Verb.ATTEMPT)).isLessThan(10);
     await().until(() -> waiters() == 0);
+  }
+
+  private static <T> T proxied(Class<T> type, InvocationHandler handler) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(), new Class<?>[] {type, Inspectable.class}, handler));
+  }
+
+  @Test
+  void aListThatTakesTheGateLongLeavesTheGateWhereItIs() throws Exception {
+    Client other = new Client();
+    LockStore slow =
+        proxied(
+            LockStore.class,
+            (proxy, method, arguments) ->
+                method.getName().equals("list")
+                    ? new CompletableFuture<>()
+                    : method.invoke(gate, arguments));
+    GateStore store = keep(GateStore.over(slow, truth, BRISK));
+    try (Lease held = other.acquire("lock")) {
+      assertThat(Seam.answer(store.list(10))).extracting(LockView::name).containsExactly("lock");
+
+      assertThat(held.isValid()).isTrue();
+      assertThat(store.isGateAway()).isFalse();
+    }
+  }
+
+  /** Its own grant ran out at the gate; the bell of it comes late, just before the answer. */
+  @Test
+  void aRenewalTellsNoClaimGoneThatIsOnItsWayToTheTruth() {
+    List<Bell> bells = new CopyOnWriteArrayList<>();
+    LockStore deaf =
+        proxied(
+            LockStore.class,
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("attempt")) {
+                bells.add((Bell) arguments[1]);
+                arguments[1] = (Bell) standing -> {};
+              }
+              return method.invoke(gate, arguments);
+            });
+    FaultyStore toGate = keep(new FaultyStore(deaf));
+    GateStore store = keep(GateStore.over(toGate, truth, Servers.PATIENT));
+    GateStore other = keep(GateStore.over(gate, truth, Servers.PATIENT));
+    Claim holder = Seam.claim("lock");
+    Claim waiter = Seam.claim("lock", Duration.ofSeconds(4));
+    Claim another = Seam.impatient("lock");
+    Seam.answer(other.attempt(holder, rung -> {}));
+    assertThat(Seam.answer(store.attempt(waiter, rung -> {}))).isInstanceOf(Standing.Waiting.class);
+    Seam.answer(other.withdraw(holder));
+    await().until(() -> Seam.answer(gate.attempt(another, rung -> {})) instanceof Standing.Held);
+    Seam.answer(gate.withdraw(another));
+
+    toGate.next(Verb.RENEW, Fault.HOLD_REPLY);
+    CompletionStage<Map<ClaimId, Standing>> renewal = store.renew(List.of(waiter));
+    await().until(() -> toGate.calls(Verb.RENEW) > 0);
+    bells.get(0).ring(new Standing.Held(1, 1));
+    await()
+        .until(
+            () ->
+                Seam.answer(truth.show("lock"))
+                    .filter(lock -> !lock.holders().isEmpty())
+                    .isPresent());
+    toGate.resume();
+
+    assertThat(Seam.answer(renewal)).doesNotContainEntry(waiter.id(), Standing.GONE);
   }
 
   private int waiters() {
