@@ -128,27 +128,6 @@ class HoldTest {
   }
 
   @Test
-  void p5_aMinorityIsStood_byAHoldOneOfWhoseNodesWentAwayAsItWasGranted() {
-    answer(locks.withdraw(writer));
-    servers.get(2).away = true;
-    Claim alone = claim(Mode.EXCLUSIVE);
-    assertThat(attempt(alone)).isInstanceOf(Standing.Held.class);
-    servers.get(2).away = false;
-    answer(locks.withdraw(alone));
-
-    Claim held = claim(Mode.EXCLUSIVE);
-    CompletionStage<Standing> asked = locks.attempt(held, rung -> {});
-    world.run(150_000);
-    servers.get(2).away = true;
-    assertThat(answer(asked)).isInstanceOf(Standing.Held.class);
-    servers.get(2).away = false;
-    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
-
-    servers.get(0).away = true;
-    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
-  }
-
-  @Test
   void p2_tokensOnlyGrow_aRenewalDoesNotReviveAHoldAtANodeThatHasOnceLeftAnAttemptUnanswered() {
     answer(locks.withdraw(writer));
     servers.get(0).away = true;
