@@ -119,11 +119,13 @@ final class Renewal {
           }
           if (standing instanceof Standing.Waiting) {
             told.put(id, standing);
-          } else if (standing instanceof Standing.Gone && progress.endsUnsent()) {
+          } else if (standing == null
+              || standing instanceof Standing.Held
+              || !progress.endsUnsent()) {
+            letThrough(progress);
+          } else {
             locks.forget(progress);
             told.put(id, Standing.GONE);
-          } else {
-            letThrough(progress);
           }
         });
   }
