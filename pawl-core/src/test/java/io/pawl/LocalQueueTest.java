@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -55,6 +56,20 @@ class LocalQueueTest {
 
     assertThat(withdrawn()).hasSize(3).endsWith(line.get(1).id());
     assertThat(store.attempts).as("no further trip").hasSize(4);
+  }
+
+  /**
+   * Their answers may be heard after the grant that names them. A store that remembered each would
+   * carry a thousand ids through every change of a lock that many threads take in turns.
+   */
+  @Test
+  void aFollowerLeavesNothingToRememberThoughItsOwnAnswerIsNotHeardYet() {
+    List<Requested> line = Stream.of(STRICT, STRICT, STRICT).map(this::request).toList();
+    line.get(0).attempt.answer().complete(WAITING);
+    grant(line.get(0), 10, line.get(1), line.get(2));
+
+    assertThat(withdrawn()).containsExactlyInAnyOrder(line.get(1).id(), line.get(2).id());
+    assertThat(store.withdrawals).noneMatch(Claim::unsettled);
   }
 
   /** Else the permit lies free beside it, for as long as whoever was called holds another one. */

@@ -82,6 +82,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private int attempts;
   private int unanswered;
   private boolean doubtful;
+
+  /** The only attempt has reached the store, answered or not. */
+  private boolean arrived;
+
   private boolean renewing;
 
   /** A bell rang that only a question sent after it can confirm. */
@@ -623,7 +627,21 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     if (attempts == 0) {
       return withdrawal::confirm;
     }
-    return withdrawal.of(doubtful || unanswered > 0 ? gone.asUnsettled() : gone);
+    boolean mayStillArrive = doubtful || (unanswered > 0 && !arrived);
+    return withdrawal.of(mayStillArrive ? gone.asUnsettled() : gone);
+  }
+
+  /**
+   * The store has named it as one that waits there: an attempt that was the only one is no longer
+   * on its way.
+   */
+  void isNamed() {
+    mutex.lock();
+    try {
+      arrived = attempts == 1;
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** Whether somebody has it under a lease of his own, or had. */

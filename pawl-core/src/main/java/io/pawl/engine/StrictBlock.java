@@ -31,6 +31,7 @@ final class StrictBlock {
       LocalQueue queue = registry.queueOf(follower);
       LiveClaim left = queue == null ? null : move(queue, target, leader, follower);
       if (left != null) {
+        left.isNamed();
         effects.end(left);
       } else if (queue != null) {
         break;

@@ -14,7 +14,8 @@ public sealed interface Standing {
    *
    * <p>The followers are the claims of the same client that stood directly behind this one in the
    * queue at its grant, exclusive like it. The client may serve them in that order under this hold,
-   * with its further tokens, and nobody is overtaken. An empty list is always correct.
+   * with its further tokens, and nobody is overtaken. An empty list is always correct. An attempt
+   * of a follower has taken effect, whether its answer was heard or not.
    *
    * @param token the first token, 1 to {@link Tokens#MAX}
    * @param lastToken the last token, {@code token} to {@link Tokens#MAX}
