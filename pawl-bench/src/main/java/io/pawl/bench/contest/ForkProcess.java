@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 /** Starts a {@link Fork} in a JVM of its own, with this one's class path. */
 final class ForkProcess implements AutoCloseable {
 
-  private static final long GRACE_MILLIS = 60_000;
+  private static final long GRACE_MILLIS = 300_000;
 
   private final Fork.Order order;
   private final Process process;

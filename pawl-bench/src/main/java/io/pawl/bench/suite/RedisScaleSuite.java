@@ -1,5 +1,6 @@
 package io.pawl.bench.suite;
 
+import io.pawl.Pawl;
 import io.pawl.bench.contest.Contest;
 import io.pawl.bench.contest.ContestSuite;
 import io.pawl.bench.contest.Load;
@@ -19,6 +20,9 @@ final class RedisScaleSuite implements ContestSuite {
   private static final int[] LOCKS = {100, 10_000, 100_000};
   private static final int THREADS = 16;
 
+  /** As patient as Redisson with its defaults: 3 s an attempt, five of them, and pauses between. */
+  private static final String PATIENCE = "timeout=20s";
+
   private static final String PAWL = PawlRival.PASSING;
   private static final String STRICT = PawlRival.STRICT;
   private static final String RLOCK = RedissonLocks.Kind.PLAIN.title;
@@ -36,8 +40,8 @@ final class RedisScaleSuite implements ContestSuite {
   @Override
   public List<Rival> rivals() {
     return List.of(
-        PawlRival.passing("redis"),
-        PawlRival.strict("redis"),
+        PawlRival.passing("redis").openedBy(RedisScaleSuite::patient),
+        PawlRival.strict("redis").openedBy(RedisScaleSuite::patient),
         new RedissonLocks(RedissonLocks.Kind.PLAIN));
   }
 
@@ -69,6 +73,10 @@ final class RedisScaleSuite implements ContestSuite {
               List.of()));
     }
     return contests;
+  }
+
+  private static Pawl patient(String address) {
+    return Pawl.connect(address + (address.contains("?") ? "&" : "?") + PATIENCE);
   }
 
   @Override
