@@ -67,10 +67,13 @@ final class QueuedClaim {
   /** Why it cannot be granted, ever. */
   @Nullable StoreException failure;
 
-  /** Its client has been told how it stands, so that a grant is news to it. */
+  /**
+   * Its client has been told how it stands, so that a grant is news to it. One that takes no place
+   * in the queue leaves instead of waiting, and is granted nothing on its way out.
+   */
   boolean answered;
 
-  /** Its end was asked for. */
+  /** Its end was asked for, or its client fell silent: it is told that it has gone. */
   boolean ended;
 
   /** Its session has ended, so that it neither waits nor holds any more, whatever is answered. */
@@ -139,6 +142,21 @@ final class QueuedClaim {
     return heardNanos + claim.lease().toNanos();
   }
 
+  /**
+   * Whether its client has not spoken of it for its lease, nor waits for what becomes of an
+   * attempt. If so it is to go, and whoever speaks of it from then on is told that.
+   */
+  boolean hasFallenSilent(long now) {
+    mutex.lock();
+    try {
+      boolean silent = now - silentFrom() > 0 && joining.answer().isDone();
+      ended = ended || silent;
+      return silent;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   /** Nothing of it needs its session any more: once, however often this is called. */
   void leaveSession() {
     boolean leaves;
@@ -198,9 +216,10 @@ final class QueuedClaim {
     mutex.lock();
     try {
       why = failure;
-      now = state;
-      if (why == null && (now == State.HELD || now == State.WAITING)) {
-        answered = true;
+      boolean stands = state == State.HELD || state == State.WAITING;
+      now = stands && ended ? State.ENDING : state;
+      if (why == null && stands && !ended) {
+        answered |= state == State.HELD || claim.queues();
         tokens = held;
       }
     } finally {
@@ -318,7 +337,7 @@ final class QueuedClaim {
   boolean isHeldAlone() {
     mutex.lock();
     try {
-      return state == State.HELD && mode instanceof Mode.Exclusive;
+      return state == State.HELD && !ended && mode instanceof Mode.Exclusive;
     } finally {
       mutex.unlock();
     }
@@ -330,7 +349,7 @@ final class QueuedClaim {
     String own;
     mutex.lock();
     try {
-      boolean alone = state == State.HELD && mode instanceof Mode.Exclusive;
+      boolean alone = state == State.HELD && !ended && mode instanceof Mode.Exclusive;
       tokens = alone ? held : null;
       own = node.path();
     } finally {

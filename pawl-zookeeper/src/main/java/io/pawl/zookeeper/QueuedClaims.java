@@ -43,7 +43,7 @@ final class QueuedClaims {
 
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** When an end that failed is tried once more. */
+  /** When an end that failed is tried once more, and a claim whose attempt takes long looked at. */
   private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private static final long SHORTEST_MEMORY_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -151,16 +151,20 @@ final class QueuedClaims {
     known.hear();
     CompletableFuture<Standing> joining = known.joining().beginAgain(bell);
     if (joining != null) {
-      // what the first attempt is answered says nothing of the time since then
-      return joining.thenCompose(
-          standing ->
-              standing instanceof Standing.Held || standing instanceof Standing.Waiting
-                  ? confirmed(known)
-                  : CompletableFuture.completedFuture(standing));
+      return joining.thenCompose(standing -> confirmedAgain(known, standing));
     }
     return claim.mode() instanceof Mode.Shared && known.isHeldAlone()
         ? admitted(known.session(), known::downgrade)
         : confirmed(known);
+  }
+
+  /** What the first attempt is answered says nothing of the time since then. */
+  private CompletableFuture<Standing> confirmedAgain(QueuedClaim known, Standing standing) {
+    if (!(standing instanceof Standing.Held || standing instanceof Standing.Waiting)) {
+      return CompletableFuture.completedFuture(standing);
+    }
+    known.hear(); // its client waits for the answer still
+    return confirmed(known);
   }
 
   private CompletableFuture<Standing> confirmed(QueuedClaim known) {
@@ -389,10 +393,11 @@ final class QueuedClaims {
       if (claim.leaving().isStuck()) {
         claim.session().admit(() -> end(claim), refused -> endAgainLater(claim));
       } else if (claim.stands()) {
-        if (now - claim.silentFrom() > 0) {
+        if (claim.hasFallenSilent(now)) {
           end(claim);
         } else {
-          set(claim, claim.silentFrom() + 1);
+          long next = claim.silentFrom() + 1;
+          set(claim, next - now > 0 ? next : now + AGAIN_NANOS);
         }
       }
     }
