@@ -5,6 +5,8 @@ import io.pawl.concurrent.KeptInterrupts;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -24,6 +26,9 @@ final class Farewell {
 
   private final ThreadFactory threads;
 
+  /** Those of {@link #isBegun} that have not ended yet, and maybe some that have. */
+  private final Set<Thread> begun = ConcurrentHashMap.newKeySet();
+
   Farewell() {
     this(task -> DaemonThreads.named("pawl-zookeeper-close", task));
   }
@@ -40,23 +45,34 @@ final class Farewell {
    * @param abandoned sessions that run out, with whatever stands under them
    */
   void to(Collection<Session> ended, Collection<Session> abandoned) {
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     try (KeptInterrupts kept = new KeptInterrupts()) {
       List<Parting> asked = each(ended, Session::closeNow);
       List<Parting> cut = each(abandoned, Session::abandon);
-      await(asked, begun + PATIENCE_NANOS, kept);
+      await(asked, start + PATIENCE_NANOS, kept);
       List<Session> silent = asked.stream().filter(Parting::isAlive).map(Parting::session).toList();
       silent.forEach(each -> log.info("{}: no answer to its end; it is left to run out", each));
       List<Parting> late = each(silent, Session::abandon);
       for (List<Parting> each : List.of(asked, cut, late)) {
-        await(each, begun + LONGEST_NANOS, kept);
+        await(each, start + LONGEST_NANOS, kept);
       }
+    }
+  }
+
+  /** As {@link #to}, and what was begun on other threads has ended too, if it does within 5 s. */
+  void last(Collection<Session> ended, Collection<Session> abandoned) {
+    long deadline = System.nanoTime() + LONGEST_NANOS;
+    to(ended, abandoned);
+    try (KeptInterrupts kept = new KeptInterrupts()) {
+      begun.forEach(each -> await(each, deadline, kept));
     }
   }
 
   /** As {@link #to}, on a thread of its own; false if none can be started: nothing is done then. */
   boolean isBegun(Collection<Session> ended, Collection<Session> abandoned) {
-    return started(() -> to(ended, abandoned)) != null;
+    begun.removeIf(each -> !each.isAlive());
+    Thread thread = started(() -> to(ended, abandoned));
+    return thread != null && begun.add(thread);
   }
 
   private record Parting(Session session, Thread thread) {
@@ -92,15 +108,17 @@ final class Farewell {
   }
 
   private static void await(List<Parting> partings, long deadline, KeptInterrupts kept) {
-    for (Parting each : partings) {
-      boolean over = false;
-      while (!over) {
-        try {
-          TimeUnit.NANOSECONDS.timedJoin(each.thread(), deadline - System.nanoTime());
-          over = true;
-        } catch (InterruptedException e) {
-          kept.caught();
-        }
+    partings.forEach(each -> await(each.thread(), deadline, kept));
+  }
+
+  private static void await(Thread thread, long deadline, KeptInterrupts kept) {
+    boolean over = false;
+    while (!over) {
+      try {
+        TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
+        over = true;
+      } catch (InterruptedException e) {
+        kept.caught();
       }
     }
   }

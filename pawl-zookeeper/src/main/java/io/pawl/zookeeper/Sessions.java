@@ -230,6 +230,6 @@ final class Sessions {
     }
     Map<Boolean, List<Session>> unused =
         open.stream().collect(Collectors.partitioningBy(Session::retire));
-    farewell.to(unused.getOrDefault(true, List.of()), unused.getOrDefault(false, List.of()));
+    farewell.last(unused.getOrDefault(true, List.of()), unused.getOrDefault(false, List.of()));
   }
 }

@@ -10,6 +10,9 @@ import io.pawl.spi.StoreUrl;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -117,5 +120,51 @@ class FarewellTest {
 
     await().until(session::isEnded);
     assertNothingIsLeft();
+  }
+
+  /** Such a session is replaced before it has ended. */
+  @Test
+  void p8_nothingLeft_aStoreThatClosesWaitsForSessionsWhoseEndHasBegun() throws Exception {
+    CountDownLatch slow = new CountDownLatch(1);
+    List<Thread> slowly = new CopyOnWriteArrayList<>();
+    List<Thread> others = new CopyOnWriteArrayList<>();
+    AtomicBoolean closing = new AtomicBoolean();
+    ThreadFactory threads =
+        task -> {
+          Thread thread = new Thread(closing.get() ? task : () -> after(slow, task));
+          (closing.get() ? others : slowly).add(thread);
+          return thread;
+        };
+    Sessions full = new Sessions(settings, clock, new Farewell(threads), session -> {});
+    for (int i = 0; i <= Sessions.MOST; i++) {
+      full.of(60_000 + i).leave();
+    }
+    closing.set(true);
+    AtomicBoolean left = new AtomicBoolean();
+    Thread closer =
+        new Thread(
+            () -> {
+              full.close();
+              left.set(slowly.stream().anyMatch(Thread::isAlive));
+            });
+
+    closer.start();
+    await()
+        .until(() -> others.size() >= Sessions.MOST && others.stream().noneMatch(Thread::isAlive));
+    await().until(() -> closer.getState() != Thread.State.RUNNABLE);
+    slow.countDown();
+    closer.join();
+
+    assertThat(slowly).isNotEmpty();
+    assertThat(left).isFalse();
+  }
+
+  private static void after(CountDownLatch latch, Runnable task) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    task.run();
   }
 }
