@@ -94,7 +94,8 @@ final class Doctor {
       Uninterruptibly.get(claims.base().ask().barrier(), settings.timeout().toNanos());
       return true;
     } catch (ExecutionException e) {
-      problem(String.valueOf(claims.failures().of(e).getMessage()), "see the servers' logs");
+      problem(
+          String.valueOf(claims.failures().of(e.getCause()).getMessage()), "see the servers' logs");
     } catch (TimeoutException e) {
       problem("no majority answered in time", "start more members of the ensemble");
     }

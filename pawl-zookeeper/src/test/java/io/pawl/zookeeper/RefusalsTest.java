@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -15,6 +16,8 @@ import io.pawl.spi.StoreUrl;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -172,6 +175,17 @@ class RefusalsTest {
       }
 
       assertThat(findings).anyMatch(finding -> finding.what().contains("a transaction takes"));
+    }
+  }
+
+  @Test
+  void theDoctorSaysWhyATransactionIsRefused() throws Exception {
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/closed"));
+        ZooKeeper other = new ZooKeeper(server.address(), 10_000, event -> {})) {
+      other.addAuthInfo("digest", "other:x".getBytes(UTF_8));
+      other.setACL("/closed", Ids.CREATOR_ALL_ACL, -1);
+
+      assertThat(store.diagnose()).anyMatch(finding -> finding.what().contains("no right to"));
     }
   }
 
