@@ -3,6 +3,7 @@ package io.pawl.spring.boot;
 import io.pawl.Pawl;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
  * Closes the client when the application stops: after web servers, listeners and schedulers, which
@@ -11,8 +12,8 @@ import org.springframework.context.SmartLifecycle;
  */
 final class PawlLifecycle implements SmartLifecycle {
 
-  /** Behind that of web servers, before 0, at which connection factories stop. */
-  static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
+  /** Behind that of executors and schedulers, before 0, at which connection factories stop. */
+  static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 4096;
 
   private final ConfigurableListableBeanFactory beans;
   private volatile boolean running;

@@ -2,6 +2,7 @@ package io.pawl.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Lease;
@@ -18,6 +19,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -34,6 +37,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 class PawlAutoConfigurationTest {
 
@@ -426,6 +430,27 @@ class PawlAutoConfigurationTest {
             definition -> definition.setDestroyMethodName("close"))
         .run(context -> assertThat(seen).isEmpty());
     assertThat(seen).containsExactly("server", "client", "pool");
+  }
+
+  @Test
+  void theClientIsOpenUntilTheRunsOfASchedulerHaveEnded() {
+    CountDownLatch begun = new CountDownLatch(1);
+    CompletableFuture<Boolean> closedBefore = new CompletableFuture<>();
+    inMemory
+        .withBean(ThreadPoolTaskScheduler.class)
+        .run(
+            context -> {
+              ThreadPoolTaskScheduler scheduler = context.getBean(ThreadPoolTaskScheduler.class);
+              Pawl pawl = context.getBean(Pawl.class);
+              scheduler.execute(
+                  () -> {
+                    begun.countDown();
+                    await().until(() -> !scheduler.isRunning()); // as it waits for its runs
+                    closedBefore.complete(pawl.isClosed());
+                  });
+              begun.await();
+            });
+    assertThat(closedBefore).isCompletedWithValue(false);
   }
 
   @Test
