@@ -48,11 +48,12 @@ final class HeldTransactions implements TransactionSynchronization {
     }
   }
 
-  static void holdUntilEnd(Pawl client, Taken taken) {
+  static Held holdUntilEnd(Pawl client, Taken taken) {
     Held held = Leases.enter(client, taken);
     held.lastsForTransaction();
     try {
       TransactionSynchronizationManager.registerSynchronization(new HeldTransactions(held));
+      return held;
     } catch (RuntimeException | Error e) {
       Leases.leave(held);
       taken.closeAsync();

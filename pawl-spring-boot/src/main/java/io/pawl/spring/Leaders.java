@@ -137,6 +137,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
   private void lead(Found leader, Lease lease) throws Exception {
     Held held = Leases.enter(pawl.get(), new Taken.One(lease));
+    Held around = Leases.called(held);
     try {
       if (leader.method.getParameterCount() == 0) {
         leader.method.invoke(leader.bean);
@@ -149,6 +150,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
       }
       throw e;
     } finally {
+      Leases.returned(around);
       Leases.leave(held);
     }
   }

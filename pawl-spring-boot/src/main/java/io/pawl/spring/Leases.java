@@ -15,7 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Leases {
 
-  private static final ThreadLocal<List<Held>> held = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable Own> own = new ThreadLocal<>();
+
+  /** What a thread has taken, and what the innermost of its calls runs under, if any runs. */
+  private static final class Own {
+    private final List<Held> held = new ArrayList<>(2);
+    private @Nullable Held innermost;
+  }
 
   private Leases() {}
 
@@ -63,7 +69,12 @@ public final class Leases {
     throw none();
   }
 
+  /** Outside of all calls that of the last of them, which a transaction may hold still. */
   private static @Nullable Taken innermost() {
+    Own mine = own.get();
+    if (mine != null && mine.innermost != null) {
+      return mine.innermost.taken();
+    }
     List<Held> all = all();
     return all.isEmpty() ? null : all.get(all.size() - 1).taken();
   }
@@ -99,31 +110,52 @@ public final class Leases {
 
   /** Those that this thread has now; of the others nothing stays with the thread. */
   static List<Held> all() {
-    List<Held> all = held.get();
-    if (all == null) {
+    Own mine = own.get();
+    if (mine == null) {
       return List.of();
     }
-    all.removeIf(Held::isOver); // a transaction may end on another thread
-    if (all.isEmpty()) {
-      held.remove();
+    mine.held.removeIf(Held::isOver); // a transaction may end on another thread
+    if (mine.held.isEmpty() && mine.innermost == null) {
+      own.remove();
       return List.of();
     }
-    return all;
+    return mine.held;
+  }
+
+  private static Own own() {
+    Own mine = own.get();
+    if (mine == null) {
+      mine = new Own();
+      own.set(mine);
+    }
+    return mine;
   }
 
   static Held enter(Pawl client, Taken taken) {
     Held entered = new Held(client, taken);
-    List<Held> all = held.get();
-    if (all == null) {
-      all = new ArrayList<>(2);
-      held.set(all);
-    }
-    all.add(entered);
+    own().held.add(entered);
     return entered;
   }
 
   static void leave(Held left) {
     left.end();
+    all();
+  }
+
+  /**
+   * A call begins that runs under {@code held}, which it has entered or joins. Returns what the
+   * call around it runs under, for {@link #returned}.
+   */
+  static @Nullable Held called(Held held) {
+    Own mine = own();
+    Held around = mine.innermost;
+    mine.innermost = held;
+    return around;
+  }
+
+  /** The innermost call has ended. */
+  static void returned(@Nullable Held around) {
+    own().innermost = around;
     all();
   }
 }

@@ -234,7 +234,7 @@ final class LockInterceptor implements MethodInterceptor {
       checked &= held.fencedCall() != null;
     }
     if (!method.fenced() || checked) { // an outer call sees to it
-      return proceed(call);
+      return outer.size() > 1 ? proceed(call) : proceed(outer.get(0), call);
     }
     OpenTransactions.refuse(method);
     if (outer.size() > 1) {
@@ -261,16 +261,16 @@ final class LockInterceptor implements MethodInterceptor {
     if (taken.isEmpty()) {
       return busy(call, request);
     }
-    HeldTransactions.holdUntilEnd(request.client(), taken.get());
+    Held held = HeldTransactions.holdUntilEnd(request.client(), taken.get());
     taken.get().ensureValid();
-    return proceed(call);
+    return proceed(held, call);
   }
 
   private Result run(Pawl client, Taken taken, MethodInvocation call, LockedMethod method)
       throws Exception {
     Held held = Leases.enter(client, taken);
     try {
-      Object result = method.fenced() ? fenced(held, call, method) : proceed(call);
+      Object result = method.fenced() ? fenced(held, call, method) : proceed(held, call);
       if (method.completion() == Completion.AWAITED && result instanceof CompletionStage<?> stage) {
         awaitEnd(stage, taken);
       }
@@ -337,7 +337,7 @@ final class LockInterceptor implements MethodInterceptor {
     FencedCall fencedCall = new FencedCall(fence);
     held.fence(fencedCall);
     try {
-      Object result = proceed(call);
+      Object result = proceed(held, call);
       if (!fencedCall.hasSeenTransaction()) {
         throw new IllegalStateException(
             method.method()
@@ -379,6 +379,15 @@ final class LockInterceptor implements MethodInterceptor {
       return OptionalLong.empty();
     }
     return type == OptionalDouble.class ? OptionalDouble.empty() : null;
+  }
+
+  private static @Nullable Object proceed(Held held, MethodInvocation call) throws Exception {
+    Held around = Leases.called(held);
+    try {
+      return proceed(call);
+    } finally {
+      Leases.returned(around);
+    }
   }
 
   private static @Nullable Object proceed(MethodInvocation call) throws Exception {

@@ -144,6 +144,7 @@ final class ReactiveCalls {
 
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
     Held held = Leases.enter(request.client(), taken);
+    Held around = Leases.called(held);
     try {
       taken.ensureValid();
       @Nullable Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
@@ -157,6 +158,7 @@ final class ReactiveCalls {
     } catch (Throwable e) {
       return Mono.error(e);
     } finally {
+      Leases.returned(around);
       Leases.leave(held);
     }
   }

@@ -68,6 +68,7 @@ final class StageCall {
 
   private CompletionStage<Optional<Object>> run(Lease lease) {
     Held held = Leases.enter(request.client(), new Taken.One(lease));
+    Held around = Leases.called(held);
     try {
       Object stage = call.proceed();
       if (stage == null) {
@@ -80,6 +81,7 @@ final class StageCall {
     } catch (Throwable e) {
       throw new CompletionException(e);
     } finally {
+      Leases.returned(around);
       Leases.leave(held);
     }
   }

@@ -49,6 +49,11 @@ class LockedTest {
       return body.get();
     }
 
+    @Locked("bills")
+    public <T> T billed(Supplier<T> body) {
+      return body.get();
+    }
+
     @Locked(name = "orders:#{#order.id}", waitAtMost = "0s")
     public boolean ship(Order order, Supplier<Boolean> body) {
       return body.get();
@@ -291,6 +296,25 @@ class LockedTest {
           assertThat(Leases.find()).isEmpty();
           assertThat(shop.plain()).isTrue();
           assertThatThrownBy(Leases::current).isInstanceOf(IllegalStateException.class);
+        });
+  }
+
+  @Test
+  void theLeaseAtHandIsOfTheLockThatTheInnermostCallNamesThoughItJoins() {
+    with(
+        shop -> {
+          List<Lease> leases =
+              shop.alone(
+                  () -> {
+                    Lease orders = Leases.current();
+                    return shop.billed(
+                        () -> {
+                          Lease joined = shop.alone(Leases::current);
+                          return List.of(orders, joined, Leases.current());
+                        });
+                  });
+          assertThat(leases).extracting(Lease::lock).containsExactly("orders", "orders", "bills");
+          assertThat(leases.get(1)).isSameAs(leases.get(0));
         });
   }
 

@@ -14,6 +14,7 @@ import io.pawl.servers.PostgresServer;
 import io.pawl.spring.boot.LockedAutoConfiguration;
 import io.pawl.spring.boot.PawlAutoConfiguration;
 import io.pawl.sql.SqlStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -93,6 +94,11 @@ class LockedTransactionTest {
     @Locked(name = "orders", openTransaction = OpenTransaction.HOLD)
     public void shipWithinTheCallersTransaction(long id) {
       jdbc.update("INSERT INTO shipped VALUES (?)", id);
+    }
+
+    @Locked(name = "bills", openTransaction = OpenTransaction.HOLD)
+    public String billWithinTheCallersTransaction() {
+      return Leases.current().lock();
     }
 
     @Locked(name = "orders", openTransaction = OpenTransaction.REFUSE)
@@ -234,6 +240,24 @@ class LockedTransactionTest {
           assertThat(isFree(application)).isTrue();
           assertThat(Leases.find()).isEmpty();
           assertThat(shipped()).containsExactly(1L, 2L);
+        });
+  }
+
+  @Test
+  void aLockThatIsHeldUntilTheEndIsNotThatOfTheCallThatGoesOn() {
+    with(
+        application(),
+        (shop, application) -> {
+          List<String> locks = new ArrayList<>();
+          shop.ship(
+              1,
+              () -> {
+                locks.add(shop.billWithinTheCallersTransaction());
+                locks.add(Leases.current().lock());
+                assertThat(Leases.of("bills")).isPresent();
+              });
+          assertThat(locks).containsExactly("bills", "orders");
+          assertThat(Leases.of("bills")).isEmpty();
         });
   }
 
