@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -107,10 +108,23 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
   @Override
   public void start() {
+    if (hasFound()) { // made under no lock of ours: who makes a bean may come to add it
+      Objects.requireNonNull(settings.get(), "settings");
+      Objects.requireNonNull(pawl.get(), "the client");
+    }
     changing.lock();
     try {
       running = true;
       found.forEach(this::stand);
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private boolean hasFound() {
+    changing.lock();
+    try {
+      return !found.isEmpty();
     } finally {
       changing.unlock();
     }

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -34,8 +33,8 @@ final class LockInterceptor implements MethodInterceptor {
   private static final Logger log = LoggerFactory.getLogger(LockInterceptor.class);
 
   private final LockedMethods methods;
-  private final SingletonSupplier<Pawl> pawl;
-  private final SingletonSupplier<LockSettings> settings;
+  private final Known<Pawl> pawl;
+  private final Known<LockSettings> settings;
   private final Supplier<@Nullable Fencing> fencing;
 
   LockInterceptor(
@@ -44,9 +43,32 @@ final class LockInterceptor implements MethodInterceptor {
       Supplier<LockSettings> settings,
       Supplier<@Nullable Fencing> fencing) {
     this.methods = methods;
-    this.pawl = SingletonSupplier.of(pawl);
-    this.settings = SingletonSupplier.of(settings);
+    this.pawl = new Known<>(pawl);
+    this.settings = new Known<>(settings);
     this.fencing = fencing;
+  }
+
+  /**
+   * What is asked for until it is known, and under no lock of ours: Spring makes the client under
+   * its own, and whoever makes another bean under that may be waiting for ours.
+   */
+  private static final class Known<T> {
+
+    private final Supplier<T> source;
+    private volatile @Nullable T value;
+
+    Known(Supplier<T> source) {
+      this.source = source;
+    }
+
+    T get() {
+      T known = value;
+      if (known == null) {
+        known = source.get();
+        value = known;
+      }
+      return known;
+    }
   }
 
   @Override
@@ -58,9 +80,9 @@ final class LockInterceptor implements MethodInterceptor {
     if (method == null) {
       return call.proceed();
     }
-    Pawl client = pawl.obtain();
+    Pawl client = pawl.get();
     if (method.job() != null) {
-      LockOptions options = method.options(settings.obtain().lease());
+      LockOptions options = method.options(settings.get().lease());
       String name = method.name(target, call.getArguments());
       return once(call, method, method.job(), client, client.job(name, options));
     }
@@ -78,7 +100,7 @@ final class LockInterceptor implements MethodInterceptor {
 
   private LockRequest request(
       LockedMethod method, Pawl client, @Nullable Object target, @Nullable Object[] arguments) {
-    LockSettings usual = settings.obtain();
+    LockSettings usual = settings.get();
     LockOptions options = method.options(usual.lease());
     Duration wait = method.waitOr(usual.waitAtMost());
     if (method.several()) {
@@ -209,7 +231,7 @@ final class LockInterceptor implements MethodInterceptor {
   private boolean mayHold(LockedMethod method) {
     OpenTransaction way = method.openTransaction();
     if (way == OpenTransaction.AS_CONFIGURED) {
-      way = settings.obtain().openTransaction();
+      way = settings.get().openTransaction();
     }
     return way == OpenTransaction.HOLD && method.canHold();
   }
