@@ -40,7 +40,7 @@ final class ReactiveCalls {
                 Flux.from(result(call, request, taken))
                     .contextWrite(context -> with(taken, context)),
             ReactiveCalls::release,
-            (taken, error) -> release(taken),
+            ReactiveCalls::release,
             ReactiveCalls::release);
     return run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
   }
@@ -51,7 +51,7 @@ final class ReactiveCalls {
         taken ->
             Mono.from(result(call, request, taken)).contextWrite(context -> with(taken, context)),
         ReactiveCalls::release,
-        (taken, error) -> release(taken),
+        ReactiveCalls::release,
         ReactiveCalls::release);
   }
 
@@ -140,6 +140,18 @@ final class ReactiveCalls {
 
   private static Mono<Void> release(Taken taken) {
     return Mono.fromFuture(taken::closeAsync);
+  }
+
+  /** Its failure is what the subscriber hears of; a loss is told in it. */
+  private static Mono<Void> release(Taken taken, Throwable failure) {
+    return release(taken)
+        .onErrorResume(
+            lost -> {
+              if (lost != failure) {
+                failure.addSuppressed(lost);
+              }
+              return Mono.empty();
+            });
   }
 
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {

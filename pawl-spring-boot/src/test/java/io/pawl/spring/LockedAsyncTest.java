@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
+import io.pawl.error.LeaseLostException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -49,6 +51,11 @@ class LockedAsyncTest {
           context ->
               Mono.fromFuture(work, true)
                   .map(text -> text + " under " + context.get(Lease.class).lock()));
+    }
+
+    @Locked(name = "orders", lease = "150ms")
+    public Mono<String> shortMono(Function<Lease, String> work) {
+      return Mono.deferContextual(context -> Mono.just(work.apply(context.get(Lease.class))));
     }
 
     @Locked(name = "orders", onBusy = OnBusy.SKIP)
@@ -159,6 +166,46 @@ class LockedAsyncTest {
           assertThat(clients.isFree("orders")).isTrue();
           assertThat(mono.block(Duration.ofMinutes(1))).isEqualTo("done under orders");
         });
+  }
+
+  private void lose(Lease lease) {
+    clients.other().evict("orders", lease.token());
+    await().until(() -> !lease.isValid());
+  }
+
+  @Test
+  void theLossOfAMonosLeaseIsTold() {
+    with(
+        shop ->
+            assertThatThrownBy(
+                    () ->
+                        shop.shortMono(
+                                lease -> {
+                                  lose(lease);
+                                  return "done";
+                                })
+                            .block())
+                .hasCauseInstanceOf(LeaseLostException.class));
+  }
+
+  @Test
+  void aMonoThatFailsHasItsOwnExceptionThoughItsLeaseWasLostToo() {
+    with(
+        shop ->
+            assertThatThrownBy(
+                    () ->
+                        shop.shortMono(
+                                lease -> {
+                                  lose(lease);
+                                  throw new IllegalStateException("of the work");
+                                })
+                            .block())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("of the work")
+                .satisfies(
+                    failure ->
+                        assertThat(failure.getSuppressed())
+                            .hasAtLeastOneElementOfType(LeaseLostException.class)));
   }
 
   @Test
