@@ -15,6 +15,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
@@ -31,6 +32,7 @@ import org.springframework.util.ClassUtils;
 /** Puts the annotations into effect. */
 @AutoConfiguration(after = PawlAutoConfiguration.class)
 @ConditionalOnBean(Pawl.class)
+@ConditionalOnBooleanProperty(name = "pawl.enabled", matchIfMissing = true)
 @Import(LockedAutoConfiguration.Proxies.class)
 public final class LockedAutoConfiguration {
 

@@ -14,6 +14,7 @@ import io.pawl.redis.RedisStore;
 import io.pawl.servers.PostgresServer;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.LockStore;
+import io.pawl.spring.LockAdvisor;
 import io.pawl.sql.SqlStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -252,6 +253,10 @@ class PawlAutoConfigurationTest {
   void nothingIsMadeWhereItIsSwitchedOff() {
     bare.withPropertyValues("pawl.enabled=false")
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Pawl.class));
+    bare.withBean(MemoryStore.class)
+        .withBean(Pawl.class, () -> Pawl.connect("memory:"))
+        .withPropertyValues("pawl.enabled=false")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockAdvisor.class));
   }
 
   @Test
