@@ -116,10 +116,10 @@ public final class LockSpans implements LockObserver, AutoCloseable {
     if (parent == null) {
       return;
     }
-    wait(lock, parent, waited, passed ? "passed" : "granted");
-    if (holds.size() < MOST_HOLDS) {
+    if (holds.size() < MOST_HOLDS) { // first: it may be lost while its wait is written
       holds.put(new Hold(lock, token), new Held(parent, nanos.getAsLong()));
     }
+    wait(lock, parent, waited, passed ? "passed" : "granted");
   }
 
   @Override

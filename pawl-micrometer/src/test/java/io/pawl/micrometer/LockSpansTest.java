@@ -26,6 +26,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -176,6 +178,29 @@ class LockSpansTest {
     SpanData hold = span("pawl.lock.hold");
     assertThat(hold.getAttributes().get(OUTCOME)).isEqualTo("lost");
     assertThat(hold.getAttributes().get(AttributeKey.stringKey("reason"))).isEqualTo("expired");
+  }
+
+  @Test
+  void aLossThatComesWhileTheGrantIsToldEndsTheSpanOfItsHoldToo() {
+    AtomicReference<LockSpans> told = new AtomicReference<>();
+    AtomicBoolean lost = new AtomicBoolean();
+    LockGroups losing =
+        lock -> {
+          if (lost.compareAndSet(false, true)) {
+            told.get().lost(lock, 1, "its deadline passed");
+          }
+          return "orders";
+        };
+    try (LockSpans observer = new LockSpans(tracer, losing)) {
+      told.set(observer);
+      within(
+          "request",
+          () -> {
+            observer.acquired("orders:1", 1, LONG, false);
+            return null;
+          });
+    }
+    assertThat(span("pawl.lock.hold").getAttributes().get(OUTCOME)).isEqualTo("lost");
   }
 
   @Test
