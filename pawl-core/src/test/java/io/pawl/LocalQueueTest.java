@@ -115,6 +115,55 @@ class LocalQueueTest {
     assertThat(behind.join().orElseThrow().token()).isEqualTo(31);
   }
 
+  /** Two permits, of which the second may be passed on for a while longer than the first. */
+  private List<CompletableFuture<Optional<Lease>>> twoPermits(QueueKey two) {
+    CompletableFuture<Optional<Lease>> first = ask(two, LONG);
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(SHORT_RUN.dividedBy(2));
+    CompletableFuture<Optional<Lease>> second = ask(two, LONG);
+    store.attempt(1).answer().complete(new Standing.Held(30, 40));
+    client.pass(Duration.ZERO);
+    return List.of(first, second);
+  }
+
+  private static final Duration SHORT_RUN = Duration.ofNanos(LocalQueue.SLICE_NANOS / 2);
+  private static final QueueKey SHORT =
+      new QueueKey("permits", PASSING.localPassing(100, SHORT_RUN), new Mode.Permits(1, 2));
+
+  /** Else both sleep, the permit and the waiter, for as long as nobody else comes. */
+  @Test
+  void whoeverFindsAPermitThatMayNotBePassedOnTakesTheNextThatLiesFree() {
+    List<CompletableFuture<Optional<Lease>>> permits = twoPermits(SHORT);
+    CompletableFuture<Optional<Lease>> called = ask(SHORT, LONG);
+
+    permits.get(0).join().orElseThrow().close();
+    permits.get(1).join().orElseThrow().close();
+    client.freeze(SHORT_RUN.dividedBy(4).multipliedBy(3));
+    client.pass(Duration.ofNanos(1));
+
+    assertThat(withdrawn()).containsExactly(store.attempt(0).claim().id());
+    assertThat(called).isDone();
+    assertThat(called.join().orElseThrow().token()).isEqualTo(31);
+  }
+
+  @Test
+  void whoeverIsOvertakenAsksTheStoreForThePermitThatWasGivenBack() {
+    List<CompletableFuture<Optional<Lease>>> permits = twoPermits(SHORT);
+    CompletableFuture<Optional<Lease>> called = ask(SHORT, LONG);
+
+    permits.get(1).join().orElseThrow().close();
+    client.freeze(SHORT_RUN.dividedBy(4).multipliedBy(3));
+    permits.get(0).join().orElseThrow().close();
+    CompletableFuture<Optional<Lease>> faster = ask(SHORT, LONG);
+    client.pass(Duration.ofNanos(1));
+
+    assertThat(faster.join().orElseThrow().token()).isEqualTo(31);
+    assertThat(store.attempts).hasSize(3);
+    store.attempt(2).answer().complete(held(50));
+    client.pass(Duration.ZERO);
+    assertThat(called.join().orElseThrow().token()).isEqualTo(50);
+  }
+
   /** It asks each lock without a wait first, and meets a request that has trouble already. */
   @Test
   void aGroupThatWaitsDoesNotFailForTheTroubleOfARequestBeforeIt() {

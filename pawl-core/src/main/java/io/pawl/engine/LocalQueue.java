@@ -136,6 +136,7 @@ public final class LocalQueue {
       }
       if (open != null) {
         lend(open, waiter, effects);
+        askForMore(effects, 0); // for whom it overtakes, where there was none for that one to ask
       } else if (!waiter.waits() && claims.wanted(waiters.size() + 1) <= 0) {
         refuse(waiter, effects);
       } else {
@@ -253,16 +254,15 @@ public final class LocalQueue {
     decide(
         effects -> {
           Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
-          if (free == null) {
-            return;
-          }
           long now = engine.time().nanos();
-          if (claims.mayPass(free, now)) {
+          while (free != null && !claims.mayPass(free, now)) {
+            end(free, effects);
+            free = claims.firstFree();
+          }
+          if (free != null) {
             waiters.remove(waiter);
             free.beginSlice(now);
             lend(free, waiter, effects);
-          } else {
-            end(free, effects);
           }
         },
         waiter.mayBlock());
