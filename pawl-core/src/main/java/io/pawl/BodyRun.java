@@ -74,7 +74,8 @@ final class BodyRun {
 
   /** Answers what is to be thrown in place of {@code failure}. */
   private @Nullable RuntimeException end(Lease lease, @Nullable Throwable failure) {
-    boolean interrupted = work.end();
+    boolean interrupted = work.isLast(); // else it was by the work around this
+    work.end();
     RuntimeException trouble = tooLong;
     try {
       lease.close();

@@ -146,7 +146,6 @@ public final class LockGroup {
       return acquisition.outcome().get().map(GroupLease::of);
     } catch (InterruptedException e) {
       acquisition.abandonAndWait();
-      Thread.interrupted(); // told by the exception
       throw e;
     } catch (ExecutionException e) {
       throw failure(e);

@@ -213,6 +213,100 @@ class InterruptionTest {
     store.evict("body", token.get()); // which its client has left to run out
   }
 
+  private void loseAndHear(Lease lease, String why) {
+    store.evict(lease.lock(), lease.token());
+    while (lease.isValid()) {
+      Thread.onSpinWait();
+    }
+    assertThat(Thread.currentThread().isInterrupted()).as(why).isTrue();
+  }
+
+  private void runInside(LeaseBody<InterruptedException> inner, AtomicBoolean heard) {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(300));
+    assertThatThrownBy(
+            () ->
+                pawl.lock("outer", options)
+                    .run(
+                        Duration.ZERO,
+                        OnLoss.INTERRUPT,
+                        around -> {
+                          try {
+                            pawl.lock("inner", options)
+                                .run(
+                                    Duration.ZERO,
+                                    OnLoss.INTERRUPT,
+                                    lease -> {
+                                      loseAndHear(lease, "of the inner");
+                                      Thread.interrupted();
+                                      loseAndHear(around, "of the outer");
+                                      inner.run(lease);
+                                    });
+                          } catch (LeaseLostException e) {
+                            heard.set(Thread.interrupted());
+                          } catch (InterruptedException e) {
+                            heard.set(true);
+                          }
+                        }))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(Thread.interrupted()).as("after both").isFalse();
+  }
+
+  @Test
+  void aLossInterruptsABodyThoughOneInsideItIsAboutToEndAfterItsOwn() {
+    AtomicBoolean heard = new AtomicBoolean();
+    runInside(lease -> {}, heard);
+    assertThat(heard).isTrue();
+  }
+
+  @Test
+  void anInterruptOfTheBodyAroundAnotherIsNotTakenForALossOfTheInner() {
+    AtomicBoolean heard = new AtomicBoolean();
+    runInside(lease -> new CountDownLatch(1).await(), heard);
+    assertThat(heard).isTrue();
+  }
+
+  /** Which the exception of the first does not tell of. */
+  @Test
+  void aSecondInterruptIsKeptWhileAGroupIsGivenUp() throws Exception {
+    AtomicBoolean givingUp = new AtomicBoolean();
+    CompletableFuture<Boolean> second = new CompletableFuture<>();
+    LockStore interrupting =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("withdraw") && givingUp.get()) {
+                    Thread.currentThread().interrupt();
+                  }
+                  return method.invoke(store, arguments);
+                });
+    Lease held = pawl.lock("two").acquire();
+    try (Pawl other = Pawl.over(interrupting)) {
+      Thread waiter =
+          new Thread(
+              () -> {
+                try {
+                  other.lockAll("one", "two").tryAcquire(Duration.ofMinutes(1));
+                } catch (InterruptedException e) {
+                  second.complete(Thread.interrupted());
+                }
+              });
+      waiter.start();
+      Awaitility.await()
+          .until(
+              () ->
+                  !store.show("two").toCompletableFuture().get().orElseThrow().waiters().isEmpty());
+      givingUp.set(true);
+      waiter.interrupt();
+
+      assertThat(second.get(1, TimeUnit.MINUTES)).isTrue();
+      givingUp.set(false);
+      waiter.join();
+    }
+    held.close();
+  }
+
   @Test
   void anUninterruptibleLockIsTakenAndKeepsTheFlag() throws Exception {
     Lock lock = pawl.lock("classic").asJavaLock();

@@ -6,7 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Work on the thread that makes this, which other threads may interrupt once; the interrupt does
  * not outlast the work. A thread that has been interrupted already is left as it is until it has
  * taken notice of that, so that the flag that is taken back at the end is ours. So is one that is
- * in a wait of ours that keeps interrupts for later.
+ * in a wait of ours that keeps interrupts for later. An interrupt of the work around this one is
+ * left to that.
  */
 public final class Interruptible {
 
@@ -50,6 +51,7 @@ public final class Interruptible {
         again = thread.isInterrupted();
         if (!again) {
           interrupted = true;
+          kept.interrupts(this);
           thread.interrupt();
         }
       }
@@ -61,15 +63,21 @@ public final class Interruptible {
     }
   }
 
+  /** Whether the interrupt that the thread was sent last is of this work, as far as Pawl knows. */
+  public boolean isLast() {
+    return kept.interruptedLast(this);
+  }
+
   /** The work has ended. Answers whether it was interrupted by this, and clears such a flag. */
   public boolean end() {
+    kept.end(this, this::noteEnd);
+    return interrupted;
+  }
+
+  private void noteEnd() {
     mutex.lock();
     try {
       ended = true;
-      if (interrupted) {
-        Thread.interrupted();
-      }
-      return interrupted;
     } finally {
       mutex.unlock();
     }

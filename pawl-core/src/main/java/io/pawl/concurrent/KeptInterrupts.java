@@ -23,6 +23,9 @@ public final class KeptInterrupts implements AutoCloseable {
     private final List<Runnable> puttingOff = new ArrayList<>(0);
     private int depth;
 
+    /** Which work was interrupted last: only its interrupt can be set still. */
+    private @Nullable Interruptible last;
+
     /** A lock that parks takes the thread's flag away for a moment, and others would see none. */
     private void lock() {
       while (!mutex.tryLock()) {
@@ -50,6 +53,33 @@ public final class KeptInterrupts implements AutoCloseable {
           now.run();
         } else {
           puttingOff.add(later);
+        }
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** Notes that {@code work} is interrupted now; called by {@link #between}. */
+    void interrupts(Interruptible work) {
+      last = work;
+    }
+
+    boolean interruptedLast(Interruptible work) {
+      lock();
+      try {
+        return last == work;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** Runs {@code end}, and clears the thread's flag where {@code work} was interrupted last. */
+    void end(Interruptible work, Runnable end) {
+      lock();
+      try {
+        end.run();
+        if (last == work) {
+          Thread.interrupted();
         }
       } finally {
         mutex.unlock();

@@ -112,6 +112,21 @@ class InterruptibleTest {
     worker.join();
   }
 
+  @Test
+  void theEndOfWorkLeavesTheInterruptOfTheWorkAroundIt() {
+    Interruptible outer = new Interruptible();
+    Interruptible inner = new Interruptible();
+    inner.interrupt();
+    assertThat(Thread.interrupted()).as("of the inner").isTrue();
+    outer.interrupt();
+
+    assertThat(inner.end()).isTrue();
+
+    assertThat(Thread.currentThread().isInterrupted()).as("of the outer").isTrue();
+    assertThat(outer.end()).isTrue();
+    assertThat(Thread.interrupted()).as("after both").isFalse();
+  }
+
   private Thread start(Runnable body) {
     Thread thread =
         new Thread(
