@@ -2,6 +2,7 @@ package io.pawl.quorum;
 
 import io.pawl.concurrent.DaemonThreads;
 import java.util.ArrayDeque;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -13,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Threads for a node whose verbs block: requests for one lock go one after another, in their order,
- * those for different locks mostly side by side. At most 10,000 wait.
+ * those for different locks mostly side by side. Renewals have threads of their own and no order,
+ * so that a hold waits for no other request. At most 10,000 of either wait.
  */
 final class Lanes implements AutoCloseable {
 
@@ -23,6 +25,7 @@ final class Lanes implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Lanes.class);
 
   private final ThreadPoolExecutor threads;
+  private final ThreadPoolExecutor renewing;
   private final ReentrantLock mutex = new ReentrantLock();
   private final Lane[] lanes = new Lane[COUNT];
   private int waiting;
@@ -70,12 +73,29 @@ final class Lanes implements AutoCloseable {
   }
 
   Lanes(ThreadFactory factory) {
-    threads =
-        new ThreadPoolExecutor(
-            COUNT, COUNT, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
-    threads.allowCoreThreadTimeOut(true);
+    threads = pool(new LinkedBlockingQueue<>(), factory);
+    renewing = pool(new LinkedBlockingQueue<>(MOST_WAITING), factory);
     for (int i = 0; i < COUNT; i++) {
       lanes[i] = new Lane();
+    }
+  }
+
+  private static ThreadPoolExecutor pool(BlockingQueue<Runnable> queue, ThreadFactory factory) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(COUNT, COUNT, 5, TimeUnit.SECONDS, queue, factory);
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  /** As {@link #execute}, for a renewal. */
+  boolean renew(Runnable task) {
+    try {
+      renewing.execute(task);
+      return true;
+    } catch (RuntimeException | Error e) { // full, closed, or out of memory or threads
+      log.debug("a renewal cannot be sent to a node", e);
+      renewing.remove(task);
+      return false;
     }
   }
 
@@ -139,5 +159,6 @@ final class Lanes implements AutoCloseable {
       mutex.unlock();
     }
     threads.shutdown();
+    renewing.shutdown();
   }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -170,11 +171,19 @@ final class Node implements AutoCloseable {
   }
 
   CompletionStage<Map<ClaimId, Standing>> renew(List<Claim> claims) {
-    return ask(claims.get(0).lock(), open -> open.renew(claims));
+    return ask(lanes::renew, open -> open.renew(claims));
   }
 
   /** Its answer to whatever; {@code lock} puts requests in order. */
   <T> CompletionStage<T> ask(String lock, Function<QuorumNode, CompletionStage<T>> verb) {
+    return ask(task -> lanes.execute(lock, task), verb);
+  }
+
+  /**
+   * @param aside runs what would block, unless there is too much of it
+   */
+  private <T> CompletionStage<T> ask(
+      Predicate<Runnable> aside, Function<QuorumNode, CompletionStage<T>> verb) {
     QuorumNode open = store;
     if (open == null || closed) {
       return CompletableFuture.failedFuture(
@@ -185,7 +194,7 @@ final class Node implements AutoCloseable {
       return called(open, verb);
     }
     CompletableFuture<T> answer = new CompletableFuture<>();
-    if (!lanes.execute(lock, () -> Futures.follow(answer, called(open, verb)))) {
+    if (!aside.test(() -> Futures.follow(answer, called(open, verb)))) {
       answer.completeExceptionally(
           StoreUnavailableException.unsent(
               description + " is asked more than it answers, or is closed", null));

@@ -29,7 +29,9 @@ final class MemoryNode implements QuorumNode, Inspectable {
   private volatile CompletableFuture<Void> arrival = now;
   private volatile long ahead;
   private volatile boolean mute;
+  private volatile boolean blocking;
   private volatile long raisedTo;
+  private volatile Duration votesIn = Duration.ZERO;
 
   MemoryNode(MemoryStore memory, String name) {
     this.memory = memory;
@@ -58,6 +60,11 @@ final class MemoryNode implements QuorumNode, Inspectable {
     arrival.complete(null);
   }
 
+  /** From now on it answers on the thread that asks. */
+  void keepsThreads() {
+    blocking = true;
+  }
+
   /** What it grants above a floor is so much larger than need be, as if its clock were ahead. */
   void isAheadBy(long tokens) {
     ahead = tokens;
@@ -73,6 +80,11 @@ final class MemoryNode implements QuorumNode, Inspectable {
     raisedTo = -1;
   }
 
+  /** Its time is over when it has been asked once. */
+  void votesAfterOneQuestion() {
+    votesIn = Duration.ofMillis(1);
+  }
+
   /** -1 until it is. */
   long raisedTo() {
     return raisedTo;
@@ -83,10 +95,12 @@ final class MemoryNode implements QuorumNode, Inspectable {
 
   @Override
   public CompletionStage<Incarnation> incarnation() {
-    return mute
-        ? new CompletableFuture<>()
-        : CompletableFuture.completedFuture(
-            new Incarnation(name, Duration.ZERO, 0, raisedTo >= 0, 0));
+    if (mute) {
+      return new CompletableFuture<>();
+    }
+    Incarnation now = new Incarnation(name, votesIn, 0, raisedTo >= 0, 0);
+    votesIn = Duration.ZERO;
+    return CompletableFuture.completedFuture(now);
   }
 
   @Override
@@ -102,6 +116,9 @@ final class MemoryNode implements QuorumNode, Inspectable {
 
   @Override
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+    if (blocking && later.test(claim)) {
+      arrival.join();
+    }
     CompletionStage<Void> when = late.test(claim) ? letGo : now;
     Claim asked =
         new Claim(
@@ -148,6 +165,11 @@ final class MemoryNode implements QuorumNode, Inspectable {
   @Override
   public CompletionStage<Boolean> setKind(String lock, Kind kind) {
     return memory.setKind(lock, kind);
+  }
+
+  @Override
+  public boolean blocks() {
+    return blocking;
   }
 
   @Override
