@@ -77,6 +77,7 @@ final class QuorumClaim {
   private long grantedNanos;
   private long downgradedNanos;
   private volatile Standing.@Nullable Held granted;
+  private volatile boolean inSilence;
 
   QuorumClaim(Claim claim, Bell bell, QuorumLocks locks, List<Node> nodes) {
     this.claim = claim;
@@ -106,7 +107,7 @@ final class QuorumClaim {
             mode = asked.mode(); // there is no way back
             downgradedNanos = locks.now();
           }
-          Question question = question(downgrades && isDowngraded());
+          Question question = question(downgrades && isDowngraded(), locks.patience(claim));
           boolean everywhere = seat.asksAll(claim.queues() && locks.isBusy(claim.lock()));
           for (int i = 0; i < at.length && !ended; i++) {
             NodeClaim known = at[i];
@@ -120,11 +121,15 @@ final class QuorumClaim {
         });
   }
 
-  /** The engine renews it: what is to be renewed goes into {@code renewals}, one list per node. */
-  Question renew(List<List<NodeClaim>> renewals) {
+  /**
+   * The engine renews it: what is to be renewed goes into {@code renewals}, one list per node.
+   *
+   * @param patienceNanos how long a majority is waited for
+   */
+  Question renew(List<List<NodeClaim>> renewals, long patienceNanos) {
     return under(
         effects -> {
-          Question question = question(false);
+          Question question = question(false, patienceNanos);
           boolean takesBack = confirmed;
           confirmed = false;
           for (int i = 0; i < at.length && !ended; i++) {
@@ -157,12 +162,17 @@ final class QuorumClaim {
     return granted != null;
   }
 
-  private Question question(boolean downgrades) {
+  /** Too few nodes have answered the last time. */
+  boolean isInSilence() {
+    return inSilence;
+  }
+
+  private Question question(boolean downgrades, long patienceNanos) {
     long now = locks.now();
     heardNanos = now;
     seat.mayMoveAgain();
     Question question =
-        new Question(this, now, now + locks.patience(claim), downgrades, new CompletableFuture<>());
+        new Question(this, now, now + patienceNanos, downgrades, new CompletableFuture<>());
     if (ended) {
       question.answer().complete(Standing.GONE);
     } else {
@@ -356,6 +366,7 @@ final class QuorumClaim {
                   ? null
                   : ballot.ofHold(held, question.from(), overdue);
     } catch (StoreException e) {
+      inSilence = true;
       questions.remove(question);
       effects.add(() -> question.answer().completeExceptionally(e));
       return;
@@ -363,6 +374,7 @@ final class QuorumClaim {
     if (standing == null || (!overdue && mayChange(standing, question, effects))) {
       return;
     }
+    inSilence = false;
     questions.remove(question);
     if (!overdue && !isNext(standing)) {
       locks.answeredAfter(locks.now() - question.from());

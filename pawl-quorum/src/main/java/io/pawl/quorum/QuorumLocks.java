@@ -180,25 +180,32 @@ final class QuorumLocks {
     return null;
   }
 
-  /** Holds are renewed in calls of their own, which no other claim's round holds up. */
+  /**
+   * Holds are renewed in calls of their own, which no other claim's round holds up; so are those
+   * that a majority did not confirm the last time.
+   */
   int renewGroup(Claim claim) {
     QuorumClaim known = claims.get(claim.id());
-    return known != null && known.isGranted() ? 0 : 1;
+    return known == null || !known.isGranted() ? 1 : known.isInSilence() ? 2 : 0;
   }
 
-  /** Nodes are asked once for all claims. */
+  /**
+   * Nodes are asked once for all claims. One that they are slow to answer keeps the others waiting,
+   * for no longer than the shortest lease of the call allows.
+   */
   CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> asked) {
     List<List<NodeClaim>> renewals = new ArrayList<>();
     nodes.forEach(node -> renewals.add(new ArrayList<>()));
     Map<ClaimId, QuorumClaim> owners = new HashMap<>();
     Map<ClaimId, CompletableFuture<Standing>> answers = new HashMap<>();
+    long patience = asked.stream().mapToLong(this::patience).min().orElse(0);
     for (Claim claim : asked) {
       QuorumClaim known = claims.get(claim.id());
       if (known == null) {
         answers.put(claim.id(), CompletableFuture.completedFuture(Standing.GONE));
       } else {
         owners.put(claim.id(), known);
-        answers.put(claim.id(), known.renew(renewals).answer());
+        answers.put(claim.id(), known.renew(renewals, patience).answer());
       }
     }
     long sentAt = now(); // not before any question, nor after any request

@@ -54,11 +54,15 @@ class HoldTest {
   }
 
   private Claim claim(Mode mode) {
+    return claim(LOCK, mode, Duration.ofSeconds(20));
+  }
+
+  private Claim claim(String lock, Mode mode, Duration lease) {
     return new Claim(
-        LOCK,
+        lock,
         new ClaimId("client", ++claims),
         mode,
-        Duration.ofSeconds(20),
+        lease,
         Duration.ZERO,
         true,
         64,
@@ -147,5 +151,30 @@ class HoldTest {
     answer(other.withdraw(next));
 
     assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
+  /** Of one hold another client has node 0, so that it needs node 2, which says nothing. */
+  @Test
+  void p5_lossIsTold_noHoldIsLostForWantOfAnAnswerAboutAnother() {
+    servers.get(0).forget(LOCK);
+    SimulatedNode other = new SimulatedNode(world, servers.get(0), () -> 100_000);
+    assertThat(answer(other.attempt(claim(Mode.EXCLUSIVE), rung -> {})))
+        .isInstanceOf(Standing.Held.class);
+    assertThat(renew(writer)).isInstanceOf(Standing.Held.class);
+    Claim brief = claim("brief", Mode.EXCLUSIVE, Duration.ofMillis(400));
+    CompletionStage<Standing> granted = locks.attempt(brief, rung -> {});
+    world.run(SECOND / 100);
+    assertThat(granted.toCompletableFuture())
+        .isCompletedWithValueMatching(Standing.Held.class::isInstance);
+    assertThat(locks.renewGroup(writer)).isEqualTo(locks.renewGroup(brief));
+
+    servers.get(2).answersAreLater = 10 * SECOND;
+    CompletableFuture<Map<ClaimId, Standing>> both =
+        locks.renew(List.of(writer, brief)).toCompletableFuture();
+    world.run(brief.lease().toNanos() * 2 / 3);
+
+    assertThat(both).isDone();
+    assertThat(both.join().get(brief.id())).isInstanceOf(Standing.Held.class);
+    assertThat(locks.renewGroup(writer)).isNotEqualTo(locks.renewGroup(brief));
   }
 }
