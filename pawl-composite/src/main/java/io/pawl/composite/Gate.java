@@ -8,6 +8,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
+import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.time.Duration;
@@ -286,7 +287,9 @@ final class Gate implements AutoCloseable {
       return;
     }
     try {
-      await(open().renew(List.of(probe)));
+      LockStore open = open();
+      await(open.renew(List.of(probe)));
+      look(open);
     } catch (RuntimeException | Error e) {
       probeLater(); // whatever becomes of the log
       log.debug("gate {} is still away", description, e);
@@ -295,6 +298,19 @@ final class Gate implements AutoCloseable {
     away.set(false);
     log.info("gate {} answers again", description);
     onBack.run();
+  }
+
+  /** A store may know without its server that it has no such claim, as etcd and ZooKeeper do. */
+  private void look(LockStore open) {
+    if (open instanceof Inspectable inspectable) {
+      try {
+        await(inspectable.show(PROBE));
+      } catch (RuntimeException e) {
+        if (e instanceof StoreUnavailableException) {
+          throw e;
+        }
+      }
+    }
   }
 
   private LockStore open() {

@@ -245,6 +245,26 @@ class LockFaultsTest {
     assertThat(client.toGate.calls(Verb.ATTEMPT)).isGreaterThan(asked - 1);
   }
 
+  /** As etcd and ZooKeeper, of a claim that the client has not made. */
+  @Test
+  void aGateThatKnowsWithoutItsServerWhatItHasNotIsLeftOutWhileTheServerIsAway() {
+    AtomicBoolean away = new AtomicBoolean(true);
+    LockStore remote =
+        proxied(
+            LockStore.class,
+            (proxy, method, arguments) ->
+                away.get() && List.of("attempt", "show").contains(method.getName())
+                    ? CompletableFuture.failedFuture(new StoreUnavailableException("away"))
+                    : method.invoke(gate, arguments));
+    FaultyStore toGate = keep(new FaultyStore(remote));
+    GateStore store = keep(GateStore.over(toGate, truth, BRISK));
+    Seam.answer(store.attempt(Seam.claim("lock"), rung -> {}));
+
+    await().until(() -> toGate.calls(Verb.RENEW) > 2);
+    away.set(false);
+    await().until(() -> !store.isGateAway());
+  }
+
   /** The one who waits at the gate when it goes away moves on to the truth. */
   @Test
   void whoeverWaitsAtAGateThatGoesAwayIsServedByTheTruth() throws Exception {
