@@ -54,7 +54,7 @@ final class Rejoin {
 
   private void raiseIfReady(List<@Nullable Incarnation> who) {
     if (who.stream().anyMatch(Rejoin::isReady)) {
-      ask(this::raise);
+      ask(since -> raise(who, since));
     }
   }
 
@@ -62,10 +62,11 @@ final class Rejoin {
     return who != null && !who.raised() && who.votesIn().isZero();
   }
 
-  private void raise(List<@Nullable Incarnation> who) {
+  /** One whose time was over only after {@code before} has its turn when it refuses again. */
+  private void raise(List<@Nullable Incarnation> before, List<@Nullable Incarnation> who) {
     for (int i = 0; i < nodes.size(); i++) {
       Incarnation known = who.get(i);
-      long above = isReady(known) ? above(who, i) : -1;
+      long above = isReady(before.get(i)) && isReady(known) ? above(who, i) : -1;
       if (known != null && above >= 0) {
         nodes.get(i).ask("", open -> open.raise(known, above));
       }

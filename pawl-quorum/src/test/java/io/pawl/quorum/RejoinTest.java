@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What a node is raised to that has forgotten its tokens. */
@@ -49,12 +50,11 @@ class RejoinTest {
     assertThat(above(1, null, forgot(4), null)).isEqualTo(-1);
   }
 
-  /** Node 4 is asked, and neither answers nor fails. */
-  @Test
-  void p6_someoneGetsIn_aNodeIsRaisedThoughAnotherOneSaysNothing() {
-    World world = new World();
-    List<MemoryNode> stores = new ArrayList<>();
-    List<Node> nodes = new ArrayList<>();
+  private final World world = new World();
+  private final List<MemoryNode> stores = new ArrayList<>();
+  private final List<Node> nodes = new ArrayList<>();
+
+  private void open() {
     for (int i = 0; i < 5; i++) {
       MemoryNode store = new MemoryNode(new MemoryStore(), "memory " + i);
       stores.add(store);
@@ -68,13 +68,43 @@ class RejoinTest {
       node.open();
       nodes.add(node);
     }
+  }
+
+  private void rejoin() {
+    new Rejoin(nodes, world.time(), 500_000_000L).lookSoon();
+    world.run(2_000_000_000L);
+  }
+
+  @AfterEach
+  void close() {
+    nodes.forEach(Node::close);
+  }
+
+  /** Node 4 is asked, and neither answers nor fails. */
+  @Test
+  void p6_someoneGetsIn_aNodeIsRaisedThoughAnotherOneSaysNothing() {
+    open();
     stores.get(0).forgetsItsTokens();
     stores.get(4).isMute();
 
-    new Rejoin(nodes, world.time(), 500_000_000L).lookSoon();
-    world.run(2_000_000_000L);
+    rejoin();
 
     assertThat(stores.get(0).raisedTo()).isZero();
-    nodes.forEach(Node::close);
+  }
+
+  /** What was granted with its lost vote may have been granted after the others were asked. */
+  @Test
+  void p2_tokensOnlyGrow_aNodeWhoseTimeEndsWhileTheOthersAreAskedIsRaisedByTheNextQuestion() {
+    open();
+    stores.get(0).forgetsItsTokens();
+    stores.get(1).forgetsItsTokens();
+    stores.get(1).votesAfterOneQuestion();
+
+    rejoin();
+    assertThat(stores.get(0).raisedTo()).isZero();
+    assertThat(stores.get(1).raisedTo()).isEqualTo(-1);
+
+    rejoin();
+    assertThat(stores.get(1).raisedTo()).isZero();
   }
 }
