@@ -37,6 +37,12 @@ class LocalQueueTest {
   private static final LockOptions PASSING = LockOptions.defaults().lease(LEASE);
   private static final LockOptions STRICT = PASSING.strictOrder();
 
+  /** Within a slice. */
+  private static final Duration SHORT_RUN = Duration.ofNanos(LocalQueue.SLICE_NANOS / 2);
+
+  private static final QueueKey TWO_FOR_SHORT =
+      new QueueKey("permits", PASSING.localPassing(100, SHORT_RUN), new Mode.Permits(1, 2));
+
   private final ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
   private final ScriptedStore store = client.store();
 
@@ -115,26 +121,11 @@ class LocalQueueTest {
     assertThat(behind.join().orElseThrow().token()).isEqualTo(31);
   }
 
-  /** Two permits, of which the second may be passed on for a while longer than the first. */
-  private List<CompletableFuture<Optional<Lease>>> twoPermits(QueueKey two) {
-    CompletableFuture<Optional<Lease>> first = ask(two, LONG);
-    store.attempt(0).answer().complete(new Standing.Held(10, 20));
-    client.pass(SHORT_RUN.dividedBy(2));
-    CompletableFuture<Optional<Lease>> second = ask(two, LONG);
-    store.attempt(1).answer().complete(new Standing.Held(30, 40));
-    client.pass(Duration.ZERO);
-    return List.of(first, second);
-  }
-
-  private static final Duration SHORT_RUN = Duration.ofNanos(LocalQueue.SLICE_NANOS / 2);
-  private static final QueueKey SHORT =
-      new QueueKey("permits", PASSING.localPassing(100, SHORT_RUN), new Mode.Permits(1, 2));
-
   /** Else both sleep, the permit and the waiter, for as long as nobody else comes. */
   @Test
   void whoeverFindsAPermitThatMayNotBePassedOnTakesTheNextThatLiesFree() {
-    List<CompletableFuture<Optional<Lease>>> permits = twoPermits(SHORT);
-    CompletableFuture<Optional<Lease>> called = ask(SHORT, LONG);
+    List<CompletableFuture<Optional<Lease>>> permits = twoPermits();
+    CompletableFuture<Optional<Lease>> called = ask(TWO_FOR_SHORT, LONG);
 
     permits.get(0).join().orElseThrow().close();
     permits.get(1).join().orElseThrow().close();
@@ -148,13 +139,13 @@ class LocalQueueTest {
 
   @Test
   void whoeverIsOvertakenAsksTheStoreForThePermitThatWasGivenBack() {
-    List<CompletableFuture<Optional<Lease>>> permits = twoPermits(SHORT);
-    CompletableFuture<Optional<Lease>> called = ask(SHORT, LONG);
+    List<CompletableFuture<Optional<Lease>>> permits = twoPermits();
+    CompletableFuture<Optional<Lease>> called = ask(TWO_FOR_SHORT, LONG);
 
     permits.get(1).join().orElseThrow().close();
     client.freeze(SHORT_RUN.dividedBy(4).multipliedBy(3));
     permits.get(0).join().orElseThrow().close();
-    CompletableFuture<Optional<Lease>> faster = ask(SHORT, LONG);
+    CompletableFuture<Optional<Lease>> faster = ask(TWO_FOR_SHORT, LONG);
     client.pass(Duration.ofNanos(1));
 
     assertThat(faster.join().orElseThrow().token()).isEqualTo(31);
@@ -400,6 +391,17 @@ class LocalQueueTest {
 
     assertThat(writers.get(2).future).isNotDone();
     assertThat(withdrawn()).containsExactly(writers.get(0).id());
+  }
+
+  /** Two permits, of which the second may be passed on for a while longer than the first. */
+  private List<CompletableFuture<Optional<Lease>>> twoPermits() {
+    CompletableFuture<Optional<Lease>> first = ask(TWO_FOR_SHORT, LONG);
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(SHORT_RUN.dividedBy(2));
+    CompletableFuture<Optional<Lease>> second = ask(TWO_FOR_SHORT, LONG);
+    store.attempt(1).answer().complete(new Standing.Held(30, 40));
+    client.pass(Duration.ZERO);
+    return List.of(first, second);
   }
 
   private DistributedReadWriteLock readWriteLock(LockOptions options) {
