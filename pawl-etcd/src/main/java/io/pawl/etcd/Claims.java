@@ -42,7 +42,7 @@ final class Claims {
   }
 
   /**
-   * An attempt is about to be sent.
+   * An attempt is about to be sent, whose client waits until it was {@link #answered}.
    *
    * @return null if the claim has ended
    * @throws StoreUnavailableException if too many ended claims could not be removed
@@ -57,6 +57,7 @@ final class Claims {
           return null;
         }
         known.heardAt = now;
+        known.asked++;
         known.claim = claim;
         known.bell = bell;
         return known;
@@ -73,8 +74,19 @@ final class Claims {
               leases.of(claim.leaseMillis()),
               Instant.now(),
               now);
+      made.asked++;
       byId.put(claim.id(), made);
       return made;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
+  /** An attempt has its answer, or failed. */
+  void answered(LocalClaim local) {
+    mutex.lock();
+    try {
+      local.asked--;
     } finally {
       mutex.unlock();
     }
@@ -201,7 +213,7 @@ final class Claims {
     mutex.lock();
     try {
       for (LocalClaim local : byId.values()) {
-        if (local.stage == Stage.ALIVE && now - local.heardAt >= local.claim.lease().toNanos()) {
+        if (local.hasFallenSilent(now)) {
           ends(local, now);
           if (local.keepsItsShortestHold(now)) {
             owed--;

@@ -155,7 +155,10 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     if (local == null) {
       return CompletableFuture.completedFuture(Standing.GONE);
     }
-    return plain(turns.attempt(claim, () -> attempts.of(local)));
+    return plain(
+        turns
+            .attempt(claim, () -> attempts.of(local))
+            .whenComplete((standing, error) -> claims.answered(local)));
   }
 
   /** Claims of one length have one lease; one with a shortest hold may need another trip. */

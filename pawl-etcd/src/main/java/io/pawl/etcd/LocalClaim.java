@@ -39,6 +39,9 @@ final class LocalClaim {
   /** When its client was last heard of, in terms of {@link System#nanoTime}. */
   volatile long heardAt;
 
+  /** How many attempts have no answer yet. Guarded as well. */
+  int asked;
+
   /** When a claim that lingers or has to be removed is looked at next. */
   long dueAt;
 
@@ -86,6 +89,11 @@ final class LocalClaim {
 
   String lock() {
     return claim.lock();
+  }
+
+  /** Whether its client has not spoken of it for its lease, nor waits for an answer. */
+  boolean hasFallenSilent(long now) {
+    return stage == Stage.ALIVE && asked == 0 && now - heardAt >= claim.lease().toNanos();
   }
 
   /**

@@ -206,6 +206,21 @@ class NetworkFaultsTest {
     other.take(other.claim("still"));
   }
 
+  /** Whoever is told that it has gone takes the lock for busy; a hold that came too late is not. */
+  @Test
+  void p6_someoneGetsIn_aClientThatWaitsForAnAnswerIsNotSilent() {
+    Duration lease = Duration.ofMillis(100);
+    try (EtcdStore slow = EtcdStore.connect("etcd://" + proxy.host() + ":" + proxy.port())) {
+      Seam brief = new Seam(slow);
+      brief.attempt(brief.claim("warm", Mode.EXCLUSIVE, lease));
+      proxy.delay(Direction.TO_CLIENT, lease.multipliedBy(4));
+
+      Claim impatient = brief.claim("free", Mode.EXCLUSIVE, lease).as(Mode.EXCLUSIVE);
+
+      assertThat(brief.attempt(impatient)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   @Test
   void aListOfThousandsOfLocksDelaysNoKeepAlive() throws Exception {
     int many = 3_000;
