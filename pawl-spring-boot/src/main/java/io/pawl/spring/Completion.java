@@ -55,7 +55,7 @@ enum Completion {
     return RETURNED;
   }
 
-  private static boolean isAsync(Method method) {
+  static boolean isAsync(Method method) {
     return AnnotatedElementUtils.hasAnnotation(method, Async.class)
         || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
   }

@@ -23,6 +23,7 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -94,6 +95,12 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
       throw new IllegalStateException(
           method + " leads with no parameter, or with one of type " + Lease.class.getName());
     }
+    if (goesOn(method, AopProxyUtils.ultimateTargetClass(bean))) {
+      throw new IllegalStateException(
+          method
+              + " goes on after it has returned, and its leadership would not; let it return when it"
+              + " has led, without @Async");
+    }
     if (leader.name().isBlank()) {
       throw new IllegalStateException("the election of " + method + " has no name; give it one");
     }
@@ -104,6 +111,12 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     Method callable = AopUtils.selectInvocableMethod(method, bean.getClass());
     ReflectionUtils.makeAccessible(callable);
     return new Found(name, bean, callable, leader);
+  }
+
+  private static boolean goesOn(Method method, Class<?> type) {
+    return Completion.of(method) != Completion.RETURNED
+        || Completion.isAsync(method)
+        || AnnotatedElementUtils.hasAnnotation(type, Async.class);
   }
 
   @Override

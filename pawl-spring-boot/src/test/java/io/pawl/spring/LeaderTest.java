@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.scheduling.annotation.Async;
 
 class LeaderTest {
 
@@ -44,6 +48,25 @@ class LeaderTest {
   static class TwoParameters {
     @Leader("shipping")
     void ship(Lease lease, String other) {}
+  }
+
+  static class GoesOnElsewhere {
+    @Async
+    @Leader("shipping")
+    void ship() {}
+  }
+
+  @Async
+  static class AllGoOnElsewhere {
+    @Leader("shipping")
+    void ship() {}
+  }
+
+  static class GoesOnAsAStage {
+    @Leader("shipping")
+    CompletableFuture<Void> ship() {
+      return new CompletableFuture<>();
+    }
   }
 
   @Test
@@ -121,5 +144,19 @@ class LeaderTest {
     TestClients.application()
         .withBean(TwoParameters.class)
         .run(context -> assertThat(context).hasFailed());
+  }
+
+  /** Else each machine would begin, and leave the leadership to the next at once. */
+  @ParameterizedTest
+  @ValueSource(classes = {GoesOnElsewhere.class, AllGoOnElsewhere.class, GoesOnAsAStage.class})
+  void aMethodThatGoesOnAfterItHasReturnedIsRefusedAtTheStart(Class<?> bean) {
+    TestClients.application()
+        .withBean(bean)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("goes on after it has returned"));
   }
 }
