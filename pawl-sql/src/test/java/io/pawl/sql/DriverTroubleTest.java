@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.pawl.Counter;
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.Outcome.Status;
@@ -18,6 +19,7 @@ import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
@@ -37,6 +39,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -563,6 +566,57 @@ class DriverTroubleTest {
         assertThat(store.attempt(Claims.claim(name), standing -> {}))
             .succeedsWithin(Duration.ofMinutes(1));
       }
+    }
+  }
+
+  /** The row is deleted, and its tokens are not kept yet; the close has waited for 5 s. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p2_whoeverAsksAClosedStoreToForgetCommitsNothingThatIsUnderWay(TestDatabase database)
+      throws Exception {
+    CountDownLatch deleted = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    Tampering slow =
+        (method, arguments, answer) -> {
+          if (method.equals("prepareStatement")
+              && arguments[0].toString().startsWith("UPDATE pawl_forgotten")) {
+            deleted.countDown();
+            Uninterruptibly.await(goesOn, SECONDS.toNanos(60));
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database);
+        Connection somebody = database.connect();
+        Statement statement = somebody.createStatement()) {
+      SqlStore store = SqlStore.over(tampered(pool, slow));
+      store.setKind(name, Kind.LOCK).toCompletableFuture().get(60, SECONDS);
+      statement.execute(
+          "UPDATE pawl_lock SET used = '2020-01-01', last_token = last_token + 1000000 WHERE name ="
+              + " '"
+              + name
+              + "'");
+      long last = lastToken(statement);
+      CompletableFuture<Long> forgets = store.purge(Duration.ofHours(1)).toCompletableFuture();
+      deleted.await();
+      store.close();
+      assertThat(store.purge(Duration.ofHours(1))).failsWithin(Duration.ofMinutes(1));
+      goesOn.countDown();
+      forgets.handle((purged, failure) -> purged).get(60, SECONDS);
+
+      try (SqlStore other = database.open()) {
+        assertThat(other.attempt(Claims.claim(name), bell -> {}))
+            .succeedsWithin(Duration.ofMinutes(1))
+            .isInstanceOfSatisfying(
+                Standing.Held.class, held -> assertThat(held.token()).isGreaterThan(last));
+      }
+    }
+  }
+
+  private long lastToken(Statement statement) throws SQLException {
+    try (ResultSet row =
+        statement.executeQuery("SELECT last_token FROM pawl_lock WHERE name = '" + name + "'")) {
+      row.next();
+      return row.getLong(1);
     }
   }
 }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What has to be done with the table of locks from time to time: rows are looked through without a
  * lock, a page at a time, and changed in transactions that lock a few rows each. Used by one thread
- * at a time.
+ * at a time until it is closed; it refuses whoever comes then.
  */
 public final class Upkeep implements AutoCloseable {
 
@@ -269,6 +269,7 @@ public final class Upkeep implements AutoCloseable {
 
   /** The largest tokens ever granted, as far as they are known. */
   public Highest highestTokens() {
+    refuseClosed();
     try {
       return read(
           reader -> {
@@ -311,9 +312,7 @@ public final class Upkeep implements AutoCloseable {
   }
 
   private <T> T read(Question<T> question) {
-    if (closed) {
-      throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
-    }
+    refuseClosed();
     try {
       Borrowed open = reader;
       if (open == null) {
@@ -334,6 +333,13 @@ public final class Upkeep implements AutoCloseable {
     }
   }
 
+  /** Before anything is touched: who comes after the close may be beside what is under way. */
+  private void refuseClosed() {
+    if (closed) {
+      throw StoreUnavailableException.unsent(database.describe() + ": the store is closed", null);
+    }
+  }
+
   private void failReader() {
     if (reader != null) {
       reader.markFailed();
@@ -351,6 +357,7 @@ public final class Upkeep implements AutoCloseable {
 
   /** No connection is kept until the next time, which may be an hour later or never. */
   private long wholly(LongSupplier work) {
+    refuseClosed();
     try {
       return work.getAsLong();
     } finally {
