@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.agroal.api.AgroalDataSource;
+import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
+import io.agroal.api.security.NamePrincipal;
+import io.agroal.api.security.SimplePassword;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
 import io.pawl.counter.Update;
+import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable.LockView;
@@ -27,6 +33,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -270,5 +278,52 @@ class DataSourceTest {
       assertThat(pawl.lock(name).tryAcquire()).isPresent();
       renewed.ensureValid();
     }
+  }
+
+  /** It says so without a SQLSTATE, as most pools do. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p8_whatIsGivenBackWhileThePoolIsExhaustedIsGivenBackOnceItIsNot(TestDatabase database)
+      throws Exception {
+    CountDownLatch failed = new CountDownLatch(1);
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void storeFailed(String lock, StoreException failure) {
+            failed.countDown();
+          }
+        };
+    try (AgroalDataSource pool = AgroalDataSource.from(impatientPoolOfOne(database));
+        SqlStore store = SqlStore.over(pool);
+        Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer));
+        Pawl other = Pawl.connect(database.url())) {
+      Lease lease = pawl.lock(name, STEADY).acquire();
+      CompletableFuture<Void> released;
+      try (Connection taken = pool.getConnection()) {
+        assertThat(taken.isValid(10)).isTrue();
+        assertThat(store.attempt(Claims.claim(name + "-2"), bell -> {}))
+            .failsWithin(Duration.ofMinutes(1))
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(StoreUnavailableException.class);
+        released = lease.closeAsync();
+        assertThat(failed.await(60, SECONDS)).isTrue();
+      }
+      released.get(60, SECONDS);
+      other.lock(name).acquire().close();
+    }
+  }
+
+  private static AgroalDataSourceConfigurationSupplier impatientPoolOfOne(TestDatabase database) {
+    return new AgroalDataSourceConfigurationSupplier()
+        .connectionPoolConfiguration(
+            pool ->
+                pool.maxSize(1)
+                    .acquisitionTimeout(Duration.ofSeconds(1))
+                    .connectionFactoryConfiguration(
+                        driver ->
+                            driver
+                                .jdbcUrl(database.baseUrl())
+                                .principal(new NamePrincipal(TestDatabase.USER))
+                                .credential(new SimplePassword(TestDatabase.PASSWORD))));
   }
 }

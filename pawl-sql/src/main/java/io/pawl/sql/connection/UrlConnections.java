@@ -13,7 +13,7 @@ public record UrlConnections(JdbcUrl url) implements Connections {
   private static final int MOST_TRIES = 3;
 
   /** SQL's state of a client that cannot connect. */
-  private static final String UNABLE_TO_CONNECT = "08001";
+  static final String UNABLE_TO_CONNECT = "08001";
 
   @Override
   public String describe() {

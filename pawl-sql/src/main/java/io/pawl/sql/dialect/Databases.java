@@ -33,7 +33,7 @@ public final class Databases {
 
   /** The application's connections; what their URL shows without user and parameters. */
   public static PoolConnections of(DataSource pool) {
-    try (Connection connection = pool.getConnection()) {
+    try (Connection connection = PoolConnections.borrow(pool)) {
       String url = connection.getMetaData().getURL();
       return new PoolConnections(pool, url == null ? A_POOL : shown(url));
     } catch (SQLException e) {
