@@ -193,6 +193,7 @@ public final class Candidacy implements AutoCloseable {
   }
 
   private void pause(long millis) {
+    Thread.interrupted(); // which a body may have left; who stops this has opened the latch before
     try {
       if (stopped.await(millis, TimeUnit.MILLISECONDS)) {
         return;

@@ -91,6 +91,22 @@ class CandidacyTest {
   /** Nobody asked it to end, so this is a failure, after which it pauses for 1 s at least. */
   @Test
   void aBodyThatSaysItWasInterruptedByItselfIsToldAndDoesNotRunAgainAtOnce() {
+    isToldAndDoesNotRunAgainAtOnce(
+        lease -> {
+          throw new InterruptedException("of its own");
+        });
+  }
+
+  @Test
+  void aBodyThatFailsAndLeavesItsThreadInterruptedDoesNotRunAgainAtOnceEither() {
+    isToldAndDoesNotRunAgainAtOnce(
+        lease -> {
+          Thread.currentThread().interrupt();
+          throw new IllegalStateException("of its own");
+        });
+  }
+
+  private void isToldAndDoesNotRunAgainAtOnce(LeaseBody<Exception> body) {
     AtomicInteger runs = new AtomicInteger();
     long from = System.nanoTime();
     try (Candidacy candidacy =
@@ -99,7 +115,7 @@ class CandidacyTest {
                 "c",
                 lease -> {
                   runs.incrementAndGet();
-                  throw new InterruptedException("of its own");
+                  body.run(lease);
                 })) {
       await().until(() -> log.toString(StandardCharsets.UTF_8).contains("of its own"));
       for (int turn = 0; turn < 1_000; turn++) {
