@@ -10,10 +10,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A {@link Counter} whose methods do not block. They throw {@link IllegalArgumentException} and
- * {@link IllegalStateException} at once; any other failure fails the future, which completes on the
- * client's {@linkplain io.pawl.options.PawlOptions#executor executor}. Obtained from {@link
- * Counter#async}; thread-safe.
+ * A {@link Counter} whose methods do not block. They throw {@link IllegalArgumentException}, {@link
+ * IllegalStateException} and {@link UnsupportedOperationException} at once; any other failure fails
+ * the future, which completes on the client's {@linkplain io.pawl.options.PawlOptions#executor
+ * executor}. Obtained from {@link Counter#async}; thread-safe.
  */
 public final class AsyncCounter {
 

@@ -44,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link OutcomeUnknownException} when a change was sent, and the store gave no answer for
  *       the client's {@link PawlOptions#patience};
  *   <li>{@link StoreException} when certainly nothing was changed, or the call only reads;
- *   <li>{@link IllegalStateException} once the client is closed.
+ *   <li>{@link IllegalStateException} once the client is closed;
+ *   <li>{@link UnsupportedOperationException} when the store has no counters.
  * </ul>
  *
  * None of them can be interrupted, since it is better to wait for the outcome of a change that was

@@ -193,7 +193,6 @@ public final class Pawl implements AutoCloseable {
    * @param name as for {@link #lock(String)}, and different from the name of every lock on the same
    *     store
    * @throws IllegalArgumentException for any other name
-   * @throws UnsupportedOperationException when the store has no counters
    */
   public Counter counter(String name) {
     return new Counter(counters, LockName.check("counter name", name, LockName.MAX_BYTES));
