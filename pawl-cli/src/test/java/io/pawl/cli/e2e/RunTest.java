@@ -106,6 +106,16 @@ class RunTest {
     assertThat(run.err()).hasBinaryContent(bytes.toByteArray());
   }
 
+  /** Java opens files of its own, the first of them in the place of what is closed. */
+  @Test
+  void aStandardInputThatIsClosedIsEmptyForTheCommand() {
+    ProcessBuilder builder =
+        new ProcessBuilder("sh", "-c", "exec \"$0\" run x -- cat <&-", Shell.LAUNCHER);
+    Started run = shell.launch(builder, Map.of());
+    assertThat(run.exit()).isZero();
+    assertThat(run.out()).isEmptyFile();
+  }
+
   @Test
   void argumentsArePassedOnUntouched() {
     Started run =

@@ -1,0 +1,132 @@
+package io.pawl.cli.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The launcher script in a tree of its own, with a Java that does nothing but make archives. */
+class LauncherTest {
+
+  private static final String JAVA =
+      """
+      #!/bin/sh
+      case " $* " in *' -Xshare:dump '*) dumps=yes ;; *) dumps= ;; esac
+      for option in "$@"; do
+        case $option in
+          -XX:SharedArchiveFile=*) [ -z "$dumps" ] || echo archive >"${option#*=}" ;;
+        esac
+      done
+      [ "$dumps" ] || echo "ran $*"
+      """;
+
+  @TempDir Path directory;
+  private Path launcher;
+  private Path target;
+  private Path lib;
+  private final Map<String, String> variables = new HashMap<>();
+
+  @BeforeEach
+  void setUp() throws IOException {
+    target = directory.resolve("pawl-cli/target");
+    lib = Files.createDirectories(target.resolve("dist/lib"));
+    Files.createFile(lib.resolve("pawl.jar"));
+    launcher = program(directory.resolve("pawl"), Files.readString(Path.of(Shell.LAUNCHER)));
+    Path jdk = Files.createDirectory(directory.resolve("jdk"));
+    Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"17.0.1\"\n");
+    program(Files.createDirectory(jdk.resolve("bin")).resolve("java"), JAVA);
+    variables.put("JAVA_HOME", jdk.toString());
+    variables.put("TMPDIR", Files.createDirectory(directory.resolve("tmp")).toString());
+  }
+
+  private static Path program(Path file, String script) throws IOException {
+    Files.writeString(file, script);
+    return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** Before the other programs of this name. */
+  private void shadow(String name, String script) throws IOException {
+    Path programs = Files.createDirectory(directory.resolve("programs"));
+    program(programs.resolve(name), "#!/bin/sh\n" + script);
+    variables.put("PATH", programs + ":" + System.getenv("PATH"));
+  }
+
+  private void starts(String... command) throws Exception {
+    Path out = directory.resolve("out");
+    ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+    builder.environment().putAll(variables);
+    Process process = builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+    try {
+      assertThat(process.waitFor(Shell.LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(Shell.text(out)).contains("ran ").contains("io.pawl.cli.Main --version");
+    assertThat(process.exitValue()).isZero();
+    assertThat(target.resolve(".building")).doesNotExist();
+  }
+
+  private List<String> archives() throws IOException {
+    try (Stream<Path> files = Files.list(lib)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(f -> f.contains("jsa"))
+          .toList();
+    }
+  }
+
+  @Test
+  void aDirectoryForTemporaryFilesWithASpaceCostsNoOtherFile() throws Exception {
+    Path other = Files.createDirectory(directory.resolve("my"));
+    Path precious = Files.createFile(other.resolve("precious"));
+    Path temporary = Files.createDirectory(directory.resolve("my files"));
+    variables.put("TMPDIR", temporary.toString());
+
+    starts(launcher.toString(), "--version");
+
+    assertThat(precious).exists();
+    assertThat(temporary).isEmptyDirectory();
+    assertThat(archives()).containsExactly("pawl-17.0.1.jsa");
+  }
+
+  /** As the first process of a container, which has number 1 each time. */
+  @ParameterizedTest
+  @ValueSource(strings = {"$$", "$$ 1"})
+  void aLockThatAKilledPawlOfTheSameNumberLeftIsTakenOver(String owner) throws Exception {
+    Files.createDirectory(target.resolve(".building"));
+
+    starts("sh", "-c", "echo " + owner + " >pawl-cli/target/.building/pid; exec ./pawl --version");
+
+    assertThat(archives()).containsExactly("pawl-17.0.1.jsa");
+  }
+
+  @Test
+  void whereNoLockCanBeMadeForTheArchivePawlStartsWithoutOne() throws Exception {
+    shadow("mkdir", "case $* in *.building) exit 1 ;; esac; exec /bin/mkdir \"$@\"\n");
+
+    starts(launcher.toString(), "--version");
+
+    assertThat(archives()).isEmpty();
+  }
+
+  @Test
+  void anArchiveThatFindsNoRoomLeavesNothingBehind() throws Exception {
+    shadow("cp", "echo part >\"$2\"; exit 1\n");
+
+    starts(launcher.toString(), "--version");
+
+    assertThat(archives()).isEmpty();
+  }
+}
