@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
@@ -62,7 +63,7 @@ public record StoreSetting(String url, String origin) {
   }
 
   private static @Nullable StoreSetting read(Path file) {
-    if (!Files.exists(file)) {
+    if (!isThere(file)) {
       return null;
     }
     Properties properties = new Properties();
@@ -80,6 +81,15 @@ public record StoreSetting(String url, String origin) {
     }
     String url = properties.getProperty(KEY, "").strip();
     return url.isEmpty() ? null : new StoreSetting(url, file.toString());
+  }
+
+  /** Readable or not: another store in its place would exclude nobody who uses this one. */
+  private static boolean isThere(Path file) {
+    Path directory = file.getParent();
+    return Files.exists(file, LinkOption.NOFOLLOW_LINKS)
+        || (directory != null
+            && Files.exists(directory, LinkOption.NOFOLLOW_LINKS)
+            && !Files.isExecutable(directory));
   }
 
   /** Opens the store; the caller closes it. */
