@@ -4,8 +4,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -31,8 +36,8 @@ class ProcessTree {
 
   /** Asks all of them to end, and gives them {@code graceMillis} for it. */
   void terminate(long graceMillis) {
+    long killAt = System.nanoTime() + graceMillis * 1_000_000; // looking takes time too
     living().forEach(ProcessHandle::destroy);
-    long killAt = System.nanoTime() + graceMillis * 1_000_000;
     while (!living().isEmpty() && System.nanoTime() < killAt) {
       pause(Math.min(POLL_MILLIS, Math.max(1, (killAt - System.nanoTime()) / 1_000_000)));
     }
@@ -40,6 +45,7 @@ class ProcessTree {
 
   /** Ends all of them, and those that they start meanwhile. Answers whether none is left. */
   boolean kill() {
+    seen.forEach(ProcessHandle::destroyForcibly); // before another look, which takes time
     for (int round = 0; round < KILL_ROUNDS; round++) {
       List<ProcessHandle> living = living();
       if (living.isEmpty()) {
@@ -59,13 +65,34 @@ class ProcessTree {
     return living.isEmpty();
   }
 
+  /**
+   * In one look at all processes: one for each of the tree would take seconds on a large host, and
+   * the lease ends meanwhile.
+   */
   private List<ProcessHandle> living() {
     if (root.isAlive()) {
       seen.add(root.toHandle());
     }
-    ProcessHandle.allProcesses().filter(this::isMarked).forEach(seen::add);
-    for (ProcessHandle known : List.copyOf(seen)) {
-      known.descendants().forEach(seen::add);
+    Map<ProcessHandle, List<ProcessHandle>> children = new HashMap<>();
+    ProcessHandle.allProcesses()
+        .forEach(
+            process -> {
+              if (isMarked(process)) {
+                seen.add(process);
+              }
+              process
+                  .parent()
+                  .ifPresent(
+                      parent ->
+                          children.computeIfAbsent(parent, p -> new ArrayList<>()).add(process));
+            });
+    Deque<ProcessHandle> parents = new ArrayDeque<>(seen);
+    while (!parents.isEmpty()) {
+      for (ProcessHandle child : children.getOrDefault(parents.remove(), List.of())) {
+        if (seen.add(child)) {
+          parents.add(child);
+        }
+      }
     }
     seen.removeIf(process -> !isAlive(process));
     return List.copyOf(seen);
