@@ -67,13 +67,20 @@ final class Guard {
         .start();
   }
 
-  /** Centiseconds since boot, on the clock that the guard can read too. */
+  /**
+   * Centiseconds since boot, on the clock that the guard can read too; negative where it cannot be
+   * read: a host may have no file to open left, or its container no {@code lxcfs}.
+   */
   static long uptime() {
+    return uptime(UPTIME);
+  }
+
+  static long uptime(Path clock) {
     try {
-      String uptime = Files.readString(UPTIME, StandardCharsets.US_ASCII);
+      String uptime = Files.readString(clock, StandardCharsets.US_ASCII);
       return Long.parseLong(uptime.substring(0, uptime.indexOf(' ')).replace(".", ""));
     } catch (IOException e) {
-      return 0;
+      return -1;
     }
   }
 

@@ -83,6 +83,8 @@ final class Run {
       return runUnder(lease.get(), signals);
     } catch (InterruptedException e) {
       return Exit.SIGNAL + signals.pending();
+    } finally {
+      report.finish();
     }
   }
 
@@ -233,7 +235,7 @@ final class Run {
     }
     boolean cutShort = verdict == Watch.Verdict.TOO_LONG && status == 0;
     int exit = cutShort ? Exit.SIGNAL + 15 : status;
-    return giveBack(lease, exit);
+    return giveBack(lease, exit, watch.hasWarned());
   }
 
   private Process start(Lease lease, String mark) {
@@ -268,12 +270,14 @@ final class Run {
     }
   }
 
-  private int giveBack(Lease lease, int exit) {
+  int giveBack(Lease lease, int exit, boolean isLossTold) {
     try {
       lease.close();
     } catch (LeaseLostException e) {
-      if (options.onLost() != OnLost.WARN) {
+      if (!isLossTold) {
         report.lostAfterwards(lease, exit);
+      }
+      if (options.onLost() != OnLost.WARN) {
         return Exit.LOST;
       }
     }

@@ -5,18 +5,25 @@ import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Json;
 import io.pawl.cli.command.LockText;
 import io.pawl.cli.command.Output;
+import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.DurationText;
 import io.pawl.spi.Inspectable.LockView;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code pawl run} says, on standard error: nothing while all is well, one line for a person
  * otherwise; or with {@code --json} one object for each step.
+ *
+ * <p>On a thread of its own: standard error may be a pipe that nobody reads just now, and neither a
+ * command that has to be stopped nor its lock waits for that.
  */
 final class RunReport {
 
   private final Output output;
   private final boolean json;
+  private @Nullable Thread last;
 
   RunReport(Output output, boolean json) {
     this.output = output;
@@ -25,19 +32,19 @@ final class RunReport {
 
   void acquired(Lease lease, String expiresAt) {
     if (json) {
-      output.event(event("acquired", lease).put("expiresAt", expiresAt));
+      event(event("acquired", lease).put("expiresAt", expiresAt));
     }
   }
 
   void ended(Lease lease, int exit) {
     if (json) {
-      output.event(event("ended", lease).put("exit", exit));
+      event(event("ended", lease).put("exit", exit));
     }
   }
 
   void busy(String lock, LockView view, boolean skipped) {
     if (json) {
-      output.event(
+      event(
           new Json()
               .put("event", skipped ? "skipped" : "busy")
               .put("lock", lock)
@@ -47,7 +54,7 @@ final class RunReport {
           view.holders().isEmpty()
               ? ""
               : ": " + LockText.describe(view.holders().get(0)) + " holds it";
-      output.remark("lock '" + lock + "' is busy" + holders);
+      remark("lock '" + lock + "' is busy" + holders);
     }
   }
 
@@ -88,13 +95,51 @@ final class RunReport {
         "some processes of the command cannot be killed; the lock is kept until they end (see ps)");
   }
 
+  private void event(Json event) {
+    tell(() -> output.event(event));
+  }
+
+  private void remark(String line) {
+    tell(() -> output.remark(line));
+  }
+
+  private synchronized void tell(Runnable words) {
+    Thread before = last;
+    Thread next =
+        DaemonThreads.named(
+            "report",
+            () -> {
+              if (before != null) {
+                Uninterruptibly.join(before);
+              }
+              words.run();
+            });
+    try {
+      next.start();
+      last = next;
+    } catch (OutOfMemoryError noThread) {
+      words.run();
+    }
+  }
+
+  /** Waits until all has been said. */
+  void finish() {
+    Thread all;
+    synchronized (this) {
+      all = last;
+    }
+    if (all != null) {
+      Uninterruptibly.join(all);
+    }
+  }
+
   private void say(String event, Lease lease, String what) {
     if (json) {
-      output.event(event(event, lease).put("message", what));
+      event(event(event, lease).put("message", what));
     } else {
       String subject = event.equals("lost") ? "lease of lock '" : "lock '";
       String colon = event.equals("lost") ? "' " : "': ";
-      output.remark(subject + lease.lock() + colon + what);
+      remark(subject + lease.lock() + colon + what);
     }
   }
 

@@ -5,6 +5,7 @@ import io.pawl.cli.command.Exit;
 import io.pawl.concurrent.DaemonThreads;
 import io.pawl.concurrent.Uninterruptibly;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,7 @@ final class Watch {
   private final Lease lease;
   private final RunReport report;
   private final ProcessTree tree;
+  private final LongSupplier uptime;
   private final String mark;
   private final long child;
   private final long marginMillis;
@@ -58,7 +60,7 @@ final class Watch {
   private volatile Verdict verdict = Verdict.NOTHING_HAPPENED;
 
   Watch(RunOptions options, Lease lease, RunReport report, Process child, String mark) {
-    this(options, lease, report, child, mark, new ProcessTree(child, mark));
+    this(options, lease, report, child, mark, new ProcessTree(child, mark), Guard::uptime);
   }
 
   Watch(
@@ -67,11 +69,13 @@ final class Watch {
       RunReport report,
       Process child,
       String mark,
-      ProcessTree tree) {
+      ProcessTree tree,
+      LongSupplier uptime) {
     this.options = options;
     this.lease = lease;
     this.report = report;
     this.tree = tree;
+    this.uptime = uptime;
     this.mark = mark;
     this.child = child.pid();
     this.marginMillis = Math.min(LONGEST_MARGIN_MILLIS, options.lease().toMillis() / 10);
@@ -111,9 +115,16 @@ final class Watch {
     return verdict;
   }
 
+  /**
+   * Whether somebody was told that the command goes on without its lock. To be called at the end.
+   */
+  boolean hasWarned() {
+    return warned;
+  }
+
   /** Whether the guard has stopped the command, since this JVM stood still. */
   private boolean isGuardDue() {
-    return guard != null && Guard.uptime() >= guardStopsAt;
+    return guard != null && uptime.getAsLong() >= guardStopsAt;
   }
 
   private void look() {
@@ -189,8 +200,9 @@ final class Watch {
         left > 0 && options.onLost() != OnLost.WARN
             ? Math.max(0, Math.min(killAfterMillis, left - marginMillis))
             : killAfterMillis;
-    if (guard != null) {
-      guard.stopAt(Guard.uptime() + (grace + marginMillis / 2) / 10, 0);
+    long now = uptime.getAsLong();
+    if (guard != null && now >= 0) {
+      guard.stopAt(now + (grace + marginMillis / 2) / 10, 0);
     }
     if (grace > 0) {
       tree.terminate(grace);
@@ -211,9 +223,14 @@ final class Watch {
 
   /** The uptime is read first, so that a pause in between makes the guard early, never late. */
   private void tellGuard(long left) {
-    long uptime = Guard.uptime();
-    long now = Math.min(left, lease.remaining().toMillis());
-    long stopAt = uptime + (now - graceMillis() - marginMillis / 2) / 10;
+    long now = uptime.getAsLong();
+    if (now < 0) {
+      dismissGuard(); // who cannot be told of a renewal would stop the command under a valid lease
+      guard = null;
+      return;
+    }
+    long remaining = Math.min(left, lease.remaining().toMillis());
+    long stopAt = now + (remaining - graceMillis() - marginMillis / 2) / 10;
     guardStopsAt = stopAt;
     if (guard == null) {
       guard = Guard.start(mark, child, stopAt, graceMillis());

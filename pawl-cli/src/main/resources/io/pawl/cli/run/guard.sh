@@ -7,10 +7,10 @@ trap '' HUP INT QUIT TERM USR1 USR2 PIPE TSTP
 cd / || exit 70
 mark=$1 child=$2 stop_at=$3 grace=$4
 
+# fails, and leaves now as it is, where the clock cannot be read
 uptime() {
-  read -r now rest </proc/uptime
-  now=${now%.*}${now#*.}
-  now=${now%% *}
+  read -r seconds rest </proc/uptime && [ -n "$seconds" ] || return 1
+  now=${seconds%.*}${seconds#*.}
 }
 
 # sets state, parent and born of process $1
@@ -47,13 +47,20 @@ add() {
 
 stat "$child" && child_born=$born || child_born=
 while :; do
-  uptime
+  uptime || exit 0 # the command goes on unguarded, as where there is no such clock
   left=$((stop_at - now))
   [ "$left" -gt 0 ] || break
   order=$(exec timeout -s KILL "$((left / 100)).$((left / 10 % 10))$((left % 10))" \
-    sh -c 'read -r order && echo "$order"') || break
-  [ "$order" != 'done' ] || exit 0
-  stop_at=${order% *} grace=${order#* }
+    sh -c 'read -r order || exit 3; echo "$order"')
+  case $? in
+    0)
+      [ "$order" != 'done' ] || exit 0
+      stop_at=${order% *} grace=${order#* }
+      ;;
+    3) break ;; # the end of input
+    124 | 137 | 143) ;; # its time is over
+    *) sleep 0.1 ;; # no process can be started, which says nothing of pawl
+  esac
 done
 
 uptime
@@ -64,13 +71,13 @@ while [ "$now" -lt "$kill_at" ]; do
   looked_at=$now
   scan
   [ "$alive" != ' ' ] || exit 0
-  uptime
+  uptime || break
   pause=5
   left=$((kill_at - now))
   # looking takes time too: where another look would end too late, only the time is awaited
   [ "$left" -gt $((2 * (now - looked_at) + pause)) ] || pause=$left
   [ "$pause" -lt 1 ] || sleep "$((pause / 100)).$((pause / 10 % 10))$((pause % 10))"
-  uptime
+  uptime || break
 done
 kill -s KILL $alive 2>/dev/null # those last seen, at once
 rounds=0

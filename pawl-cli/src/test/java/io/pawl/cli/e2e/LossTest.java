@@ -174,6 +174,33 @@ class LossTest {
         .contains("on the PATH");
   }
 
+  /** As where no more processes can be started for a moment. */
+  @Test
+  void aGuardThatCannotListenLeavesTheCommandAlone() throws IOException {
+    Path programs = Files.createDirectory(directory.resolve("programs"));
+    String script =
+        String.join(
+            "\n",
+            "#!/bin/sh",
+            "[ -e D/failed ] || { echo >D/failed; exit 125; }",
+            "echo >D/again",
+            "PATH='P' exec timeout \"$@\"");
+    Path timeout =
+        Files.writeString(
+            programs.resolve("timeout"),
+            script.replace("D", directory.toString()).replace("'P'", System.getenv("PATH")));
+    Files.setPosixFilePermissions(timeout, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Started run =
+        shell.run(
+            Map.of("PATH", programs + ":" + System.getenv("PATH")),
+            "run",
+            "x",
+            "-c",
+            "until [ -e again ]; do sleep 0.02; done; exit 3");
+    assertThat(run.exit()).isEqualTo(3);
+    assertThat(run.errors()).isEmpty();
+  }
+
   @Test
   void theGuardEndsWithTheCommandAndLeavesWhatItLeftBehind() {
     Started run =

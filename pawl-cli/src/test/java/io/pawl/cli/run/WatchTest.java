@@ -11,10 +11,13 @@ import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** A watch that fails itself, or cannot stop what it watches. */
@@ -22,16 +25,24 @@ class WatchTest {
 
   private static final Duration LEASE = Duration.ofSeconds(2);
 
-  /** Standard error of a JVM that has no memory left. */
-  private static Output failing() {
-    PrintStream stream =
-        new PrintStream(OutputStream.nullOutputStream()) {
-          @Override
-          public void write(byte[] bytes, int from, int length) {
-            throw new OutOfMemoryError("says the test");
-          }
-        };
-    return new Output(stream, stream);
+  private static Output output(OutputStream stream) {
+    return new Output(new PrintStream(stream), new PrintStream(stream));
+  }
+
+  private static RunReport quiet() {
+    return new RunReport(output(OutputStream.nullOutputStream()), false);
+  }
+
+  /** As where no more memory is left, not even for a list of processes. */
+  private static final class Failing extends ProcessTree {
+    Failing(Process root) {
+      super(root, "no-mark");
+    }
+
+    @Override
+    void terminate(long graceMillis) {
+      throw new OutOfMemoryError("says the test");
+    }
   }
 
   private static RunOptions options(List<String> command, Duration maxRun) {
@@ -51,6 +62,11 @@ class WatchTest {
         false);
   }
 
+  private static Watch watch(
+      RunOptions options, Lease lease, RunReport report, Process child, ProcessTree tree) {
+    return new Watch(options, lease, report, child, "no-mark", tree, Guard::uptime);
+  }
+
   @Test
   void aCommandIsStoppedThoughItsWatchFailsWithAnError() throws Exception {
     List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
@@ -59,7 +75,7 @@ class WatchTest {
     try (Pawl pawl = Pawl.connect("memory:");
         Lease lease =
             pawl.lock("watched", LockOptions.defaults().lease(LEASE).renewal(false)).acquire()) {
-      Watch watch = new Watch(options, lease, new RunReport(failing(), false), child, "no-mark");
+      Watch watch = watch(options, lease, quiet(), child, new Failing(child));
       watch.start();
 
       assertThat(child.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -101,14 +117,10 @@ class WatchTest {
     Process child = new ProcessBuilder(command).start();
     CompletableFuture<Void> mayEnd = new CompletableFuture<>();
     Unkillable tree = new Unkillable(child, mayEnd);
-    Output quiet =
-        new Output(
-            new PrintStream(OutputStream.nullOutputStream()),
-            new PrintStream(OutputStream.nullOutputStream()));
     try (Pawl pawl = Pawl.connect("memory:");
         Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
       RunOptions options = options(command, Duration.ofMillis(50));
-      Watch watch = new Watch(options, lease, new RunReport(quiet, false), child, "no-mark", tree);
+      Watch watch = watch(options, lease, quiet(), child, tree);
       watch.start();
       CompletableFuture<Watch.Verdict> end =
           CompletableFuture.supplyAsync(
@@ -129,7 +141,7 @@ class WatchTest {
     }
   }
 
-  /** As where no more memory is left, not even for a list of processes. */
+  /** Not even this can be done any more. */
   private static final class Lost extends ProcessTree {
     private final CompletableFuture<Void> asked = new CompletableFuture<>();
 
@@ -151,9 +163,8 @@ class WatchTest {
     try (Pawl pawl = Pawl.connect("memory:");
         Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
       RunOptions options = options(command, Duration.ofMillis(50));
-      RunReport report = new RunReport(failing(), false);
       Lost tree = new Lost(child);
-      Watch watch = new Watch(options, lease, report, child, "no-mark", tree);
+      Watch watch = watch(options, lease, quiet(), child, tree);
       watch.start();
       assertThat(tree.asked).succeedsWithin(Duration.ofSeconds(20));
 
@@ -171,13 +182,75 @@ class WatchTest {
     try (Pawl pawl = Pawl.connect("memory:");
         Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
       RunOptions options = options(command, Duration.ofDays(1));
-      Watch watch = new Watch(options, lease, new RunReport(failing(), false), child, "no-mark");
+      Watch watch = watch(options, lease, quiet(), child, new ProcessTree(child, "no-mark"));
       watch.start();
 
       assertThatThrownBy(watch::start).isInstanceOf(IllegalThreadStateException.class);
 
       assertThat(child.waitFor(20, TimeUnit.SECONDS)).isTrue();
       watch.end(137);
+    } finally {
+      child.destroyForcibly();
+    }
+  }
+
+  /** A pipe that is full, and that nobody reads for now. */
+  private static final class Blocked extends OutputStream {
+    private final CompletableFuture<Void> read = new CompletableFuture<>();
+
+    @Override
+    public void write(int b) {
+      Uninterruptibly.join(read);
+    }
+  }
+
+  @Test
+  void aCommandThatRunsTooLongIsStoppedThoughNobodyReadsStandardError() throws Exception {
+    List<String> command = List.of("/bin/sh", "-c", "exec sleep 600");
+    Process child = new ProcessBuilder(command).start();
+    Blocked pipe = new Blocked();
+    try (Pawl pawl = Pawl.connect("memory:");
+        Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
+      RunOptions options = options(command, Duration.ofMillis(50));
+      RunReport report = new RunReport(output(pipe), false);
+      Watch watch = watch(options, lease, report, child, new ProcessTree(child, "no-mark"));
+      watch.start();
+      CompletableFuture<Watch.Verdict> end =
+          child.onExit().thenApplyAsync(ended -> watch.end(ended.exitValue()));
+
+      assertThat(end).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(Watch.Verdict.TOO_LONG);
+    } finally {
+      pipe.read.complete(null);
+      child.destroyForcibly();
+    }
+  }
+
+  /** As where its host has no file to open left for a while. */
+  @Test
+  void aCommandIsNotStoppedBecauseTheClockOfItsGuardCannotBeRead() throws Exception {
+    List<String> command = List.of("/bin/sh", "-c", "read -r line; exit 5");
+    Process child = new ProcessBuilder(command).start();
+    CompletableFuture<Void> looked = new CompletableFuture<>();
+    AtomicInteger looks = new AtomicInteger();
+    LongSupplier uptime =
+        () -> {
+          int count = looks.incrementAndGet();
+          if (count == 6) {
+            looked.complete(null);
+          }
+          return count == 1 ? Guard.uptime() : Guard.uptime(Path.of("no-such-clock"));
+        };
+    try (Pawl pawl = Pawl.connect("memory:");
+        Lease lease = pawl.lock("watched", LockOptions.defaults().lease(LEASE)).acquire()) {
+      RunOptions options = options(command, Duration.ofDays(1));
+      ProcessTree tree = new ProcessTree(child, "no-mark");
+      Watch watch = new Watch(options, lease, quiet(), child, "no-mark", tree, uptime);
+      watch.start();
+      assertThat(looked).succeedsWithin(Duration.ofSeconds(20));
+      child.getOutputStream().close();
+
+      assertThat(child.waitFor()).isEqualTo(5);
+      assertThat(watch.end(5)).isEqualTo(Watch.Verdict.NOTHING_HAPPENED);
     } finally {
       child.destroyForcibly();
     }
