@@ -17,7 +17,7 @@ public final class Failure extends RuntimeException {
   private final int exit;
 
   public Failure(int exit, String message) {
-    super(message, null, false, false);
+    super(message.strip().replaceAll("\\s*\\R\\s*", " "), null, false, false);
     this.exit = exit;
   }
 

@@ -24,8 +24,15 @@ public final class Output {
     return new PrintStream(new FileOutputStream(descriptor), false, StandardCharsets.UTF_8);
   }
 
+  /**
+   * @throws Failure where it cannot be written, as to a file on a disk that is full
+   */
   public void result(String line) {
     print(results, line);
+    if (results.checkError()) {
+      throw new Failure(
+          Exit.INTERNAL, "standard output cannot be written; the result is not whole");
+    }
   }
 
   /** One line for a person, marked as ours. */

@@ -11,7 +11,8 @@ import java.util.Map;
 /** Finds a command the way a shell does, so that a typing error costs no lock. */
 final class CommandPath {
 
-  private static final String PATH_OF_LAST_RESORT = "/usr/local/bin:/usr/bin:/bin";
+  /** Where the JVM looks for a command without a {@code PATH}. */
+  private static final String PATH_OF_LAST_RESORT = ":/bin:/usr/bin";
 
   private CommandPath() {}
 

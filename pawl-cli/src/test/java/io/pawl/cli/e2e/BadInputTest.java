@@ -76,6 +76,12 @@ class BadInputTest {
     assertThat(foreign).content().startsWith("this is not");
   }
 
+  /** The driver says it in three. */
+  @Test
+  void aServerThatIsAwayIsOneLine() {
+    refused(Map.of("PAWL_STORE", "jdbc:mysql://u@127.0.0.1:1/d"), 69, "127.0.0.1:1", "list");
+  }
+
   @Test
   void schemasThatCannotBe() {
     refused(64, "neither print nor apply", "schema", "drop");

@@ -26,6 +26,16 @@ class InspectTest {
   }
 
   @Test
+  void aResultThatCannotBeWrittenIsNoSuccess() {
+    Started list =
+        shell.launch(
+            new ProcessBuilder("sh", "-c", "exec \"$0\" list >/dev/full", Shell.LAUNCHER),
+            Map.of());
+    assertThat(list.exit()).isEqualTo(70);
+    assertThat(list.errors()).startsWith("pawl: standard output").hasLineCount(1);
+  }
+
+  @Test
   void aHeldLockIsListedAndShownAndReleasedByItsTokenOnly() {
     assertThat(shell.run("list").output()).isEqualTo("No lock is held or waited for.\n");
     String earlier = shell.run("run", "x", "-c", "printf $PAWL_TOKEN").output();

@@ -10,6 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -114,6 +115,15 @@ class RunTest {
     Started run = shell.launch(builder, Map.of());
     assertThat(run.exit()).isZero();
     assertThat(run.out()).isEmptyFile();
+  }
+
+  /** Elsewhere it would not be found before the lock is taken, or only after that. */
+  @Test
+  void withoutAPathACommandIsLookedForWhereJavaFindsIt() throws IOException {
+    Path command = Files.writeString(directory.resolve("mine"), "#!/bin/sh\necho mine\n");
+    Files.setPosixFilePermissions(command, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Map<String, String> none = Map.of("PATH", "", "JAVA_HOME", System.getProperty("java.home"));
+    assertThat(shell.run(none, "run", "x", "--", "mine").output()).isEqualTo("mine\n");
   }
 
   @Test
