@@ -36,7 +36,8 @@ public abstract class Held implements AutoCloseable {
   /** What the names of all locks begin with. */
   public static final String NAMES = "held-";
 
-  private static final int AT_ONCE = 256;
+  /** For a try: fewer leave the server more time for renewals. */
+  private static final int AT_ONCE = Integer.getInteger("pawl.bench.at-once", 256);
 
   static Held connect(String side, String address, int locks) {
     if (side.equals(PAWL)) {
