@@ -75,12 +75,12 @@ public record UrlParts(
     return text.substring(start, end);
   }
 
-  /** What has something else than a port after a colon may be a user and a password. */
+  /**
+   * What has something else than a port after a colon may be a user and a password, unless it is in
+   * parentheses.
+   */
   static boolean mayBeHosts(String hosts) {
-    if (hosts.indexOf('(') >= 0) {
-      return true;
-    }
-    for (String host : hosts.split(",", -1)) {
+    for (String host : before(hosts, '(').split(",", -1)) {
       String port = host.startsWith("[") ? after(host, ']') : host;
       if (port.indexOf(':') >= 0 && !isPort(after(port, ':'))) {
         return false;

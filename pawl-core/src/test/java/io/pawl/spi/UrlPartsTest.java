@@ -56,6 +56,7 @@ class UrlPartsTest {
         "redis://a:1,user:CANARY",
         "jdbc:mysql://user:CAN/a#s?s@host/db",
         "jdbc:mysql://user:CAN@ARY/x@host/db",
+        "jdbc:mysql://root:CAN(ARY?x=y@h/db",
       })
   void whatMayBeAPasswordInTheWrongPlaceIsRefusedUnseen(String url) {
     assertThatThrownBy(() -> parts(url))
