@@ -6,6 +6,7 @@ import io.pawl.LeaseCall;
 import io.pawl.LockGroup;
 import io.pawl.Pawl;
 import io.pawl.ScheduledJob;
+import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
@@ -15,10 +16,12 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -294,7 +297,7 @@ final class LockInterceptor implements MethodInterceptor {
     try {
       Object result = method.fenced() ? fenced(held, call, method) : proceed(held, call);
       if (method.completion() == Completion.AWAITED && result instanceof CompletionStage<?> stage) {
-        awaitEnd(stage, taken);
+        failIfLost(taken, awaitEnd(stage, taken));
       }
       return new Result(result);
     } finally {
@@ -305,11 +308,16 @@ final class LockInterceptor implements MethodInterceptor {
   /**
    * However it ends: an interrupt of this thread does not end what runs on another. Where it never
    * does, until the lease is lost, as it is when the client was closed. A future's own wait would
-   * run other tasks of a ForkJoinPool meanwhile, inside the lock.
+   * run other tasks of a ForkJoinPool meanwhile, inside the lock. Returns the stage's failure.
    */
-  private static void awaitEnd(CompletionStage<?> stage, Taken taken) {
+  private static @Nullable Throwable awaitEnd(CompletionStage<?> stage, Taken taken) {
     CountDownLatch end = new CountDownLatch(1);
-    stage.whenComplete((value, failure) -> end.countDown());
+    AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    stage.whenComplete(
+        (value, thrown) -> {
+          failure.set(thrown);
+          end.countDown();
+        });
     taken.onLost(end::countDown);
     boolean interrupted = false;
     while (end.getCount() > 0) {
@@ -321,6 +329,25 @@ final class LockInterceptor implements MethodInterceptor {
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
+    }
+    return failure.get();
+  }
+
+  /** Throws a stage's own failure, since its caller would hear of nothing but the loss. */
+  private static void failIfLost(Taken taken, @Nullable Throwable failure) throws Exception {
+    try {
+      taken.ensureValid();
+    } catch (LeaseLostException lost) {
+      Throwable own =
+          failure instanceof CompletionException && failure.getCause() != null
+              ? failure.getCause()
+              : failure;
+      if (own instanceof Exception known) {
+        throw known;
+      }
+      if (own instanceof Error error) {
+        throw error;
+      }
     }
   }
 

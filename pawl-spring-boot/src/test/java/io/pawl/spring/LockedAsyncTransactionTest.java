@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
+import io.pawl.error.LeaseLostException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ApplicationContext;
@@ -74,6 +77,13 @@ class LockedAsyncTransactionTest {
     public CompletableFuture<String> onAThreadOfItsOwn(CompletableFuture<Void> end) {
       String thread = Thread.currentThread().getName();
       return end.thenApply(nothing -> thread);
+    }
+
+    @Async
+    @Locked(name = "orders", lease = "150ms")
+    public CompletableFuture<String> failing(Consumer<Lease> work) {
+      work.accept(Leases.current());
+      return CompletableFuture.failedFuture(new IOException("of the method"));
     }
   }
 
@@ -225,6 +235,26 @@ class LockedAsyncTransactionTest {
           end.complete(null);
           assertThat(thread.orTimeout(1, TimeUnit.MINUTES).join()).startsWith("own-");
           assertThat(clients.isFree("orders")).isTrue();
+        });
+  }
+
+  @Test
+  void anAsyncMethodThatFailsHasItsOwnExceptionThoughItsLeaseWasLostToo() {
+    with(
+        (shop, context) -> {
+          CompletableFuture<String> result =
+              shop.failing(
+                  lease -> {
+                    clients.other().evict("orders", lease.token());
+                    await().until(() -> !lease.isValid());
+                  });
+          assertThatThrownBy(() -> result.orTimeout(1, TimeUnit.MINUTES).join())
+              .cause()
+              .isInstanceOf(IOException.class)
+              .satisfies(
+                  failure ->
+                      assertThat(failure.getSuppressed())
+                          .hasAtLeastOneElementOfType(LeaseLostException.class));
         });
   }
 
