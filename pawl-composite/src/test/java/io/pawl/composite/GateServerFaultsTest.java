@@ -150,7 +150,9 @@ class GateServerFaultsTest {
     assertThat(stock - sold).isEqualTo(left);
     assertThat(sold).isPositive();
     agree(left);
-    await().until(() -> Seam.answer(((CounterStore) gate).history("stock", 1_000)).size() < 10);
+    await()
+        .ignoreExceptionsInstanceOf(StoreException.class)
+        .until(() -> Seam.answer(((CounterStore) gate).history("stock", 1_000)).size() < 10);
   }
 
   private void agree(long value) {
@@ -192,7 +194,7 @@ class GateServerFaultsTest {
       assertThat(pawl.counter("stock").tryTake(1).value()).isEqualTo(6);
       redis.restart();
       await()
-          .ignoreExceptionsInstanceOf(StoreException.class)
+          .ignoreExceptions()
           .until(
               () -> {
                 pawl.counter("stock").tryTake(1);
