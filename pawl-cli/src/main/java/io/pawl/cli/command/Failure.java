@@ -9,7 +9,10 @@ import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 
-/** Why a command ends without success: one line for people and an exit code for scripts. */
+/**
+ * Why a command ends without success: one line for people, with statements below it that they are
+ * to run, and an exit code for scripts.
+ */
 public final class Failure extends RuntimeException {
 
   private static final long serialVersionUID = 1;
@@ -17,7 +20,7 @@ public final class Failure extends RuntimeException {
   private final int exit;
 
   public Failure(int exit, String message) {
-    super(message.strip().replaceAll("\\s*\\R\\s*", " "), null, false, false);
+    super(message, null, false, false);
     this.exit = exit;
   }
 
@@ -31,7 +34,8 @@ public final class Failure extends RuntimeException {
       return known;
     }
     if (cause instanceof StoreException store) {
-      return new Failure(exitOf(store), text(cause));
+      int exit = exitOf(store);
+      return new Failure(exit, exit == Exit.UNAVAILABLE ? inOneLine(text(cause)) : text(cause));
     }
     if (cause instanceof LeaseLostException) {
       return new Failure(Exit.LOST, text(cause));
@@ -56,6 +60,11 @@ public final class Failure extends RuntimeException {
     boolean configuration =
         failure instanceof StoreConfigurationException || failure instanceof NameInUseException;
     return configuration ? Exit.CONFIGURATION : Exit.UNAVAILABLE;
+  }
+
+  /** MySQL's driver takes three to say that a server is away. */
+  private static String inOneLine(String text) {
+    return text.strip().replaceAll("\\s*\\R\\s*", " ");
   }
 
   private static String text(Throwable cause) {
