@@ -70,12 +70,22 @@ class LocalQueueTest {
    */
   @Test
   void aFollowerLeavesNothingToRememberThoughItsOwnAnswerIsNotHeardYet() {
+    store.attemptsArriveOnce = true;
+    assertThat(unsettledFollowers()).isEmpty();
+  }
+
+  @Test
+  void p4_endingIsFinal_aFollowerIsRememberedWhereItsAttemptMayArriveTwice() {
+    assertThat(unsettledFollowers()).hasSize(2);
+  }
+
+  private List<Claim> unsettledFollowers() {
     List<Requested> line = Stream.of(STRICT, STRICT, STRICT).map(this::request).toList();
     line.get(0).attempt.answer().complete(WAITING);
     grant(line.get(0), 10, line.get(1), line.get(2));
 
     assertThat(withdrawn()).containsExactlyInAnyOrder(line.get(1).id(), line.get(2).id());
-    assertThat(store.withdrawals).noneMatch(Claim::unsettled);
+    return store.withdrawals.stream().filter(Claim::unsettled).toList();
   }
 
   /** Else the permit lies free beside it, for as long as whoever was called holds another one. */

@@ -46,6 +46,7 @@ final class ScriptedStore implements LockStore {
   final List<Claim> withdrawals = new ArrayList<>();
   boolean blocks;
   boolean servesOthers;
+  boolean attemptsArriveOnce;
 
   /** How often a thread offered to do I/O of the store's. */
   int offers;
@@ -118,6 +119,11 @@ final class ScriptedStore implements LockStore {
   @Override
   public boolean servesOthers() {
     return servesOthers;
+  }
+
+  @Override
+  public boolean attemptsArriveOnce() {
+    return attemptsArriveOnce;
   }
 
   @Override

@@ -633,12 +633,12 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   /**
    * The store has named it as one that waits there: an attempt that was the only one is no longer
-   * on its way.
+   * on its way, where none arrives twice.
    */
   void isNamed() {
     mutex.lock();
     try {
-      arrived = attempts == 1;
+      arrived = attempts == 1 && engine.store().attemptsArriveOnce();
     } finally {
       mutex.unlock();
     }

@@ -119,6 +119,16 @@ public interface LockStore extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Returns whether an attempt that has taken effect never arrives a second time behind a later
+   * {@link #withdraw}: so where requests of this client are decided one after another. A claim that
+   * a grant names as its follower then needs no memory when it is withdrawn, though the answer to
+   * its only attempt was not heard yet. False unless overridden.
+   */
+  default boolean attemptsArriveOnce() {
+    return false;
+  }
+
   /** Returns the store's address, for messages: never with a password. */
   String describe();
 

@@ -500,6 +500,12 @@ public final class SqlStore
     return database.dialect().servesOthers();
   }
 
+  /** A transaction is repeated before the next one begins. */
+  @Override
+  public boolean attemptsArriveOnce() {
+    return true;
+  }
+
   /** JDBC blocks, on whose thread it is used. */
   @Override
   public boolean blocks() {
