@@ -36,6 +36,9 @@ public abstract class Held implements AutoCloseable {
   /** What the names of all locks begin with. */
   public static final String NAMES = "held-";
 
+  /** Of Pawl's leases; for a try, since what one server carries grows with it. */
+  static final int LEASE_SECONDS = Integer.getInteger("pawl.bench.lease", 30);
+
   /** For a try: fewer leave the server more time for renewals. */
   private static final int AT_ONCE = Integer.getInteger("pawl.bench.at-once", 256);
 
@@ -104,7 +107,7 @@ public abstract class Held implements AutoCloseable {
   private static final class OfPawl extends Held {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration LEASE = LockOptions.defaults().lease();
+    private static final Duration LEASE = Duration.ofSeconds(LEASE_SECONDS);
 
     private final Pawl pawl;
     private final Lease[] leases;
@@ -119,7 +122,10 @@ public abstract class Held implements AutoCloseable {
     void take() throws InterruptedException {
       each(
           leases.length,
-          i -> pawl.lock(name(i)).tryAcquireAsync(PATIENCE).thenAccept(found -> keep(i, found)));
+          i ->
+              pawl.lock(name(i), LockOptions.defaults().lease(LEASE))
+                  .tryAcquireAsync(PATIENCE)
+                  .thenAccept(found -> keep(i, found)));
     }
 
     private void keep(int i, Optional<Lease> found) {

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 public final class HeldContest {
 
   private static final double USUAL_SECONDS = 60;
-  private static final double PERIOD_SECONDS = 10;
+  private static final double PERIOD_SECONDS = Held.LEASE_SECONDS / 3.0;
   private static final long PATIENCE_MILLIS = 300_000;
 
   /** For a try: no contest has more locks than this. */
