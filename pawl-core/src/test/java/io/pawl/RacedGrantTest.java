@@ -8,6 +8,7 @@ import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
@@ -37,7 +38,10 @@ class RacedGrantTest {
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
   private Thread waiter = new Thread();
 
-  /** In the midst of a grant the engine asks the one for the time, and cancels the other. */
+  /**
+   * In the midst of a grant the engine asks the one for the time, for its observer, and cancels the
+   * other.
+   */
   private Time interruptingAmid(String grant) {
     return new Time() {
       @Override
@@ -79,8 +83,8 @@ class RacedGrantTest {
 
   private Engine engine(String grant) {
     store.answerTime = LONG;
-    return new Engine(
-        store, PawlOptions.defaults(), interruptingAmid(grant), workers, new Random(1), "client");
+    PawlOptions observed = PawlOptions.defaults().observer(new LockObserver() {});
+    return new Engine(store, observed, interruptingAmid(grant), workers, new Random(1), "client");
   }
 
   private void interruptAmidTheGrantsOf(int locks, Callable<?> request) throws Exception {

@@ -181,6 +181,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
         validity.begin(sentAt);
+        health.begin(sentAt);
       }
       unanswered++;
       hinted = false;

@@ -70,8 +70,8 @@ public final class Loan {
     this.claim = hold.claim();
     this.token = token;
     this.passed = passed;
-    this.grantedAt = engine.time().nanos();
     this.hearing = engine.isObserved() ? new Hearing() : null;
+    this.grantedAt = hearing != null ? engine.time().nanos() : 0;
   }
 
   private static VarHandle field(String name, Class<?> type) {
@@ -256,8 +256,9 @@ public final class Loan {
     return released(effects.ended(), heldNanos, observer);
   }
 
+  /** 0 where no observer is told. */
   private long heldNanos() {
-    return engine.time().nanos() - grantedAt;
+    return hearing != null ? engine.time().nanos() - grantedAt : 0;
   }
 
   private CompletableFuture<Void> released(

@@ -13,14 +13,20 @@ final class StoreHealth {
   private int failures;
   private long failingSince;
   private boolean continues;
-  private final long silentSince;
+  private volatile boolean asked;
+  private volatile long silentSince;
   private volatile boolean silent = true;
   private volatile @Nullable StoreException last;
 
   /** Of a claim that is going to be asked. */
   StoreHealth(Engine engine) {
     this.engine = engine;
-    this.silentSince = engine.time().nanos();
+  }
+
+  /** It is asked for the first time at {@code now}. */
+  void begin(long now) {
+    silentSince = now;
+    asked = true;
   }
 
   /** Those for whom it asks have been patient since {@code since} with another, which failed. */
@@ -59,9 +65,12 @@ final class StoreHealth {
     return last;
   }
 
-  /** For how long it has been asked and never answered; 0 if it was. */
+  /** For how long it has been asked and never answered, at least 1; 0 if it was. */
   long silentNanos() {
-    return silent ? Math.max(1, engine.time().nanos() - silentSince) : 0;
+    if (!silent) {
+      return 0;
+    }
+    return asked ? Math.max(1, engine.time().nanos() - silentSince) : 1;
   }
 
   /** The pause before the next try: longer after each failure, up to a second. */

@@ -1,6 +1,7 @@
 package io.pawl.memory;
 
 import io.pawl.error.NameInUseException;
+import io.pawl.memory.Slots.Slot;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -14,20 +15,16 @@ import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
-import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Grant;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -44,8 +41,6 @@ import java.util.function.Supplier;
  */
 public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
-  private static final int MAX_KINDS = 10_000;
-
   private static final NamedMemories named = new NamedMemories();
 
   private final String description;
@@ -59,23 +54,9 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   private final LongSupplier wallMillis;
 
   private final ReentrantLock mutex;
-  private final TreeMap<String, Slot> locks;
-
-  /** Of idle locks, as long as there are not too many. */
-  private final Map<String, Kind> kinds;
+  private final Slots slots;
 
   private final MemoryCounters counters;
-  private final AtomicLong forgottenTokens;
-
-  /** The name at which the sweep stands. */
-  private String swept = "";
-
-  /** A lock, and the bells of those who wait for it. */
-  private record Slot(LockState state, Map<ClaimId, Bell> bells) {
-    boolean isWanted() {
-      return !state.holders().isEmpty() || !state.waiters().isEmpty();
-    }
-  }
 
   /** Makes a store on the system's clocks: locks have the monotonic one, counters the wall's. */
   public MemoryStore() {
@@ -102,16 +83,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     this.nanoClock = nanoClock;
     this.epochOffset = System.currentTimeMillis() - now();
     this.mutex = new ReentrantLock();
-    this.locks = new TreeMap<>();
-    this.kinds =
-        new LinkedHashMap<>() {
-          @Override
-          protected boolean removeEldestEntry(Map.Entry<String, Kind> eldest) {
-            return size() > MAX_KINDS;
-          }
-        };
+    this.slots = new Slots();
     this.counters = new MemoryCounters();
-    this.forgottenTokens = new AtomicLong();
   }
 
   /** Makes another store object over the contents of {@code shared}. */
@@ -122,10 +95,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     this.epochOffset = shared.epochOffset;
     this.wallMillis = shared.wallMillis;
     this.mutex = shared.mutex;
-    this.locks = shared.locks;
-    this.kinds = shared.kinds;
+    this.slots = shared.slots;
     this.counters = shared.counters;
-    this.forgottenTokens = shared.forgottenTokens;
   }
 
   /**
@@ -146,9 +117,9 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
         claim.lock(),
         slot -> {
           refuseNameOfACounter(claim.lock());
-          Standing standing = GrantRule.attempt(slot.state, claim, now());
+          Standing standing = GrantRule.attempt(slot.state(), claim, now());
           if (standing instanceof Standing.Waiting) {
-            slot.bells.put(claim.id(), bell);
+            slot.bells().put(claim.id(), bell);
           }
           return standing;
         });
@@ -160,7 +131,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     for (Claim claim : claims) {
       decide(
           claim.lock(),
-          slot -> standings.put(claim.id(), GrantRule.renew(slot.state, claim.id(), now())));
+          slot -> standings.put(claim.id(), GrantRule.renew(slot.state(), claim.id(), now())));
     }
     return CompletableFuture.completedFuture(standings);
   }
@@ -171,7 +142,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
         claim.lock(),
         slot -> {
           if (!counters.has(claim.lock())) { // where no attempt is ever granted
-            GrantRule.withdraw(slot.state, claim, now());
+            GrantRule.withdraw(slot.state(), claim, now());
           }
           return null;
         });
@@ -179,7 +150,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
 
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
-    return decide(lock, slot -> GrantRule.evict(slot.state, token, now()));
+    return decide(lock, slot -> GrantRule.evict(slot.state(), token, now()));
   }
 
   @Override
@@ -188,7 +159,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
         lock,
         slot -> {
           refuseNameOfACounter(lock);
-          return GrantRule.setKind(slot.state, kind, now());
+          return GrantRule.setKind(slot.state(), kind, now());
         });
   }
 
@@ -204,8 +175,8 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     List<Runnable> rings = new ArrayList<>();
     mutex.lock();
     try {
-      for (Slot slot : List.copyOf(locks.values())) {
-        GrantRule.settle(slot.state, now());
+      for (Slot slot : slots.byName()) {
+        GrantRule.settle(slot.state(), now());
         if (views.size() < limit && slot.isWanted()) {
           views.add(view(slot));
         }
@@ -223,22 +194,22 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return decide(
         lock,
         slot -> {
-          GrantRule.settle(slot.state, now());
-          return slot.state.kind() == null ? Optional.empty() : Optional.of(view(slot));
+          GrantRule.settle(slot.state(), now());
+          return slot.state().kind() == null ? Optional.empty() : Optional.of(view(slot));
         });
   }
 
   private LockView view(Slot slot) {
-    return slot.state.view(epochOffset);
+    return slot.state().view(epochOffset);
   }
 
-  /** With each request one other lock is looked at: nobody may ask for it when it runs out. */
+  /** Now and then another lock is looked at: nobody may ask for it when it runs out. */
   private <T> CompletionStage<T> decide(String lock, Function<Slot, T> verb) {
     T answer;
     List<Runnable> rings = new ArrayList<>();
     mutex.lock();
     try {
-      Slot slot = locks.computeIfAbsent(lock, this::newSlot);
+      Slot slot = slots.of(lock);
       try {
         answer = verb.apply(slot);
       } finally {
@@ -255,40 +226,31 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   }
 
   private void sweepNext(List<Runnable> rings) {
-    Map.Entry<String, Slot> next = locks.higherEntry(swept);
-    swept = next == null ? "" : next.getKey();
+    Slot next = slots.next();
     if (next != null) {
-      GrantRule.settle(next.getValue().state, now());
-      tidy(next.getValue(), rings);
+      GrantRule.settle(next.state(), now());
+      tidy(next, rings);
     }
   }
 
   private void tidy(Slot slot, List<Runnable> rings) {
     collectRings(slot, rings);
-    if (slot.state.isIdle()) {
-      locks.remove(slot.state.lock());
-      Kind kind = slot.state.kind();
-      if (kind != null) {
-        kinds.put(slot.state.lock(), kind);
-      }
-      forgottenTokens.accumulateAndGet(slot.state.lastToken(), Math::max);
+    if (slot.state().isIdle()) {
+      slots.rest(slot);
+    } else {
+      slot.measure();
     }
   }
 
-  private Slot newSlot(String lock) {
-    return new Slot(
-        new LockState(lock, kinds.remove(lock), forgottenTokens.get()), new HashMap<>());
-  }
-
   private static void collectRings(Slot slot, List<Runnable> rings) {
-    for (Grant granted : slot.state.takeGrants()) {
-      Bell bell = slot.bells.remove(granted.id());
+    for (Grant granted : slot.state().takeGrants()) {
+      Bell bell = slot.bells().remove(granted.id());
       if (bell != null) {
         rings.add(() -> bell.ring(granted.held()));
       }
     }
-    if (slot.bells.size() > slot.state.waiters().size()) {
-      slot.bells.keySet().removeIf(id -> !slot.state.isWaiting(id));
+    if (slot.bells().size() > slot.state().waiters().size()) {
+      slot.bells().keySet().removeIf(id -> !slot.state().isWaiting(id));
     }
   }
 
@@ -297,7 +259,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
     return count(
         () -> {
           for (String name : request.operations().keySet()) {
-            if (locks.containsKey(name) || kinds.containsKey(name)) {
+            if (slots.knows(name)) {
               throw NameInUseException.byLock(name);
             }
           }
@@ -340,7 +302,7 @@ public final class MemoryStore implements LockStore, Inspectable, CounterStore {
   int size() {
     mutex.lock();
     try {
-      return locks.size();
+      return slots.size();
     } finally {
       mutex.unlock();
     }

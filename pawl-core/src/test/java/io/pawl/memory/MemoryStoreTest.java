@@ -6,7 +6,9 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Claims;
 import io.pawl.spi.Holder;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,13 +24,17 @@ class MemoryStoreTest {
   private final MemoryStore store = new MemoryStore(nanos::get);
 
   private static Claim claim(String lock, int number) {
+    return claim(lock, number, Duration.ofSeconds(1), false);
+  }
+
+  private static Claim claim(String lock, int number, Duration minHold, boolean queues) {
     return new Claim(
         lock,
         new ClaimId("client", number),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(10),
-        Duration.ofSeconds(1),
-        false,
+        minHold,
+        queues,
         1,
         0,
         false,
@@ -40,6 +46,14 @@ class MemoryStoreTest {
     store.withdraw(claim).toCompletableFuture().join();
   }
 
+  /** Of a lock that is taken and given back at once. */
+  private long token(String lock, int number) {
+    Claim claim = claim(lock, number, Duration.ZERO, false);
+    Standing standing = store.attempt(claim, held -> {}).toCompletableFuture().join();
+    store.withdraw(claim).toCompletableFuture().join();
+    return ((Standing.Held) standing).token();
+  }
+
   @Test
   void locksThatNobodyAsksForAnyMoreAreForgottenWhenTheirShortestHoldsAreOver() {
     for (int i = 0; i < LOCKS; i++) {
@@ -48,11 +62,44 @@ class MemoryStoreTest {
     assertThat(store.size()).isEqualTo(LOCKS);
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
 
-    for (int i = 0; i < LOCKS; i++) {
+    for (int i = 0; i < 8 * LOCKS; i++) {
       takeAndGiveBack(claim("another", LOCKS + i));
     }
 
     assertThat(store.size()).isEqualTo(1);
+  }
+
+  @Test
+  void tokensGrowAlsoWhenALockWasForgottenForManyUsedSince() {
+    long before = 0;
+    for (int i = 0; i < 10; i++) {
+      before = token("order", i);
+    }
+    for (int i = 0; i < 11_000; i++) { // more than are remembered
+      token("order-" + i, 10 + i);
+    }
+
+    assertThat(store.show("order").toCompletableFuture().join()).isEmpty();
+    assertThat(token("order", 20_000)).isGreaterThan(before);
+  }
+
+  @Test
+  void aLockThatHadManyWaitersKeepsItsKindAndItsTokensWhenItIsIdle() {
+    long before = token("order", 0);
+    for (int i = 1; i <= 100; i++) {
+      store
+          .attempt(claim("order", i, Duration.ZERO, true), held -> {})
+          .toCompletableFuture()
+          .join();
+    }
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(60));
+    for (int i = 0; i < 8; i++) {
+      token("another", 1_000 + i);
+    }
+
+    assertThat(store.show("order").toCompletableFuture().join())
+        .hasValueSatisfying(view -> assertThat(view.kind()).isEqualTo(Kind.LOCK));
+    assertThat(token("order", 2_000)).isGreaterThan(before);
   }
 
   @Test
