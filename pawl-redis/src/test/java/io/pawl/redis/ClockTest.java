@@ -138,6 +138,26 @@ class ClockTest {
     }
   }
 
+  @Test
+  void deadWaitersAreNotStretchedWhereTheirHolderRenewsAfterTheClockWentBack() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim holder = seam.claim("renewed", LEASE, 1);
+      seam.take(holder);
+      dieInLine("renewed", 5);
+      Claim waiter = seam.claim("renewed", LEASE, 1);
+      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofHours(-1));
+      assertThat(seam.renew(holder)).isInstanceOf(Standing.Held.class);
+      move(LEASE.minusSeconds(1));
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
+      move(Duration.ofSeconds(1));
+      seam.withdraw(holder);
+      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   /** Claims of a store that is closed then: one that lives asks for its waiters once it listens. */
   private void dieInLine(String lock, int claims) {
     try (RedisStore store = TestClock.store(server)) {

@@ -32,6 +32,7 @@ abstract class ShortCut {
   private static final String ADDRESS = "bench";
   private static final String LEASE = "30000";
   private static final String ATTEMPT = source("lock/attempt.lua");
+  private static final String RENEW = source("lock/renew.lua");
   private static final String WITHDRAW = source("lock/withdraw.lua");
   private static final String COUNT = source("counter/count.lua");
   private static final String LOCK = "pawl:lock:bench";
@@ -50,6 +51,7 @@ abstract class ShortCut {
   static List<ShortCut> all() {
     return List.of(
         new Taking(),
+        new Renewing(),
         new Leaving(),
         new Joining(2),
         new Joining(64),
@@ -130,6 +132,25 @@ abstract class ShortCut {
       for (int i = 0; i < times; i++) {
         calls.measured(LOCK, attempt(claim(i)));
         calls.besides(WITHDRAW, LOCK, withdrawal(claim(i)));
+      }
+    }
+  }
+
+  private static final class Renewing extends ShortCut {
+
+    private Renewing() {
+      super("a hold is renewed", RENEW, "renews");
+    }
+
+    @Override
+    void prepare(Calls calls) {
+      calls.besides(ATTEMPT, LOCK, attempt(claim(0)));
+    }
+
+    @Override
+    void run(Calls calls, int times) {
+      for (int i = 0; i < times; i++) {
+        calls.measured(LOCK, ADDRESS, claim(0));
       }
     }
   }
