@@ -198,7 +198,7 @@ public final class Lease implements AutoCloseable {
     }
     long since = engine.time().nanos();
     CompletableFuture<Void> confirmed =
-        loan.end() ? loan.giveBack(true, engine.observer()) : loan.ended();
+        loan.end(since) ? loan.giveBack(true, engine.observer()) : loan.ended();
     engine.awaitConfirmation(confirmed, since, () -> "lock '" + lock() + "'");
   }
 

@@ -229,8 +229,11 @@ public final class Engine {
    */
   public void awaitConfirmation(
       CompletableFuture<Void> confirmed, long since, Supplier<String> what) {
+    if (confirmed.isDone()) {
+      return;
+    }
     long left = since + patienceNanos - time.nanos();
-    if (!confirmed.isDone() && !Uninterruptibly.await(confirmed, left)) {
+    if (!Uninterruptibly.await(confirmed, left)) {
       log.warn("{}: giving it back goes on in the background", what.get());
     }
   }

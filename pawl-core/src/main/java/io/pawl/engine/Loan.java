@@ -120,10 +120,14 @@ public final class Loan {
 
   /** As {@link #isValid}, though the callbacks of a loss may still be running. */
   public boolean isTrusted() {
+    return isTrusted(engine.time().nanos());
+  }
+
+  private boolean isTrusted(long now) {
     if (state != HELD) {
       return false;
     }
-    if (claim.isValid(engine.time().nanos())) {
+    if (claim.isValid(now)) {
       return true;
     }
     try (KeptInterrupts kept = new KeptInterrupts()) { // else its locks may hide one for a moment
@@ -206,7 +210,12 @@ public final class Loan {
    *     callbacks of that loss
    */
   public boolean end() {
-    if (isTrusted() && STATE.compareAndSet(this, HELD, RELEASED)) {
+    return end(engine.time().nanos());
+  }
+
+  /** As {@link #end()}, by a time that was read just now. */
+  public boolean end(long now) {
+    if (isTrusted(now) && STATE.compareAndSet(this, HELD, RELEASED)) {
       return true;
     }
     LeaseLostException untold = untoldLoss();

@@ -130,7 +130,7 @@ public final class LocalQueue {
         return false;
       }
       waiter.isIn(this);
-      Hold open = claims.open(engine.time().nanos(), waiters.isEmpty());
+      Hold open = claims.open(engine.time(), waiters.isEmpty());
       if (open == null && waiters.isEmpty()) {
         endSpent(effects);
       }
@@ -355,11 +355,15 @@ public final class LocalQueue {
       if (!hold.takeBack(returned) || !hold.isFree()) {
         return effects;
       }
-      long now = engine.time().nanos();
-      if (waiters.isEmpty() ? !keep(hold, now) : hold.isShared() || !claims.mayPass(hold, now)) {
-        end(hold, effects);
-      } else if (waiters.isEmpty()) {
+      if (waiters.isEmpty()) {
+        if (!claims.areSticky() || !keep(hold)) {
+          end(hold, effects);
+        }
         return effects;
+      }
+      long now = engine.time().nanos();
+      if (hold.isShared() || !claims.mayPass(hold, now)) {
+        end(hold, effects);
       } else if (hold.isInSlice(now)) {
         waiters.nudge(claims.free(), effects);
       } else {
@@ -374,7 +378,8 @@ public final class LocalQueue {
   }
 
   /** False where {@code hold} is to end; else it lies free until whoever comes, or its time. */
-  private boolean keep(Hold hold, long now) {
+  private boolean keep(Hold hold) {
+    long now = engine.time().nanos();
     if (!claims.mayKeep(hold, now)) {
       return false;
     }

@@ -1,5 +1,6 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.Time;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
@@ -212,7 +213,8 @@ final class QueueClaims {
    *
    * @param nobodyWaits what lies free then was kept for him
    */
-  @Nullable Hold open(long now, boolean nobodyWaits) {
+  @Nullable Hold open(Time time, boolean nobodyWaits) {
+    long now = holds.isEmpty() ? 0 : time.nanos();
     for (int i = 0; i < holds.size(); i++) {
       Hold hold = holds.get(i);
       if (hold.hasRoom() && (shared || nobodyWaits || hold.isInSlice(now))) {
@@ -261,11 +263,16 @@ final class QueueClaims {
     return !theirTurn || !engine.registry().otherSideWaits(key);
   }
 
+  /** Whether holds may be kept for whoever of this client comes back. */
+  boolean areSticky() {
+    return stickyNanos > 0;
+  }
+
   /**
    * Whether {@code hold}, which nobody waits for, is kept for whoever of this client comes back.
    */
   boolean mayKeep(Hold hold, long now) {
-    return stickyNanos > 0 && !engine.lifecycle().isClosed() && hold.mayBeKept(stickyNanos, now);
+    return !engine.lifecycle().isClosed() && hold.mayBeKept(stickyNanos, now);
   }
 
   /** Nobody joins readers whose tokens are used up; the next claim asks for more. */

@@ -36,8 +36,8 @@ public record Requests(Engine engine, QueueKey key) {
 
   /** Waits for as long as it takes; an interrupt is kept for later. */
   public Loan acquireUninterruptibly() {
-    Waiter<?> waiter = enter(true, true);
-    return waiter.awaitUninterruptibly(after(Durations.LONGEST.toNanos())).orElseThrow();
+    Waiter<Optional<Loan>> waiter = enter(true, true);
+    return waiter.awaitUninterruptibly(after(waiter, Durations.LONGEST.toNanos())).orElseThrow();
   }
 
   /** Asks once; empty where it is busy. */
@@ -54,8 +54,8 @@ public record Requests(Engine engine, QueueKey key) {
     if (waitNanos == 0) {
       return tryAcquire();
     }
-    long deadline = after(waitNanos);
-    return enter(true, !isBounded(waitNanos)).await(deadline);
+    Waiter<Optional<Loan>> waiter = enter(true, !isBounded(waitNanos));
+    return waiter.await(after(waiter, waitNanos));
   }
 
   private Waiter<Optional<Loan>> enter(boolean waits, boolean mayBlock) {
@@ -64,8 +64,8 @@ public record Requests(Engine engine, QueueKey key) {
     return waiter;
   }
 
-  private long after(long nanos) {
-    return engine.time().nanos() + nanos;
+  private static long after(Waiter<?> begun, long nanos) {
+    return begun.enteredAt() + nanos;
   }
 
   private static boolean isBounded(long waitNanos) {
@@ -123,11 +123,10 @@ public record Requests(Engine engine, QueueKey key) {
     CompletableFuture<T> future = new CompletableFuture<>();
     Waiter<T> waiter =
         Waiter.async(engine, key.name(), waitNanos > 0, asker, future, result, completions);
-    long deadline = after(waitNanos);
     List<Runnable> calls = engine.registry().enter(key, waiter);
     try {
       if (waitNanos > 0 && isBounded(waitNanos)) {
-        waiter.watch(deadline);
+        waiter.watch(after(waiter, waitNanos));
       }
       future.whenComplete((value, error) -> waiter.abandonUnlessFor(value));
       return new Made<>(waiter, future, calls);

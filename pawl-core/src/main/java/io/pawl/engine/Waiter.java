@@ -514,7 +514,10 @@ final class Waiter<T> {
     return reply.failure() == null && silent ? engine.silentStore() : reply.failure();
   }
 
+  /** How long it has waited; zero where no observer is told. */
   private Duration age() {
-    return Duration.ofNanos(engine.time().nanos() - enteredAt);
+    return engine.isObserved()
+        ? Duration.ofNanos(engine.time().nanos() - enteredAt)
+        : Duration.ZERO;
   }
 }
