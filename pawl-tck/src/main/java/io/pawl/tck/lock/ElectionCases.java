@@ -8,6 +8,7 @@ import io.pawl.Candidacy;
 import io.pawl.Lease;
 import io.pawl.LeaseBody;
 import io.pawl.Pawl;
+import io.pawl.options.LockOptions;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
@@ -71,11 +72,12 @@ public abstract class ElectionCases extends LockCases {
   @Test
   void theBodyOfALeaderThatCannotRenewEndsBeforeTheNextBegins() {
     var election = bench.lock("cut");
-    Candidacy first =
-        bench.keep(here.election(election, bench.shortLived()).stand("cut off", this::lead));
+    // A third of it is the grace, and a process that stands still for longer is outside the
+    // promise.
+    LockOptions options = LockOptions.defaults().lease(bench.shortLease().multipliedBy(5));
+    Candidacy first = bench.keep(here.election(election, options).stand("cut off", this::lead));
     eventually(() -> tokens.size() == 1);
-    Candidacy second =
-        bench.keep(there.election(election, bench.shortLived()).stand("next", this::lead));
+    Candidacy second = bench.keep(there.election(election, options).stand("next", this::lead));
     network.on(Verb.RENEW, Fault.LOSE_REQUEST).on(Verb.WITHDRAW, Fault.LOSE_REQUEST);
 
     eventually(() -> second.leadership().isPresent() && tokens.size() > 1);
