@@ -20,6 +20,7 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -36,6 +37,9 @@ class LocalQueueTest {
   private static final Duration LONG = Duration.ofDays(1);
   private static final LockOptions PASSING = LockOptions.defaults().lease(LEASE);
   private static final LockOptions STRICT = PASSING.strictOrder();
+
+  /** Longer than a store may be silent. */
+  private static final Duration SILENCE = Duration.ofSeconds(1);
 
   /** Within a slice. */
   private static final Duration SHORT_RUN = Duration.ofNanos(LocalQueue.SLICE_NANOS / 2);
@@ -163,6 +167,48 @@ class LocalQueueTest {
     store.attempt(2).answer().complete(held(50));
     client.pass(Duration.ZERO);
     assertThat(called.join().orElseThrow().token()).isEqualTo(50);
+  }
+
+  @Test
+  void busyIsNotSaidForLongOfAClaimForWhoseQuestionThereIsNoThread() {
+    store.blocks = true;
+    DistributedLock lock = new DistributedLock(client.engine(), "lock", PASSING);
+    lock.tryAcquireAsync(LONG);
+
+    assertSaidToBeSilent(askedAfterSilence(lock));
+  }
+
+  /** The question of the next comes after the release of the one before. */
+  @Test
+  void busyIsNotSaidForLongOfAClaimBeforeWhichAReleaseIsNotAnswered() {
+    store.blocks = true;
+    DistributedLock lock = new DistributedLock(client.engine(), "lock", PASSING);
+    CompletableFuture<Optional<Lease>> holder = lock.tryAcquireAsync(LONG);
+    client.pass(Duration.ZERO);
+    store.attempt(0).answer().complete(held(1));
+    client.pass(Duration.ZERO);
+    lock.tryAcquireAsync(LONG);
+    List<CompletableFuture<?>> asked = new ArrayList<>();
+    store.withdrawing = claim -> asked.add(askedAfterSilence(lock));
+
+    holder.join().orElseThrow().close();
+
+    assertThat(asked).hasSize(1);
+    assertSaidToBeSilent(asked.get(0));
+  }
+
+  private CompletableFuture<?> askedAfterSilence(DistributedLock lock) {
+    client.freeze(SILENCE);
+    CompletableFuture<?> future = lock.tryAcquireAsync(Duration.ZERO);
+    client.pass(Duration.ofNanos(1));
+    return future;
+  }
+
+  private static void assertSaidToBeSilent(CompletableFuture<?> future) {
+    assertThat(future)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(StoreUnavailableException.class);
   }
 
   /** It asks each lock without a wait first, and meets a request that has trouble already. */

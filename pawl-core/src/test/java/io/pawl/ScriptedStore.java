@@ -41,6 +41,9 @@ final class ScriptedStore implements LockStore {
   /** Called during each attempt. */
   Consumer<Claim> asked = claim -> {};
 
+  /** Called during each withdrawal. */
+  Consumer<Claim> withdrawing = claim -> {};
+
   final List<Attempt> attempts = new ArrayList<>();
   final List<Renewal> renewals = new ArrayList<>();
   final List<Claim> withdrawals = new ArrayList<>();
@@ -99,6 +102,7 @@ final class ScriptedStore implements LockStore {
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     withdrawals.add(claim);
+    withdrawing.accept(claim);
     if (failingWithdrawals-- > 0) {
       return CompletableFuture.failedFuture(withdrawalFailure);
     }

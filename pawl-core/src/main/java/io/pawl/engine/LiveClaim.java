@@ -103,7 +103,10 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private volatile Standing.@Nullable Held held;
   private volatile @Nullable String lossReason;
 
-  LiveClaim(Engine engine, LocalQueue queue, Claim claim, boolean renewal) {
+  /**
+   * @param since when it came to be wanted
+   */
+  LiveClaim(Engine engine, LocalQueue queue, Claim claim, boolean renewal, long since) {
     this.engine = engine;
     this.queue = queue;
     this.claim = claim;
@@ -111,7 +114,7 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
     this.periodNanos = claim.lease().toNanos() / 3;
     this.withdrawal = new Withdrawal(engine, this);
     this.validity = new Validity(claim);
-    this.health = new StoreHealth(engine);
+    this.health = new StoreHealth(engine, since);
   }
 
   Claim claim() {
@@ -181,7 +184,6 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
       sentAt = engine.time().nanos();
       if (attempts++ == 0) {
         validity.begin(sentAt);
-        health.begin(sentAt);
       }
       unanswered++;
       hinted = false;

@@ -153,7 +153,7 @@ public final class LocalQueue {
     waiters.add(waiter, this);
     try {
       if (claims.wanted(waiters.size()) > 0) {
-        made = claims.makeFresh(waiters.size(), waiter.waits(), waiter.asker());
+        made = claims.makeFresh(waiters.size(), waiter.waits(), waiter.asker(), waiter.enteredAt());
         effects.askHere(made);
       } else {
         noteWaiting(effects);
@@ -716,7 +716,8 @@ public final class LocalQueue {
 
   private LiveClaim make() {
     boolean queues = waiters.firstThat(true) != null;
-    return claims.make(waiters.size(), queues, waiters.first().asker());
+    long now = engine.time().nanos();
+    return claims.make(waiters.size(), queues, waiters.first().asker(), now);
   }
 
   void retireIfDone() {

@@ -115,8 +115,8 @@ final class QueueClaims {
   }
 
   /** As {@link #make}, for a request that has just come: it may well be mistaken about the lock. */
-  LiveClaim makeFresh(int waiting, boolean queues, Asker asker) {
-    LiveClaim claim = make(waiting, queues, asker);
+  LiveClaim makeFresh(int waiting, boolean queues, Asker asker, long since) {
+    LiveClaim claim = make(waiting, queues, asker, since);
     fresh.add(claim);
     return claim;
   }
@@ -125,10 +125,10 @@ final class QueueClaims {
     return fresh.contains(claim);
   }
 
-  /** A new one, that the caller asks for. */
-  LiveClaim make(int waiting, boolean queues, Asker asker) {
+  /** A new one, wanted since then, that the caller asks for. */
+  LiveClaim make(int waiting, boolean queues, Asker asker, long since) {
     int tokens = strict ? strictTokens(queues) : Math.min(mostTokens(), wish(waiting));
-    LiveClaim claim = engine.registry().claim(key, queue, queues, tokens, asker);
+    LiveClaim claim = engine.registry().claim(key, queue, queues, tokens, asker, since);
     asking.add(claim);
     return claim;
   }

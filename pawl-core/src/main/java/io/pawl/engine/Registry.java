@@ -124,7 +124,8 @@ final class Registry {
     queues.remove(key, queue);
   }
 
-  LiveClaim claim(QueueKey key, LocalQueue queue, boolean queues, int tokens, Asker asker) {
+  LiveClaim claim(
+      QueueKey key, LocalQueue queue, boolean queues, int tokens, Asker asker, long since) {
     LockOptions lock = key.options();
     ClaimId id = new ClaimId(engine.clientId(), claims.getAndIncrement());
     Holder holder =
@@ -146,7 +147,7 @@ final class Registry {
             0,
             false,
             holder);
-    LiveClaim alive = new LiveClaim(engine, queue, claim, lock.renewal());
+    LiveClaim alive = new LiveClaim(engine, queue, claim, lock.renewal(), since);
     live.put(id, alive);
     return alive;
   }

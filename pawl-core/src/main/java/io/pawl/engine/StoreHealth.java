@@ -13,20 +13,17 @@ final class StoreHealth {
   private int failures;
   private long failingSince;
   private boolean continues;
-  private volatile boolean asked;
-  private volatile long silentSince;
+  private final long silentSince;
   private volatile boolean silent = true;
   private volatile @Nullable StoreException last;
 
-  /** Of a claim that is going to be asked. */
-  StoreHealth(Engine engine) {
+  /**
+   * Of a claim that is going to be asked, for whoever wants it {@code since} then: its question may
+   * have to wait for a thread, or behind a release.
+   */
+  StoreHealth(Engine engine, long since) {
     this.engine = engine;
-  }
-
-  /** It is asked for the first time at {@code now}. */
-  void begin(long now) {
-    silentSince = now;
-    asked = true;
+    this.silentSince = since;
   }
 
   /** Those for whom it asks have been patient since {@code since} with another, which failed. */
@@ -67,10 +64,7 @@ final class StoreHealth {
 
   /** For how long it has been asked and never answered, at least 1; 0 if it was. */
   long silentNanos() {
-    if (!silent) {
-      return 0;
-    }
-    return asked ? Math.max(1, engine.time().nanos() - silentSince) : 1;
+    return silent ? Math.max(1, engine.time().nanos() - silentSince) : 0;
   }
 
   /** The pause before the next try: longer after each failure, up to a second. */
