@@ -74,7 +74,7 @@ final class BodyRun {
 
   /** Answers what is to be thrown in place of {@code failure}. */
   private @Nullable RuntimeException end(Lease lease, @Nullable Throwable failure) {
-    boolean interrupted = work.isLast(); // else it was by the work around this
+    boolean interrupted = work.isHeard(); // else it was by the work around this
     work.end();
     RuntimeException trouble = tooLong;
     try {

@@ -265,6 +265,79 @@ class InterruptionTest {
     assertThat(heard).isTrue();
   }
 
+  /** Both may be lost at once; while the first is cleaned up after, the second one follows. */
+  @Test
+  void anInterruptOfTheBodyAroundAnotherThatIsNotHeardYetLeavesTheInnerItsLoss() {
+    AtomicBoolean heard = new AtomicBoolean();
+    assertThatThrownBy(
+            () ->
+                runLosing(
+                    "outer",
+                    around ->
+                        assertThatThrownBy(
+                                () ->
+                                    runLosing(
+                                        "inner",
+                                        lease -> {
+                                          loseAndHear(lease, "of the inner");
+                                          try {
+                                            new CountDownLatch(1).await();
+                                          } finally {
+                                            loseAndHear(around, "of the outer");
+                                            heard.set(true);
+                                          }
+                                        }))
+                            .isInstanceOf(LeaseLostException.class)))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(heard).isTrue();
+    assertThat(Thread.interrupted()).as("after both").isFalse();
+  }
+
+  /** As where the inner one is a part of the cleaning up. */
+  @Test
+  void aLossThatInterruptedABodyBeforeOneInsideItTakesThePlaceOfTheException() {
+    assertThatThrownBy(
+            () ->
+                runLosing(
+                    "outer",
+                    around -> {
+                      loseAndHear(around, "of the outer");
+                      try {
+                        new CountDownLatch(1).await();
+                      } finally {
+                        loseInside();
+                      }
+                    }))
+        .isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void aFlagThatIsSetAgainAfterABodyInsideWasInterruptedEndsWithTheBody() {
+    assertThatThrownBy(
+            () ->
+                runLosing(
+                    "outer",
+                    around -> {
+                      loseAndHear(around, "of the outer");
+                      Thread.interrupted();
+                      loseInside();
+                      Thread.currentThread().interrupt();
+                    }))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(Thread.interrupted()).as("after the body").isFalse();
+  }
+
+  private void loseInside() {
+    assertThatThrownBy(() -> runLosing("inner", lease -> loseAndHear(lease, "of the inner")))
+        .isInstanceOf(LeaseLostException.class);
+  }
+
+  private void runLosing(String name, LeaseBody<InterruptedException> body)
+      throws InterruptedException {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(300));
+    pawl.lock(name, options).run(Duration.ZERO, OnLoss.INTERRUPT, body);
+  }
+
   /** Which the exception of the first does not tell of. */
   @Test
   void aSecondInterruptIsKeptWhileAGroupIsGivenUp() throws Exception {

@@ -63,9 +63,12 @@ public final class Interruptible {
     }
   }
 
-  /** Whether the interrupt that the thread was sent last is of this work, as far as Pawl knows. */
-  public boolean isLast() {
-    return kept.interruptedLast(this);
+  /**
+   * Whether an {@link InterruptedException} that leaves the work now is of its own interrupt, as
+   * far as Pawl knows; to be asked on its thread.
+   */
+  public boolean isHeard() {
+    return kept.heardLast(this);
   }
 
   /** The work has ended. Answers whether it was interrupted by this, and clears such a flag. */

@@ -23,8 +23,8 @@ public final class KeptInterrupts implements AutoCloseable {
     private final List<Runnable> puttingOff = new ArrayList<>(0);
     private int depth;
 
-    /** Which work was interrupted last: only its interrupt can be set still. */
-    private @Nullable Interruptible last;
+    /** Work that was interrupted and has not ended: only the last's interrupt can be set still. */
+    private final List<Interruptible> interrupted = new ArrayList<>(0);
 
     /** A lock that parks takes the thread's flag away for a moment, and others would see none. */
     private void lock() {
@@ -61,16 +61,25 @@ public final class KeptInterrupts implements AutoCloseable {
 
     /** Notes that {@code work} is interrupted now; called by {@link #between}. */
     void interrupts(Interruptible work) {
-      last = work;
+      interrupted.add(work);
     }
 
-    boolean interruptedLast(Interruptible work) {
+    /**
+     * Whether {@code work}, of this thread, was interrupted, and the thread has heard of no
+     * interrupt since.
+     */
+    boolean heardLast(Interruptible work) {
       lock();
       try {
-        return last == work;
+        return isLast(work)
+            || (interrupted.contains(work) && Thread.currentThread().isInterrupted());
       } finally {
         mutex.unlock();
       }
+    }
+
+    private boolean isLast(Interruptible work) {
+      return !interrupted.isEmpty() && interrupted.get(interrupted.size() - 1) == work;
     }
 
     /** Runs {@code end}, and clears the thread's flag where {@code work} was interrupted last. */
@@ -78,9 +87,10 @@ public final class KeptInterrupts implements AutoCloseable {
       lock();
       try {
         end.run();
-        if (last == work) {
+        if (isLast(work)) {
           Thread.interrupted();
         }
+        interrupted.remove(work);
       } finally {
         mutex.unlock();
       }

@@ -127,6 +127,21 @@ class InterruptibleTest {
     assertThat(Thread.interrupted()).as("after both").isFalse();
   }
 
+  @Test
+  void workThatWasInterruptedBeforeTheWorkInsideItEndsWithItsFlag() {
+    Interruptible outer = new Interruptible();
+    outer.interrupt();
+    assertThat(Thread.interrupted()).as("of the outer").isTrue();
+    Interruptible inner = new Interruptible();
+    inner.interrupt();
+    assertThat(inner.end()).isTrue();
+    Thread.currentThread().interrupt(); // as bodies do that have caught it
+
+    assertThat(outer.end()).isTrue();
+
+    assertThat(Thread.interrupted()).as("after both").isFalse();
+  }
+
   private Thread start(Runnable body) {
     Thread thread =
         new Thread(
