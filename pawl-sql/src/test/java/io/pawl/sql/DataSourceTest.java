@@ -13,6 +13,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
 import io.pawl.counter.Update;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
@@ -23,7 +24,9 @@ import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,6 +39,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -311,6 +315,29 @@ class DataSourceTest {
       released.get(60, SECONDS);
       other.lock(name).acquire().close();
     }
+  }
+
+  /** As DBCP's does when it connects for the first time. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aWrongPasswordIsDeniedThoughThePoolNamesItOnlyInTheCause(TestDatabase database) {
+    DataSource pool =
+        (DataSource)
+            Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (proxy, method, arguments) -> {
+                  try {
+                    return DriverManager.getConnection(
+                        TestDatabase.withUser(database.baseUrl(), TestDatabase.USER, "wrong"));
+                  } catch (SQLException e) {
+                    throw new SQLException("cannot connect (" + e.getMessage() + ")", e);
+                  }
+                });
+
+    assertThatThrownBy(() -> SqlStore.over(pool))
+        .isInstanceOf(StoreDeniedException.class)
+        .hasMessageContaining("cannot connect");
   }
 
   private static AgroalDataSourceConfigurationSupplier impatientPoolOfOne(TestDatabase database) {

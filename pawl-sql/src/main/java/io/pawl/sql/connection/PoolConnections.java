@@ -4,9 +4,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** The application's connections, borrowed for a batch at a time. */
 public record PoolConnections(DataSource pool, String describe) implements Connections {
+
+  private static final int MOST_CAUSES = 10;
 
   @Override
   public Connection open() throws SQLException {
@@ -15,18 +18,33 @@ public record PoolConnections(DataSource pool, String describe) implements Conne
 
   /**
    * A connection of {@code pool}. Many pools that have none to lend say so in a message alone,
-   * which would be taken for a failure that lasts.
+   * which would be taken for a failure that lasts. Some name what the database has said, a wrong
+   * password for example, in the cause.
    */
   public static Connection borrow(DataSource pool) throws SQLException {
     try {
       return pool.getConnection();
     } catch (SQLException e) {
-      if (e.getSQLState() != null || e.getErrorCode() != 0) {
+      SQLException named = named(e);
+      if (named == e) {
         throw e;
       }
-      throw new SQLTransientConnectionException(
-          e.getMessage(), UrlConnections.UNABLE_TO_CONNECT, e);
+      String state = named == null ? UrlConnections.UNABLE_TO_CONNECT : named.getSQLState();
+      int code = named == null ? 0 : named.getErrorCode();
+      throw new SQLTransientConnectionException(e.getMessage(), state, code, e);
     }
+  }
+
+  /** The first in the chain of causes that has a SQLSTATE or an error code. */
+  private static @Nullable SQLException named(SQLException failure) {
+    Throwable next = failure;
+    for (int i = 0; next != null && i < MOST_CAUSES; i++) {
+      if (next instanceof SQLException e && (e.getSQLState() != null || e.getErrorCode() != 0)) {
+        return e;
+      }
+      next = next.getCause();
+    }
+    return null;
   }
 
   @Override
