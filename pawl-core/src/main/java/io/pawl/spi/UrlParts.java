@@ -1,5 +1,6 @@
 package io.pawl.spi;
 
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ public record UrlParts(
     String query) {
 
   private static final int LARGEST_PORT = 65_535;
+  private static final Pattern IN_PARENTHESES = Pattern.compile("\\([^()]*\\)");
 
   /**
    * Splits {@code url} into its parts.
@@ -77,10 +79,14 @@ public record UrlParts(
 
   /**
    * What has something else than a port after a colon may be a user and a password, unless it is in
-   * parentheses.
+   * parentheses, as in {@code address=(host=a)(port=1)}. A password may have some of these too.
    */
   static boolean mayBeHosts(String hosts) {
-    for (String host : before(hosts, '(').split(",", -1)) {
+    String outside = IN_PARENTHESES.matcher(hosts).replaceAll("*");
+    if (outside.indexOf('(') >= 0 || outside.indexOf(')') >= 0) {
+      return false;
+    }
+    for (String host : outside.split(",", -1)) {
       String port = host.startsWith("[") ? after(host, ']') : host;
       if (port.indexOf(':') >= 0 && !isPort(after(port, ':'))) {
         return false;

@@ -40,6 +40,17 @@ class UrlPartsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "(host=a,port=1),(host=b,port=2)",
+        "address=(host=a)(port=1),address=(host=b),c:3",
+        "[(host=a,port=1),(host=b)]",
+      })
+  void hostsMayHaveParameters(String hosts) {
+    assertThat(parts("jdbc:mysql://u:p@" + hosts + "/db").hosts()).isEqualTo(hosts);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
         "redis://:CAN/ARY@host",
         "redis://:CAN?ARY@host",
         "redis://:CAN?a=ARY@host",
@@ -57,6 +68,11 @@ class UrlPartsTest {
         "jdbc:mysql://user:CAN/a#s?s@host/db",
         "jdbc:mysql://user:CAN@ARY/x@host/db",
         "jdbc:mysql://root:CAN(ARY?x=y@h/db",
+        "jdbc:mysql://root:12(CANARY?x=y@h/db",
+        "jdbc:mysql://root:12(CAN)ARY?x=y@h/db",
+        "jdbc:mysql://app(1):CANARY?x=y@h/db",
+        "jdbc:mysql://ro(ot:CANARY?x=y@h/db",
+        "jdbc:mysql://(host=a),root:CANARY?x=y@h/db",
       })
   void whatMayBeAPasswordInTheWrongPlaceIsRefusedUnseen(String url) {
     assertThatThrownBy(() -> parts(url))
