@@ -5,8 +5,10 @@ import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -36,6 +38,10 @@ final class Sessions {
   private final ReentrantLock mutex = new ReentrantLock();
   private final Map<Long, Session> byLease = new HashMap<>();
   private @Nullable Session base;
+
+  /** Those that nobody used and whose end has yet to begin, each on the thread that replaced it. */
+  private final Set<Session> replaced = new HashSet<>();
+
   private long tickNanos = DEFAULT_TICK_NANOS;
   private boolean closed;
 
@@ -112,8 +118,18 @@ final class Sessions {
     } finally {
       mutex.unlock();
       if (idle != null) {
-        idle.close();
+        end(idle);
       }
+    }
+  }
+
+  private void end(Session idle) {
+    try {
+      idle.close();
+    } finally {
+      mutex.lock();
+      replaced.remove(idle);
+      mutex.unlock();
     }
   }
 
@@ -145,6 +161,7 @@ final class Sessions {
     }
     Session found = longest;
     byLease.values().removeIf(each -> each == found);
+    replaced.add(found);
     return found;
   }
 
@@ -224,6 +241,7 @@ final class Sessions {
       if (base != null) {
         open.add(base);
       }
+      open.addAll(replaced);
       byLease.clear();
     } finally {
       mutex.unlock();

@@ -16,6 +16,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -157,6 +158,29 @@ class FarewellTest {
 
     assertThat(slowly).isNotEmpty();
     assertThat(left).isFalse();
+  }
+
+  /** Whoever has taken it out of the store ends it a moment later. */
+  @Test
+  void p8_nothingLeft_aStoreThatClosesEndsASessionThatIsAboutToBeEndedForAnotherOne() {
+    AtomicReference<Runnable> ends = new AtomicReference<>(() -> {});
+    Sessions full =
+        new Sessions(
+            settings, clock, new Farewell(Thread::new), session -> ends.getAndSet(() -> {}).run());
+    for (int i = 0; i < Sessions.MOST; i++) {
+      Session unused = full.of(60_000 + i);
+      awaitOpen(unused);
+      unused.leave();
+    }
+    ends.set(
+        () -> {
+          CompletableFuture.runAsync(full::close).orTimeout(20, TimeUnit.SECONDS).join();
+          assertNothingIsLeft();
+        });
+
+    full.of(70_000).leave();
+
+    assertNothingIsLeft();
   }
 
   private static void after(CountDownLatch latch, Runnable task) {
