@@ -210,7 +210,17 @@ final class HttpConnection implements Closeable {
     }
   }
 
+  /** Of the answer itself: an interim one, which a proxy may send first, says nothing yet. */
   private int status(long deadline) throws IOException {
+    int status = statusLine(deadline);
+    while (status >= 100 && status < 200) {
+      headers(deadline);
+      status = statusLine(deadline);
+    }
+    return status;
+  }
+
+  private int statusLine(long deadline) throws IOException {
     String line = line(deadline);
     if (!STATUS.matcher(line).matches()) {
       throw new IOException("the answer is not HTTP/1.1");
