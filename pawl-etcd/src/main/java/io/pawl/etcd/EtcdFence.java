@@ -3,6 +3,7 @@ package io.pawl.etcd;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StaleTokenException;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Txn;
 import io.pawl.etcd.gateway.TxnReply;
@@ -11,7 +12,9 @@ import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Tokens;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside etcd: one transaction compares
@@ -37,10 +40,19 @@ public final class EtcdFence implements AutoCloseable {
 
   private static final int MOST_TRIES = 10;
 
+  /** How many timeouts of a request a write waits at most for others of this object. */
+  private static final int MOST_TIMEOUTS = 3;
+
+  private static final int TURNS = 64;
+
   private final Gateway gateway;
 
   /** The largest revision that was seen, which a write compares: no write comes late. */
   private final AtomicLong seen = new AtomicLong();
+
+  /** Of two writes under one key at the same time, one would find that the other was done since. */
+  private final List<Semaphore> turns =
+      Stream.generate(() -> new Semaphore(1, true)).limit(TURNS).toList();
 
   private final String namespace;
 
@@ -61,14 +73,15 @@ public final class EtcdFence implements AutoCloseable {
 
   /**
    * Puts {@code value} under {@code key} if no larger token was seen for that key. One round trip,
-   * and another where somebody else wrote since. A write that was not answered takes no effect any
-   * more once a later one of this object under the same key was answered.
+   * and another where somebody else wrote since; threads that write under one key take turns. A
+   * write that was not answered takes no effect any more once a later one of this object under the
+   * same key was answered.
    *
    * @param key the key itself, as any etcd client reads it: 1 to 512 bytes of UTF-8 without control
    *     characters
    * @throws StaleTokenException when a larger token was seen; nothing is written
-   * @throws io.pawl.error.StoreUnavailableException when etcd did not answer: the value may have
-   *     been written, and the same call may be repeated
+   * @throws StoreUnavailableException when etcd did not answer: the value may have been written,
+   *     and the same call may be repeated
    * @throws StoreException when etcd refused it
    */
   public void write(String key, String value, long token) {
@@ -112,6 +125,19 @@ public final class EtcdFence implements AutoCloseable {
         writes.length == 0
             ? List.of(Txn.put(fence, text, 0))
             : List.of(Txn.put(fence, text, 0), writes[0]);
+    Semaphore turn = turns.get(Math.floorMod(fence.hashCode(), TURNS));
+    if (!Uninterruptibly.tryAcquire(turn, MOST_TIMEOUTS * gateway.target().timeout().toNanos())) {
+      throw StoreUnavailableException.unsent(
+          "store '" + gateway.target() + "' did not answer others that write '" + key + "'", null);
+    }
+    try {
+      accept(key, token, fence, text, accepted);
+    } finally {
+      turn.release();
+    }
+  }
+
+  private void accept(String key, long token, String fence, String text, List<Txn.Op> accepted) {
     for (int i = 0; i < MOST_TRIES; i++) {
       Txn asItWas = Txn.of(List.of(Txn.unchangedSince(fence, seen.get())), accepted, List.of());
       TxnReply reply =

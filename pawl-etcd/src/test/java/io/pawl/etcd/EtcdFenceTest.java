@@ -9,8 +9,13 @@ import io.pawl.error.StaleTokenException;
 import io.pawl.servers.EtcdServer;
 import io.pawl.spi.Tokens;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -81,6 +86,28 @@ class EtcdFenceTest {
       }
     }
     assertStored("balance", "2");
+  }
+
+  @Test
+  void threadsOfOneHolderMayAllWriteAtOnce() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(32);
+    try {
+      List<Future<?>> writes = new ArrayList<>();
+      for (int i = 0; i < 320; i++) {
+        String value = "value" + i;
+        writes.add(
+            threads.submit(
+                () -> {
+                  fence.write("shared", value, 7);
+                  fence.accept("shared", 7);
+                }));
+      }
+      for (Future<?> each : writes) {
+        each.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
   }
 
   @Test
