@@ -5,6 +5,7 @@ import io.pawl.error.StaleTokenException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Gateway;
+import io.pawl.etcd.gateway.KeyValue;
 import io.pawl.etcd.gateway.Txn;
 import io.pawl.etcd.gateway.TxnReply;
 import io.pawl.spi.LockName;
@@ -172,9 +173,21 @@ public final class EtcdFence implements AutoCloseable {
               + " for '"
               + key
               + "' is stale: "
-              + Long.parseLong(reply.found(0).get(0).value())
+              + largest(reply.found(0).get(0))
               + " has been here",
           token);
+    }
+  }
+
+  private static long largest(KeyValue stored) {
+    try {
+      return Long.parseLong(stored.value());
+    } catch (NumberFormatException e) {
+      throw new StoreException(
+          "key '"
+              + stored.key()
+              + "' has a value that is no token; put the largest token there, in sixteen digits",
+          e);
     }
   }
 

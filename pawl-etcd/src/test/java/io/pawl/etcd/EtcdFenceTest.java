@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StaleTokenException;
+import io.pawl.error.StoreException;
 import io.pawl.servers.EtcdServer;
 import io.pawl.spi.Tokens;
 import java.nio.charset.StandardCharsets;
@@ -115,6 +116,16 @@ class EtcdFenceTest {
     fence.accept("machine", 5);
     fence.accept("machine", 5);
     assertThatThrownBy(() -> fence.accept("machine", 4)).isInstanceOf(StaleTokenException.class);
+  }
+
+  @Test
+  void aValueThatIsNoTokenIsNamedAsAnErrorOfTheStore() {
+    ServerFaultsTest.put(server, fence.fenceOf("foreign"), "x");
+
+    assertThatThrownBy(() -> fence.accept("foreign", 5))
+        .isInstanceOf(StoreException.class)
+        .isNotInstanceOf(StaleTokenException.class)
+        .hasMessageContaining("'pawl/fence/foreign'");
   }
 
   @Test
