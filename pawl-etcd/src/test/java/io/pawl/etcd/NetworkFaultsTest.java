@@ -342,6 +342,32 @@ class NetworkFaultsTest {
     }
   }
 
+  /** An answer without a header says nothing, though it is JSON. */
+  @Test
+  void aMemberWhoseAddressIsSomethingElsesTakesNothingBack() throws Exception {
+    for (int i = 0; i < 8; i++) { // a client begins with either
+      try (LateRequests member = new LateRequests(server);
+          EtcdStore through =
+              EtcdStore.connect(
+                  "etcd://127.0.0.1:"
+                      + member.port()
+                      + ","
+                      + server.host()
+                      + ":"
+                      + server.port())) {
+        Seam here = new Seam(through);
+        Claim held = here.claim("elsewhere");
+        here.take(held);
+        member.becomes("{}");
+        untilItAnswers(() -> here.withdraw(held));
+
+        Claim next = other.claim("elsewhere");
+        other.take(next);
+        other.withdraw(next);
+      }
+    }
+  }
+
   @Test
   void aBalancerWithoutAMemberIsNoMistakeInTheConfigurationOfTls() throws Exception {
     try (EtcdServer secure = EtcdServer.startWithTls(Urls.QUICK);

@@ -163,11 +163,14 @@ public final class Gateway implements AutoCloseable {
    * Compares the cluster of an answer, or of a watch's message, with that of others. Where a member
    * itself is of another cluster than before, all were restored from a backup.
    *
-   * @throws StoreException if they differ
+   * @throws StoreException if they differ, or if it names none: no member of etcd's gave it
    */
   void checkCluster(Endpoint endpoint, Map<String, Object> reply) {
     long of = Json.number(Json.object(reply, "header"), "cluster_id");
-    if (of == 0 || (of == cluster && members.contains(endpoint))) {
+    if (of == 0) {
+      throw failures.unreadable(new IllegalArgumentException("it names no cluster"));
+    }
+    if (of == cluster && members.contains(endpoint)) {
       return;
     }
     membership.lock();
