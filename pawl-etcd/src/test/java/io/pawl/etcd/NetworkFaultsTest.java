@@ -19,6 +19,7 @@ import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -27,9 +28,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -340,6 +343,46 @@ class NetworkFaultsTest {
         untilItAnswers(() -> here.withdraw(here.claim("elsewhere")));
       }
     }
+  }
+
+  /** An address at which nobody accepts: the system drops what comes when its queue is full. */
+  @Test
+  void p8_nothingLeftBehind_aConnectionInTheMakingEndsWithItsClient() throws Exception {
+    List<Socket> queue = new ArrayList<>();
+    try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      await().atMost(20, TimeUnit.SECONDS).until(() -> !reaches(full, queue));
+      Set<Thread> before = threads();
+      EtcdFence fence =
+          EtcdFence.connect("etcd://127.0.0.1:" + full.getLocalPort() + "?timeout=1m");
+      CompletableFuture<?> write = CompletableFuture.runAsync(() -> fence.write("key", "value", 1));
+      await().atMost(20, TimeUnit.SECONDS).until(() -> !before.containsAll(threads()));
+
+      fence.close();
+
+      await().atMost(5, TimeUnit.SECONDS).until(() -> before.containsAll(threads()));
+      assertThatThrownBy(write::join).hasCauseInstanceOf(StoreUnavailableException.class);
+    } finally {
+      for (Socket each : queue) {
+        each.close();
+      }
+    }
+  }
+
+  private static boolean reaches(ServerSocket server, List<Socket> queue) {
+    Socket socket = new Socket();
+    queue.add(socket);
+    try {
+      socket.connect(server.getLocalSocketAddress(), 300);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static Set<Thread> threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("pawl-etcd-"))
+        .collect(Collectors.toSet());
   }
 
   /** An answer without a header says nothing, though it is JSON. */

@@ -305,8 +305,8 @@ public final class Gateway implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    limits.close(); // first, so that no lane that is closed waits for a connection in the making
     List<Lanes> all = new ArrayList<>(List.of(work, upkeep, looks));
     all.forEach(Lanes::close);
-    limits.close();
   }
 }

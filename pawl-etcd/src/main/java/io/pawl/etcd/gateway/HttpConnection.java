@@ -62,13 +62,14 @@ final class HttpConnection implements Closeable {
   record Response(int status, byte[] body) {}
 
   /**
-   * Connects, at the latest at {@code deadline}.
+   * Connects, at the latest at {@code deadline}, or fails when {@code limits} is closed.
    *
    * @param deadline in terms of {@link System#nanoTime}
    */
   static HttpConnection open(Target target, WriteLimits limits, Endpoint endpoint, long deadline)
       throws IOException {
     Socket plain = new Socket();
+    limits.writes(plain, deadline);
     try {
       plain.setTcpNoDelay(true);
       plain.setKeepAlive(true);
@@ -77,33 +78,27 @@ final class HttpConnection implements Closeable {
       Socket socket = plain;
       if (tls != null) {
         plain.setSoTimeout(millisUntil(deadline));
-        socket = securedInTime(tls, limits, plain, endpoint, target.checksHost(), deadline);
+        socket = securedInTime(tls, plain, endpoint, target.checksHost(), deadline);
       }
       return new HttpConnection(endpoint, limits, plain, socket);
     } catch (IOException | RuntimeException | Error e) {
       plain.close();
       throw e;
+    } finally {
+      limits.written(plain);
     }
   }
 
   /** However slowly the other side says one byte after another. */
   private static Socket securedInTime(
-      SSLSocketFactory tls,
-      WriteLimits limits,
-      Socket plain,
-      Endpoint endpoint,
-      boolean checksHost,
-      long deadline)
+      SSLSocketFactory tls, Socket plain, Endpoint endpoint, boolean checksHost, long deadline)
       throws IOException {
-    limits.writes(plain, deadline);
     try {
       return secured(tls, plain, endpoint, checksHost);
     } catch (IOException e) {
       throw System.nanoTime() - deadline < 0
           ? e
           : new SocketTimeoutException("TLS was not agreed on in time");
-    } finally {
-      limits.written(plain);
     }
   }
 

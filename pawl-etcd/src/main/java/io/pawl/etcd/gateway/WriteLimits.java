@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes connections to members that do not take in what is written, or are too slow to agree on
- * TLS: a socket has a time limit for each read, and none for writing. One thread for all
- * connections of a client. Thread-safe.
+ * TLS: a socket has a time limit for each read, and none for writing. A connection in the making
+ * ends with the client, too. One thread for all connections of a client. Thread-safe.
  */
 final class WriteLimits implements AutoCloseable {
 
