@@ -56,7 +56,8 @@ final class Withdrawals {
       local.beginShortestHold();
       long left = local.minHoldOverAt() - System.nanoTime();
       if (left > 0) {
-        return linger(local, MOST_TRIES);
+        return linger(local, MOST_TRIES)
+            .exceptionallyCompose(error -> stays(local, Failures.cause(error)));
       }
     }
     return remove(local);
@@ -134,6 +135,15 @@ final class Withdrawals {
                 remembered(local, tomb -> gateway.txn(ending(local, from, lease, tomb)))
                     .whenComplete((reply, error) -> local.own = hasLease(local, error))
                     .thenCompose(reply -> lingers(local, from, lease, until, reply, tries)));
+  }
+
+  /** Without space for a change the claim stands as it is, until this client deletes it. */
+  private CompletableFuture<Void> stays(LocalClaim local, Throwable error) {
+    if (!RefusedException.is(error, Reason.NO_SPACE)) {
+      return CompletableFuture.failedFuture(error);
+    }
+    claims.lingers(local, local.minHoldOverAt());
+    return CompletableFuture.completedFuture(null);
   }
 
   /** Its own lease, unless etcd no longer has it: the next try has another granted. */

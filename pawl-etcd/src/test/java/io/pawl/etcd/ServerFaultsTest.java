@@ -130,6 +130,28 @@ class ServerFaultsTest {
   }
 
   @Test
+  void aServerOutOfSpaceTakesBackAClaimWhoseShortestHoldIsNotOver() {
+    try (EtcdServer server = small();
+        EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Claim job = seam.claim("job").withMinHold(Duration.ofSeconds(5));
+      long takenAt = System.nanoTime();
+      seam.take(job);
+      Claim waiting = seam.claim("job");
+      assertThat(seam.attempt(waiting)).isInstanceOf(Standing.Waiting.class);
+      fill(server);
+
+      seam.withdraw(job);
+
+      await()
+          .atMost(20, TimeUnit.SECONDS)
+          .until(() -> seam.renew(waiting) instanceof Standing.Held);
+      assertThat(System.nanoTime() - takenAt).isGreaterThanOrEqualTo(job.minHold().toNanos());
+      assertThat(seam.renew(job)).isEqualTo(Standing.GONE);
+    }
+  }
+
+  @Test
   void aServerOutOfSpaceTakesBackAClaimWhoseAttemptWasNeverAnswered() {
     try (EtcdServer server = small();
         FaultProxy proxy = FaultProxy.before(server);
