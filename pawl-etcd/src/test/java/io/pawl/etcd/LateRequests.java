@@ -31,6 +31,7 @@ final class LateRequests implements AutoCloseable {
   private volatile int status;
   private volatile String message = "";
   private volatile String strange = "";
+  private volatile int strangeStatus;
   private volatile boolean closes;
   private volatile boolean copies;
   private final AtomicInteger tokensRefused = new AtomicInteger();
@@ -57,7 +58,7 @@ final class LateRequests implements AutoCloseable {
         exchange.getResponseHeaders().set("Connection", "close");
       }
       if (!strange.isEmpty()) {
-        answer(exchange, 200, strange);
+        answer(exchange, strangeStatus, strange);
         return;
       }
       String path = exchange.getRequestURI().getPath();
@@ -65,7 +66,7 @@ final class LateRequests implements AutoCloseable {
       if (path.equals("/v3/kv/txn") && keepsBack.test(body)) {
         late.add(body);
         if (status != 0) {
-          answer(exchange, status, "{\"message\":\"" + message + "\"}");
+          answer(exchange, status, "{\"code\":2,\"message\":\"" + message + "\"}");
         }
         return;
       }
@@ -74,7 +75,7 @@ final class LateRequests implements AutoCloseable {
       }
       String token = exchange.getRequestHeaders().getFirst("Authorization");
       if (path.equals("/v3/kv/txn") && tokensRefused.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-        answer(exchange, 401, "{\"message\":\"etcdserver: invalid auth token\"}");
+        answer(exchange, 401, "{\"code\":16,\"message\":\"etcdserver: invalid auth token\"}");
         return;
       }
       answer(exchange, 200, server.post(path, body, token));
@@ -114,8 +115,9 @@ final class LateRequests implements AutoCloseable {
     tokensRefused.set(times);
   }
 
-  /** Something else listens at its address: it answers all requests so, with status 200. */
-  void becomes(String text) {
+  /** Something else listens at its address: it answers all requests so. */
+  void becomes(int code, String text) {
+    strangeStatus = code;
     strange = text;
   }
 

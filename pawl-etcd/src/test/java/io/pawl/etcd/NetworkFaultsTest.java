@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Failures;
 import io.pawl.options.LockOptions;
@@ -36,6 +37,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -61,7 +63,7 @@ class NetworkFaultsTest {
   private static void untilItAnswers(Runnable verb) {
     await()
         .atMost(20, TimeUnit.SECONDS)
-        .ignoreException(StoreUnavailableException.class)
+        .ignoreExceptionsInstanceOf(StoreException.class)
         .until(
             () -> {
               verb.run();
@@ -326,8 +328,16 @@ class NetworkFaultsTest {
     }
   }
 
-  @Test
-  void aMemberWhoseAddressIsSomethingElsesIsAskedNoMore() throws Exception {
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "200 | hello",
+        "404 | {\"status\":404,\"error\":\"Not Found\",\"path\":\"/v3/kv/txn\"}",
+        "403 | {\"code\":403,\"message\":\"no\"}",
+        "429 | {\"message\":\"API rate limit exceeded\"}"
+      })
+  void aMemberWhoseAddressIsSomethingElsesIsAskedNoMore(int status, String text) throws Exception {
     for (int i = 0; i < 8; i++) { // a client begins with either
       try (LateRequests member = new LateRequests(server);
           EtcdStore through =
@@ -339,7 +349,7 @@ class NetworkFaultsTest {
                       + ":"
                       + server.port())) {
         Seam here = new Seam(through);
-        member.becomes("hello");
+        member.becomes(status, text);
         untilItAnswers(() -> here.withdraw(here.claim("elsewhere")));
       }
     }
@@ -401,7 +411,7 @@ class NetworkFaultsTest {
         Seam here = new Seam(through);
         Claim held = here.claim("elsewhere");
         here.take(held);
-        member.becomes("{}");
+        member.becomes(200, "{}");
         untilItAnswers(() -> here.withdraw(held));
 
         Claim next = other.claim("elsewhere");

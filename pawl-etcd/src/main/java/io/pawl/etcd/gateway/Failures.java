@@ -30,6 +30,9 @@ public final class Failures {
   /** By which the gateway says that etcd examined a request and refused it. */
   private static final Set<Integer> REFUSALS = Set.of(400, 401, 403, 404, 409, 412, 429);
 
+  /** Of gRPC. */
+  private static final int LARGEST_CODE = 16;
+
   private static final List<String> DENIED =
       List.of("permission denied", "authentication failed", "user name is empty");
 
@@ -48,26 +51,39 @@ public final class Failures {
 
   /**
    * An answer with another status than 200. A status that is no certain refusal leaves the outcome
-   * unknown: a member that is being stopped answers 408 or 499 to what it has passed on.
+   * unknown: a member that is being stopped answers 408 or 499 to what it has passed on. So does an
+   * error without a code of gRPC's, which is of something else at the member's address.
    */
   StoreException refused(int status, byte[] body, String path) {
-    String message;
     try {
       Map<String, Object> fields = Json.object(body);
       Map<String, Object> ofStream = Json.object(fields, "error");
       fields = ofStream.isEmpty() ? fields : ofStream;
-      message = Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message");
+      if (hasCode(fields, "code") || hasCode(fields, "grpc_code")) {
+        return of(
+            Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message"),
+            status);
+      }
     } catch (IllegalArgumentException e) {
-      return status == 404
-          ? new StoreConfigurationException(
-              what()
-                  + "has no JSON gateway at "
-                  + path
-                  + "; use etcd 3.4 or newer, started without"
-                  + " --enable-grpc-gateway=false")
-          : new StoreUnavailableException(what() + "answered with HTTP " + status);
+      return strange(status, path);
     }
-    return of(message, status);
+    return strange(status, path);
+  }
+
+  private static boolean hasCode(Map<String, Object> error, String name) {
+    long code = Json.number(error, name);
+    return code > 0 && code <= LARGEST_CODE;
+  }
+
+  private StoreException strange(int status, String path) {
+    return status == 404
+        ? new StoreConfigurationException(
+            what()
+                + "has no JSON gateway at "
+                + path
+                + "; use etcd 3.4 or newer, started without"
+                + " --enable-grpc-gateway=false")
+        : new StoreUnavailableException(what() + "answered with HTTP " + status);
   }
 
   /** An error in etcd's words. */
