@@ -390,9 +390,11 @@ final class Bells {
       Lock lock = locks.get(name);
       if (lock != null) {
         lock.stream = stream;
+        boolean wasMirrored = lock.mirror != null && !lock.waiters.isEmpty();
         lock.mirror = null;
         lock.meanwhile = null;
-        lock.from = Math.max(lock.from, lock.readAt() + 1); // it may have waited for hours
+        // it may have waited for hours; what only its mirror has heard is told to its waiters
+        lock.from = wasMirrored ? lock.readAt() + 1 : Math.max(lock.from, lock.readAt() + 1);
         lock.told = lock.from - 1; // of what was before, the stream tells nothing
         first = Math.min(first, lock.from);
         watches.add(new Watch(keys.claims(name), true, lock.from, true));

@@ -140,6 +140,34 @@ class BellsTest {
     await().until(() -> bells.firstRevision() == last + 1);
   }
 
+  /** The mirror alone has heard that the nearest before it has ended. */
+  @Test
+  void p6_someoneGetsIn_theWatchOfManyLocksTellsWhoeverWaitedInAMirroredQueue() {
+    String first = put(waiter(0));
+    String nearest = put(waiter(0));
+    LocalClaim last = waiter(0);
+    put(last);
+    bells.await(last, new Look.Seen.Waits(nearest, false, last.createRevision, 1, 1));
+    await().until(() -> bells.lengthOf("lock0") == 3);
+    gateway.txn(Txn.of(Txn.delete(nearest))).join();
+    await().until(() -> bells.lengthOf("lock0") == 2);
+    long revision = write();
+    for (int i = 1; i < LOCKS; i++) {
+      bells.await(waiter(i), waitsAt(revision));
+    }
+
+    await().until(() -> again.contains(last));
+    bells.await(last, new Look.Seen.Waits(first, true, write(), 1, 1));
+    gateway.txn(Txn.of(Txn.delete(first))).join();
+
+    await().until(() -> granted.contains(last));
+  }
+
+  private String put(LocalClaim claim) {
+    claim.createRevision = put(claim.key);
+    return claim.key;
+  }
+
   private long put(String key) {
     return gateway.txn(Txn.of(Txn.put(key, "", 0))).join().revision();
   }
