@@ -215,7 +215,10 @@ public final class EtcdStore implements LockStore, Inspectable, Diagnosable {
     return plain(inspection.list(limit));
   }
 
-  /** Two round trips. */
+  /**
+   * One round trip, and one for each client that holds or waits, as many as a request's timeout
+   * allows: later ones seem to run out at once.
+   */
   @Override
   public CompletionStage<Optional<LockView>> show(String lock) {
     return plain(deadlines.limited(inspection.show(lock)));

@@ -12,6 +12,7 @@ import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.QueueRule;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +34,9 @@ final class Inspection {
 
   private static final Logger log = LoggerFactory.getLogger(Inspection.class);
   private static final int PAGE = 500;
+
+  /** A list takes as long as there are locks. */
+  private static final Duration ANY = Duration.ofDays(1);
 
   /** How many locks one transaction reads. */
   private static final int STEP = Txn.MAX_OPS / 2;
@@ -126,12 +130,17 @@ final class Inspection {
             stored ->
                 stored.kindKey == null && stored.claims.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.empty())
-                    : ends(List.of(stored), new HashMap<>())
+                    : ends(List.of(stored), new HashMap<>(), gateway.target().timeout())
                         .thenApply(ends -> Optional.of(view(lock, stored, ends))));
   }
 
-  /** When the leases of claims run out, by this client's clock: asked one after another. */
-  private CompletableFuture<Map<Long, Instant>> ends(List<Stored> locks, Map<Long, Instant> known) {
+  /**
+   * When the leases of claims run out, by this client's clock: asked one after another.
+   *
+   * @param atMost for how long leases are asked for, holders' first; what is left out seems to end
+   */
+  private CompletableFuture<Map<Long, Instant>> ends(
+      List<Stored> locks, Map<Long, Instant> known, Duration atMost) {
     Iterator<Long> unknown =
         locks.stream()
             .flatMap(lock -> lock.claims.stream())
@@ -141,12 +150,12 @@ final class Inspection {
             .limit(PAGE)
             .toList()
             .iterator();
-    return ends(unknown, known);
+    return ends(unknown, known, System.nanoTime() + atMost.toNanos());
   }
 
   private CompletableFuture<Map<Long, Instant>> ends(
-      Iterator<Long> unknown, Map<Long, Instant> known) {
-    if (!unknown.hasNext()) {
+      Iterator<Long> unknown, Map<Long, Instant> known, long giveUpAt) {
+    if (!unknown.hasNext() || System.nanoTime() - giveUpAt > 0) {
       return CompletableFuture.completedFuture(known);
     }
     long id = unknown.next();
@@ -155,7 +164,7 @@ final class Inspection {
         .thenCompose(
             reply -> {
               known.put(id, endOf(Json.number(reply, "TTL")));
-              return ends(unknown, known);
+              return ends(unknown, known, giveUpAt);
             });
   }
 
@@ -227,7 +236,7 @@ final class Inspection {
     return read(some)
         .thenCompose(
             read ->
-                ends(read, known)
+                ends(read, known, ANY)
                     .thenCompose(
                         ends -> {
                           for (int i = 0; i < some.size(); i++) {

@@ -33,6 +33,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -246,6 +248,28 @@ class NetworkFaultsTest {
     } while (!list.isDone());
 
     assertThat(list.join()).hasSize(many + 1);
+  }
+
+  @Test
+  void aLockThatManyClientsWaitForIsShownOverASlowNetwork() {
+    Claim held = other.claim("shown");
+    other.take(held);
+    String key = new Keys("pawl").claims("shown") + "x/";
+    String of = "{\"key\":\"" + ServerFaultsTest.base64(key + held.id()) + "\"}";
+    Matcher value =
+        Pattern.compile("\"value\":\"([^\"]+)\"").matcher(server.post("/v3/kv/range", of));
+    assertThat(value.find()).isTrue();
+    for (int i = 1; i < 50; i++) {
+      server.post("/v3/lease/grant", "{\"TTL\":\"100\",\"ID\":\"" + i + "\"}");
+      String waits = "\"key\":\"" + ServerFaultsTest.base64(key + "other." + i) + "\"";
+      server.post("/v3/kv/put", "{" + waits + "," + value.group() + ",\"lease\":\"" + i + "\"}");
+    }
+    proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(100));
+
+    LockView shown = Seam.answer(store.show("shown")).orElseThrow();
+
+    assertThat(shown.holders()).hasSize(1);
+    assertThat(shown.waiters()).hasSize(49);
   }
 
   @Test
