@@ -9,11 +9,14 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,13 +86,28 @@ public record StoreSetting(String url, String origin) {
     return url.isEmpty() ? null : new StoreSetting(url, file.toString());
   }
 
-  /** Readable or not: another store in its place would exclude nobody who uses this one. */
+  /**
+   * Readable or not, and where that cannot be told: another store in its place would exclude nobody
+   * who uses this one.
+   */
   private static boolean isThere(Path file) {
-    Path directory = file.getParent();
-    return Files.exists(file, LinkOption.NOFOLLOW_LINKS)
-        || (directory != null
-            && Files.exists(directory, LinkOption.NOFOLLOW_LINKS)
-            && !Files.isExecutable(directory));
+    try {
+      Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      return true;
+    } catch (NoSuchFileException e) {
+      return isAbove(file, place -> Files.isSymbolicLink(place) && !Files.exists(place));
+    } catch (IOException e) {
+      return !isAbove(file, place -> Files.exists(place) && !Files.isDirectory(place));
+    }
+  }
+
+  private static boolean isAbove(Path file, Predicate<Path> what) {
+    for (Path place = file.getParent(); place != null; place = place.getParent()) {
+      if (what.test(place)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Opens the store; the caller closes it. */

@@ -14,15 +14,15 @@ class StoreSettingTest {
 
   @TempDir Path directory;
 
-  private StoreSetting find() {
-    return StoreSetting.find(null, Map.of("XDG_CONFIG_HOME", directory.toString()));
+  private static StoreSetting find(Path configurations) {
+    return StoreSetting.find(null, Map.of("XDG_CONFIG_HOME", configurations.toString()));
   }
 
-  private void assertRefused() {
-    assertThatThrownBy(this::find)
+  private static void assertRefused(Path configurations) {
+    assertThatThrownBy(() -> find(configurations))
         .isInstanceOfSatisfying(
             Failure.class, e -> assertThat(e.exit()).isEqualTo(Exit.CONFIGURATION))
-        .hasMessageContaining(directory.resolve("pawl/pawl.properties").toString());
+        .hasMessageContaining(configurations.resolve("pawl/pawl.properties").toString());
   }
 
   /** On a share that is not mounted; a host under the default store excludes no other. */
@@ -31,19 +31,37 @@ class StoreSettingTest {
     Path file = Files.createDirectory(directory.resolve("pawl")).resolve("pawl.properties");
     Files.createSymbolicLink(file, directory.resolve("share/pawl.properties"));
 
-    assertRefused();
+    assertRefused(directory);
   }
 
   @Test
   void aConfigurationWhoseDirectoryCannotBeReadIsNotPassedOver() throws IOException {
     Files.createSymbolicLink(directory.resolve("pawl"), directory.resolve("share"));
 
-    assertRefused();
+    assertRefused(directory);
+  }
+
+  /** A home that is a link to a share that is not mounted. */
+  @Test
+  void aConfigurationAnywhereBehindALinkThatLeadsNowhereIsNotPassedOver() throws IOException {
+    Path home = directory.resolve("home");
+    Files.createSymbolicLink(home, directory.resolve("share"));
+
+    assertRefused(home.resolve(".config"));
+  }
+
+  /** As where rights are missing, which an administrator has. */
+  @Test
+  void aConfigurationOfWhichNobodyCanTellWhetherItIsThereIsNotPassedOver() throws IOException {
+    Path home = directory.resolve("home");
+    Files.createSymbolicLink(home, home);
+
+    assertRefused(home.resolve(".config"));
   }
 
   @Test
   void whereNoConfigurationIsTheDefaultIsUsed() {
-    assertThat(find().origin()).isEqualTo("the default");
+    assertThat(find(directory).origin()).isEqualTo("the default");
   }
 
   @Test
