@@ -76,11 +76,20 @@ public final class ReleaseCommand extends InspectCommand {
             + stands);
   }
 
+  /** All of them, whether anybody reads of it or not. */
   private int releaseAll(Inspectable store, String name, ParseResult arguments) {
+    Failure unsaid = null;
     for (ClaimView claim : await(store.show(name)).map(LockView::holders).orElse(List.of())) {
       if (await(store.evict(name, claim.token()))) {
-        say(name, claim.token(), arguments);
+        try {
+          say(name, claim.token(), arguments);
+        } catch (Failure e) {
+          unsaid = e;
+        }
       }
+    }
+    if (unsaid != null) {
+      throw unsaid;
     }
     return Exit.OK;
   }

@@ -36,6 +36,20 @@ class InspectTest {
   }
 
   @Test
+  void allHoldersLoseTheirLockThoughNobodyReadsOfIt() {
+    for (int i = 0; i < 2; i++) {
+      shell.start("run", "--shared", "x", "-c", "echo held.; sleep 60").awaitOutput("held.");
+    }
+    Started release =
+        shell.launch(
+            new ProcessBuilder("sh", "-c", "exec \"$0\" release --force x >&-", Shell.LAUNCHER),
+            Map.of());
+
+    assertThat(release.exit()).isEqualTo(70);
+    assertThat(shell.run("show", "--json", "x").output()).contains("\"holders\":[]");
+  }
+
+  @Test
   void aHeldLockIsListedAndShownAndReleasedByItsTokenOnly() {
     assertThat(shell.run("list").output()).isEqualTo("No lock is held or waited for.\n");
     String earlier = shell.run("run", "x", "-c", "printf $PAWL_TOKEN").output();
