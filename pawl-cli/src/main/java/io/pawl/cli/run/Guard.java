@@ -78,7 +78,8 @@ final class Guard {
   static long uptime(Path clock) {
     try {
       String uptime = Files.readString(clock, StandardCharsets.US_ASCII);
-      return Long.parseLong(uptime.substring(0, uptime.indexOf(' ')).replace(".", ""));
+      int end = uptime.indexOf(' '); // an lxcfs that fails answers with an empty file
+      return end < 0 ? -1 : Long.parseLong(uptime.substring(0, end).replace(".", ""));
     } catch (IOException e) {
       return -1;
     }
