@@ -10,6 +10,8 @@ import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,12 +46,23 @@ public final class LockSpans implements LockObserver, AutoCloseable {
   static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
   private static final int MOST_HOLDS = 10_000;
+  private static final int MOST_EARLY = 1_000;
 
   private final Tracer tracer;
   private final LockGroups groups;
   private final LongSupplier nanos;
   private final HolderLooks looks;
   private final Map<Hold, Held> holds = new ConcurrentHashMap<>();
+
+  /** Why, of the last losses of which no grant was known: each may be told before its grant. */
+  private final Map<Hold, String> early =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Hold, String> eldest) {
+              return size() > MOST_EARLY;
+            }
+          });
 
   /** A lease of this client. */
   private record Hold(String lock, long token) {}
@@ -116,8 +129,10 @@ public final class LockSpans implements LockObserver, AutoCloseable {
     if (parent == null) {
       return;
     }
+    Hold hold = new Hold(lock, token);
     if (holds.size() < MOST_HOLDS) { // first: it may be lost while its wait is written
-      holds.put(new Hold(lock, token), new Held(parent, nanos.getAsLong()));
+      holds.put(hold, new Held(parent, nanos.getAsLong()));
+      endIfLost(hold);
     }
     wait(lock, parent, waited, passed ? "passed" : "granted");
   }
@@ -158,15 +173,33 @@ public final class LockSpans implements LockObserver, AutoCloseable {
 
   @Override
   public void lost(String lock, long token, String why) {
-    Held known = holds.remove(new Hold(lock, token));
+    Hold hold = new Hold(lock, token);
+    if (!end(hold, why)) {
+      early.put(hold, why);
+      if (holds.containsKey(hold)) { // granted meanwhile
+        endIfLost(hold);
+      }
+    }
+  }
+
+  private void endIfLost(Hold hold) {
+    String why = early.remove(hold);
+    if (why != null) {
+      end(hold, why);
+    }
+  }
+
+  private boolean end(Hold hold, String why) {
+    Held known = holds.remove(hold);
     if (known != null) {
       Duration held = Duration.ofNanos(nanos.getAsLong() - known.since);
-      begun("pawl.lock.hold", lock, known.parent, held)
+      begun("pawl.lock.hold", hold.lock, known.parent, held)
           .tag("outcome", "lost")
           .tag("reason", LossReason.of(why).tag())
           .start()
           .end();
     }
+    return known != null;
   }
 
   /** One that has lasted for {@code length} already. */

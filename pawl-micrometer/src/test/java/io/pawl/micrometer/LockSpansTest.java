@@ -16,6 +16,7 @@ import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.pawl.Lease;
 import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.RedisServer;
@@ -199,6 +200,31 @@ class LockSpansTest {
             observer.acquired("orders:1", 1, LONG, false);
             return null;
           });
+    }
+    assertThat(span("pawl.lock.hold").getAttributes().get(OUTCOME)).isEqualTo("lost");
+  }
+
+  /** An observer that stands before it, or a pause, keeps the thread for longer than the lease. */
+  @Test
+  void aLossThatIsToldBeforeTheGrantEndsTheSpanOfItsHoldToo() {
+    CompletableFuture<Void> lost = new CompletableFuture<>();
+    LockObserver slow =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            lost.orTimeout(1, TimeUnit.MINUTES).join();
+            here.acquired(lock, token, waited, passed);
+          }
+
+          @Override
+          public void lost(String lock, long token, String why) {
+            here.lost(lock, token, why);
+            lost.complete(null);
+          }
+        };
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(150)).renewal(false);
+    try (Pawl pawl = Pawl.connect(server.url(), PawlOptions.defaults().observer(slow))) {
+      within("request", () -> pawl.lock("orders:8", options).acquire());
     }
     assertThat(span("pawl.lock.hold").getAttributes().get(OUTCOME)).isEqualTo("lost");
   }
