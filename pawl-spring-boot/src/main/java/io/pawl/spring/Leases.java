@@ -20,7 +20,7 @@ public final class Leases {
   /** What a thread has taken, and what the innermost of its calls runs under, if any runs. */
   private static final class Own {
     private final List<Held> held = new ArrayList<>(2);
-    private @Nullable Held innermost;
+    private List<Held> innermost = List.of(); // several where it joins several
   }
 
   private Leases() {}
@@ -29,7 +29,7 @@ public final class Leases {
    * Returns the lease of the innermost method.
    *
    * @throws IllegalStateException on a thread that runs no such method, and in one that holds
-   *     several locks together
+   *     several locks together or joins several calls
    */
   public static Lease current() {
     if (innermost() instanceof Taken.Several several) {
@@ -43,7 +43,7 @@ public final class Leases {
 
   /**
    * Returns the lease of the innermost method, empty on a thread that runs no such method, and in
-   * one that holds several locks together.
+   * one that holds several locks together or joins several calls.
    */
   public static Optional<Lease> find() {
     return innermost() instanceof Taken.One one ? Optional.of(one.lease()) : Optional.empty();
@@ -54,7 +54,7 @@ public final class Leases {
    * Locked#names}.
    *
    * @throws IllegalStateException on a thread that runs no such method, and in one that holds a
-   *     single lock
+   *     single lock or joins several calls
    */
   public static GroupLease currentGroup() {
     if (innermost() instanceof Taken.One one) {
@@ -72,16 +72,19 @@ public final class Leases {
   /** Outside of all calls that of the last of them, which a transaction may hold still. */
   private static @Nullable Taken innermost() {
     Own mine = own.get();
-    if (mine != null && mine.innermost != null) {
-      return mine.innermost.taken();
+    if (mine != null && !mine.innermost.isEmpty()) {
+      return mine.innermost.size() == 1 ? mine.innermost.get(0).taken() : null;
     }
     List<Held> all = all();
     return all.isEmpty() ? null : all.get(all.size() - 1).taken();
   }
 
   private static IllegalStateException none() {
+    Own mine = own.get();
     return new IllegalStateException(
-        "this thread runs under no lease: was a @Locked method called through its bean?");
+        mine != null && mine.innermost.size() > 1
+            ? "this call joins several around it, each with a lease of its own; ask for Leases.of"
+            : "this thread runs under no lease: was a @Locked method called through its bean?");
   }
 
   /**
@@ -115,7 +118,7 @@ public final class Leases {
       return List.of();
     }
     mine.held.removeIf(Held::isOver); // a transaction may end on another thread
-    if (mine.held.isEmpty() && mine.innermost == null) {
+    if (mine.held.isEmpty() && mine.innermost.isEmpty()) {
       own.remove();
       return List.of();
     }
@@ -146,15 +149,15 @@ public final class Leases {
    * A call begins that runs under {@code held}, which it has entered or joins. Returns what the
    * call around it runs under, for {@link #returned}.
    */
-  static @Nullable Held called(Held held) {
+  static List<Held> called(List<Held> held) {
     Own mine = own();
-    Held around = mine.innermost;
+    List<Held> around = mine.innermost;
     mine.innermost = held;
     return around;
   }
 
   /** The innermost call has ended. */
-  static void returned(@Nullable Held around) {
+  static void returned(List<Held> around) {
     own().innermost = around;
     all();
   }

@@ -259,7 +259,7 @@ final class LockInterceptor implements MethodInterceptor {
       checked &= held.fencedCall() != null;
     }
     if (!method.fenced() || checked) { // an outer call sees to it
-      return outer.size() > 1 ? proceed(call) : proceed(outer.get(0), call);
+      return proceed(outer, call);
     }
     OpenTransactions.refuse(method);
     if (outer.size() > 1) {
@@ -288,14 +288,14 @@ final class LockInterceptor implements MethodInterceptor {
     }
     Held held = HeldTransactions.holdUntilEnd(request.client(), taken.get());
     taken.get().ensureValid();
-    return proceed(held, call);
+    return proceed(List.of(held), call);
   }
 
   private Result run(Pawl client, Taken taken, MethodInvocation call, LockedMethod method)
       throws Exception {
     Held held = Leases.enter(client, taken);
     try {
-      Object result = method.fenced() ? fenced(held, call, method) : proceed(held, call);
+      Object result = method.fenced() ? fenced(held, call, method) : proceed(List.of(held), call);
       if (method.completion() == Completion.AWAITED && result instanceof CompletionStage<?> stage) {
         failIfLost(taken, awaitEnd(stage, taken));
       }
@@ -386,7 +386,7 @@ final class LockInterceptor implements MethodInterceptor {
     FencedCall fencedCall = new FencedCall(fence);
     held.fence(fencedCall);
     try {
-      Object result = proceed(held, call);
+      Object result = proceed(List.of(held), call);
       if (!fencedCall.hasSeenTransaction()) {
         throw new IllegalStateException(
             method.method()
@@ -430,22 +430,16 @@ final class LockInterceptor implements MethodInterceptor {
     return type == OptionalDouble.class ? OptionalDouble.empty() : null;
   }
 
-  private static @Nullable Object proceed(Held held, MethodInvocation call) throws Exception {
-    Held around = Leases.called(held);
-    try {
-      return proceed(call);
-    } finally {
-      Leases.returned(around);
-    }
-  }
-
-  private static @Nullable Object proceed(MethodInvocation call) throws Exception {
+  private static @Nullable Object proceed(List<Held> held, MethodInvocation call) throws Exception {
+    List<Held> around = Leases.called(held);
     try {
       return call.proceed();
     } catch (Exception | Error e) {
       throw e;
     } catch (Throwable e) {
       throw new UndeclaredThrowableException(e);
+    } finally {
+      Leases.returned(around);
     }
   }
 

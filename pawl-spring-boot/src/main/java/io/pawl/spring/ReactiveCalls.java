@@ -2,6 +2,7 @@ package io.pawl.spring;
 
 import io.pawl.GroupLease;
 import io.pawl.Lease;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -156,7 +157,7 @@ final class ReactiveCalls {
 
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
     Held held = Leases.enter(request.client(), taken);
-    Held around = Leases.called(held);
+    List<Held> around = Leases.called(List.of(held));
     try {
       taken.ensureValid();
       @Nullable Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();

@@ -1,6 +1,7 @@
 package io.pawl.spring;
 
 import io.pawl.Lease;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -68,7 +69,7 @@ final class StageCall {
 
   private CompletionStage<Optional<Object>> run(Lease lease) {
     Held held = Leases.enter(request.client(), new Taken.One(lease));
-    Held around = Leases.called(held);
+    List<Held> around = Leases.called(List.of(held));
     try {
       Object stage = call.proceed();
       if (stage == null) {

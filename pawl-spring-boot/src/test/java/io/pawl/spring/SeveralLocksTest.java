@@ -57,6 +57,16 @@ class SeveralLocksTest {
       return body.get();
     }
 
+    @Locked("account:b")
+    public <T> T other(Supplier<T> body) {
+      return body.get();
+    }
+
+    @Locked("orders")
+    public <T> T ordered(Supplier<T> body) {
+      return body.get();
+    }
+
     @Locked(
         names = {"account:a", "account:b"},
         waitAtMost = "1m",
@@ -215,6 +225,27 @@ class SeveralLocksTest {
               .hasMessageContaining("Leases.current()");
           assertThatThrownBy(Leases::currentGroup).isInstanceOf(IllegalStateException.class);
         });
+  }
+
+  @Test
+  void aCallThatJoinsSeveralHasNoLeaseOfAnotherAtHand() {
+    with(
+        bank ->
+            bank.one(
+                () ->
+                    bank.other(
+                        () ->
+                            bank.ordered(
+                                () -> {
+                                  assertThat(bank.transfer("a", "b", Leases::find)).isEmpty();
+                                  assertThatThrownBy(
+                                          () -> bank.transfer("a", "b", Leases::currentGroup))
+                                      .isInstanceOf(IllegalStateException.class)
+                                      .hasMessageContaining("Leases.of");
+                                  assertThat(bank.transfer("a", "b", () -> Leases.of("account:a")))
+                                      .isPresent();
+                                  return assertThat(Leases.current().lock()).isEqualTo("orders");
+                                }))));
   }
 
   @Test
