@@ -58,7 +58,7 @@ class LauncherTest {
 
   /** Before the other programs of this name. */
   private void shadow(String name, String script) throws IOException {
-    Path programs = Files.createDirectory(directory.resolve("programs"));
+    Path programs = Files.createDirectories(directory.resolve("programs"));
     program(programs.resolve(name), "#!/bin/sh\n" + script);
     variables.put("PATH", programs + ":" + System.getenv("PATH"));
   }
@@ -119,6 +119,43 @@ class LauncherTest {
     starts(launcher.toString(), "--version");
 
     assertThat(archives()).isEmpty();
+  }
+
+  /** Of a build; {@code then} happens to it when it has been found dead for the 20th time. */
+  private void leaveADeadLock(String then) throws IOException {
+    Files.delete(lib.resolve("pawl.jar"));
+    Path dead = Files.createDirectory(target.resolve(".building"));
+    Files.writeString(dead.resolve("pid"), "999999999 1\n");
+    shadow("mvn", "echo jar >pawl-cli/target/dist/lib/pawl.jar\n");
+    shadow(
+        "mkdir",
+        """
+        case $* in *.building) ;; *) exec /bin/mkdir "$@" ;; esac
+        echo call >>calls
+        call=$(wc -l <calls)
+        """
+            + then
+            + "exec /bin/mkdir \"$@\"\n");
+  }
+
+  @Test
+  void aStartThatIsOvertakenInTakingADeadLockOverWaitsItsTurn() throws Exception {
+    leaveADeadLock("[ $call != 21 ] || { rm -r \"$1\"; exit 1; }\n");
+
+    starts(launcher.toString(), "--version");
+  }
+
+  @Test
+  void aLockThatWasMadeJustNowIsNotTakenForTheDeadOneBeforeIt() throws Exception {
+    leaveADeadLock(
+        """
+        [ $call != 21 ] || { rm "$1/pid"; exit 1; }
+        [ $call != 22 ] || { rmdir "$1" || echo >stolen; exit 1; }
+        """);
+
+    starts(launcher.toString(), "--version");
+
+    assertThat(directory.resolve("stolen")).doesNotExist();
   }
 
   @Test
