@@ -20,10 +20,12 @@ stat() {
   state=$1 parent=$2 born=${20}
 }
 
-# sets alive to all processes that carry the mark, the child, and the descendants of both
+# sets alive to all processes that carry the mark, the child, and the descendants of both;
+# those that carry the mark are unseen where no process can be started
 scan() {
-  alive=' '
-  for file in $(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); do
+  alive=' ' marked= unseen=yes
+  command eval 'marked=$(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ) unseen='
+  for file in $marked; do
     file=${file#/proc/}
     add "${file%/environ}"
   done
@@ -45,22 +47,27 @@ add() {
   case $alive in *" $1 "*) ;; *) alive="$alive$1 " ;; esac
 }
 
+# A fork that fails ends dash, other than within "command eval".
+doze() {
+  command eval 'sleep "$1"'
+}
+
+listen='read -r order || exit 3; echo "$order"'
 stat "$child" && child_born=$born || child_born=
 while :; do
   uptime || exit 0 # the command goes on unguarded, as where there is no such clock
   left=$((stop_at - now))
   [ "$left" -gt 0 ] || break
-  order=$(exec timeout -s KILL "$((left / 100)).$((left / 10 % 10))$((left % 10))" \
-    sh -c 'read -r order || exit 3; echo "$order"')
+  left=$((left / 100)).$((left / 10 % 10))$((left % 10))
+  command eval 'order=$(exec timeout -s KILL "$left" sh -c "$listen")'
   case $? in
-    0)
-      [ "$order" != 'done' ] || exit 0
-      stop_at=${order% *} grace=${order#* }
-      ;;
+    0) ;;
     3) break ;; # the end of input
-    124 | 137 | 143) ;; # its time is over
-    *) sleep 0.1 ;; # no process can be started, which says nothing of pawl
+    124 | 137 | 143) continue ;; # its time is over
+    *) read -r order || break ;; # no process can be started: pawl is heard, only the time is not
   esac
+  [ "$order" != 'done' ] || exit 0
+  stop_at=${order% *} grace=${order#* }
 done
 
 uptime
@@ -70,19 +77,19 @@ scan
 while [ "$now" -lt "$kill_at" ]; do
   looked_at=$now
   scan
-  [ "$alive" != ' ' ] || exit 0
+  [ "$alive$unseen" != ' ' ] || exit 0
   uptime || break
   pause=5
   left=$((kill_at - now))
   # looking takes time too: where another look would end too late, only the time is awaited
   [ "$left" -gt $((2 * (now - looked_at) + pause)) ] || pause=$left
-  [ "$pause" -lt 1 ] || sleep "$((pause / 100)).$((pause / 10 % 10))$((pause % 10))"
+  [ "$pause" -lt 1 ] || doze "$((pause / 100)).$((pause / 10 % 10))$((pause % 10))"
   uptime || break
 done
 kill -s KILL $alive 2>/dev/null # those last seen, at once
 rounds=0
-while scan; [ "$alive" != ' ' ] && [ "$rounds" -lt 100 ]; do
-  kill -s KILL $alive
+while scan; [ "$alive$unseen" != ' ' ] && [ "$rounds" -lt 100 ]; do
+  kill -s KILL $alive 2>/dev/null
   rounds=$((rounds + 1))
-  [ "$rounds" -lt 5 ] || sleep 0.05
+  [ "$rounds" -lt 5 ] || doze 0.05
 done

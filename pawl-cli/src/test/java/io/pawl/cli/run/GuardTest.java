@@ -1,0 +1,78 @@
+package io.pawl.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GuardTest {
+
+  private static final String MARK = "8badf00d8badf00d";
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @TempDir Path directory;
+
+  /** Limits do not bind an administrator. */
+  private static ProcessBuilder limitable(String... command) {
+    List<String> another =
+        "root".equals(System.getProperty("user.name"))
+            ? List.of("setpriv", "--reuid=64123", "--regid=64123", "--clear-groups")
+            : List.of();
+    return new ProcessBuilder(Stream.concat(another.stream(), Stream.of(command)).toList());
+  }
+
+  private static void letForks(Process process, String limit) throws Exception {
+    String pid = Long.toString(process.pid());
+    String most = "$(prlimit --pid " + pid + " --nproc --output HARD --noheadings)";
+    String soft = limit.isEmpty() ? most : limit;
+    Process set = limitable("sh", "-c", "prlimit --pid " + pid + " --nproc=" + soft + ":").start();
+    assertThat(set.waitFor()).isZero();
+  }
+
+  /** As where the command has as many processes as it may have, for a moment. */
+  @Test
+  void aGuardThatCouldStartNoProcessForAMomentStillStopsTheCommandOfAPawlThatDies()
+      throws Exception {
+    Path said = directory.resolve("said");
+    Process command = limitable("sleep", "600").start();
+    Process guard =
+        limitable(
+                "/bin/sh",
+                "-c",
+                Scripts.read("guard.sh"),
+                "pawl-guard",
+                MARK,
+                Long.toString(command.pid()),
+                Long.toString(Guard.uptime() + 60_000),
+                "100")
+            .redirectError(said.toFile())
+            .start();
+    try (OutputStream pawl = guard.getOutputStream()) {
+      await().atMost(LONG).until(() -> guard.children().findAny().isPresent());
+      letForks(guard, "1");
+      order(pawl, Guard.uptime() + 60_000 + " 100");
+      await().atMost(LONG).until(() -> Files.size(said) > 0);
+      letForks(guard, "");
+      pawl.close();
+
+      assertThat(command.onExit()).succeedsWithin(LONG);
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
+  private static void order(OutputStream pawl, String line) throws IOException {
+    pawl.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+    pawl.flush();
+  }
+}
