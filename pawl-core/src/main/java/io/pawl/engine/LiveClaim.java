@@ -2,6 +2,7 @@ package io.pawl.engine;
 
 import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Timetable;
 import io.pawl.error.LockKindException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -38,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * <p>Locking: {@code mutex} is held for state only, never while the store or the queue is called.
  * The queue may hear of a loss before it hears of the grant, and ignores claims that it has let go.
  */
-final class LiveClaim implements Bell, Comparable<LiveClaim> {
+final class LiveClaim extends Timetable.Entry implements Bell {
 
   /** A waiter asks at least this often, and so is served this late when its bell was lost: 2 s. */
   static final long LONGEST_SILENCE_NANOS = 2_000_000_000L;
@@ -71,11 +72,8 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
   private final Validity validity;
   private final StoreHealth health;
 
-  /** The renewer's notes, guarded by its mutex. */
-  long dueNanos;
-
+  /** The renewer's note, guarded by its mutex. */
   boolean mayBeSooner;
-  boolean watched;
 
   private final ReentrantLock mutex = new ReentrantLock();
   private Status status = Status.ASKING;
@@ -691,11 +689,5 @@ final class LiveClaim implements Bell, Comparable<LiveClaim> {
 
   private StoreException failure(@Nullable Throwable error) {
     return StoreCalls.asStoreException("lock '" + claim.lock() + "'", engine.store(), error);
-  }
-
-  @Override
-  public int compareTo(LiveClaim other) {
-    int byDue = Long.compare(dueNanos - other.dueNanos, 0);
-    return byDue != 0 ? byDue : claim.id().compareTo(other.claim.id());
   }
 }

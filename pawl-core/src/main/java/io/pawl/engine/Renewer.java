@@ -1,17 +1,14 @@
 package io.pawl.engine;
 
 import io.pawl.concurrent.Time;
+import io.pawl.concurrent.Timetable;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,7 +32,11 @@ final class Renewer {
 
   private final Engine engine;
   private final ReentrantLock mutex = new ReentrantLock();
-  private final TreeSet<LiveClaim> byDue = new TreeSet<>();
+
+  /** By when each has to be looked at: not sooner, or sooner in company of others. */
+  private final Timetable<LiveClaim> fixed = new Timetable<>();
+
+  private final Timetable<LiveClaim> movable = new Timetable<>();
   private Time.@Nullable Pending round;
   private long roundAt;
   private boolean closed;
@@ -57,13 +58,9 @@ final class Renewer {
   private void watch(LiveClaim claim, long dueNanos, boolean mayBeSooner) {
     mutex.lock();
     try {
-      if (claim.watched) {
-        byDue.remove(claim);
-      }
-      claim.watched = true;
-      claim.dueNanos = dueNanos;
+      tableOf(claim).remove(claim);
       claim.mayBeSooner = mayBeSooner;
-      byDue.add(claim);
+      tableOf(claim).add(claim, dueNanos);
       armNoLaterThan(dueNanos);
     } finally {
       mutex.unlock();
@@ -77,10 +74,7 @@ final class Renewer {
   void forget(LiveClaim claim) {
     mutex.lock();
     try {
-      if (claim.watched) {
-        byDue.remove(claim);
-        claim.watched = false;
-      }
+      tableOf(claim).remove(claim);
     } finally {
       mutex.unlock();
     }
@@ -89,7 +83,7 @@ final class Renewer {
   boolean isIdle() {
     mutex.lock();
     try {
-      return byDue.isEmpty();
+      return fixed.isEmpty() && movable.isEmpty();
     } finally {
       mutex.unlock();
     }
@@ -99,13 +93,25 @@ final class Renewer {
     mutex.lock();
     try {
       closed = true;
-      byDue.clear();
+      fixed.clear();
+      movable.clear();
       if (round != null) {
         round.cancel();
       }
     } finally {
       mutex.unlock();
     }
+  }
+
+  private Timetable<LiveClaim> tableOf(LiveClaim claim) {
+    return claim.mayBeSooner ? movable : fixed;
+  }
+
+  /** The one whose first claim is due first; an empty one only where both are. */
+  private Timetable<LiveClaim> first() {
+    boolean isFixed =
+        movable.isEmpty() || (!fixed.isEmpty() && fixed.firstDue() - movable.firstDue() <= 0);
+    return isFixed ? fixed : movable;
   }
 
   private void armNoLaterThan(long dueNanos) {
@@ -165,11 +171,8 @@ final class Renewer {
     mutex.lock();
     try {
       round = null;
-      while (!byDue.isEmpty() && byDue.first().dueNanos - now <= 0) {
-        LiveClaim first = byDue.first();
-        byDue.remove(first);
-        first.watched = false;
-        due.add(first);
+      for (var first = first(); !first.isEmpty() && first.firstDue() - now <= 0; first = first()) {
+        due.add(first.removeFirst());
       }
     } finally {
       mutex.unlock();
@@ -181,17 +184,10 @@ final class Renewer {
     List<LiveClaim> soon = new ArrayList<>();
     mutex.lock();
     try {
-      Iterator<LiveClaim> next = byDue.iterator();
-      while (soon.size() < atMost && next.hasNext()) {
-        LiveClaim claim = next.next();
-        if (claim.dueNanos - now > claim.periodNanos() / 2) {
-          break;
-        }
-        if (claim.mayBeSooner) {
-          next.remove();
-          claim.watched = false;
-          soon.add(claim);
-        }
+      while (soon.size() < atMost
+          && !movable.isEmpty()
+          && movable.firstDue() - now <= movable.first().periodNanos() / 2) {
+        soon.add(movable.removeFirst());
       }
     } finally {
       mutex.unlock();
@@ -202,8 +198,8 @@ final class Renewer {
   private void rearm() {
     mutex.lock();
     try {
-      if (!byDue.isEmpty()) {
-        armNoLaterThan(byDue.first().dueNanos);
+      if (!first().isEmpty()) {
+        armNoLaterThan(first().firstDue());
       }
     } finally {
       mutex.unlock();
@@ -211,26 +207,36 @@ final class Renewer {
   }
 
   private void send(List<LiveClaim> renew) {
-    Set<LiveClaim> unsent = new LinkedHashSet<>(renew);
+    List<List<LiveClaim>> batches = List.of(renew);
+    int sent = 0;
     long now = engine.time().nanos();
     try {
-      int size = engine.store().renewBatch();
-      Map<Integer, List<LiveClaim>> groups = new HashMap<>();
-      for (LiveClaim claim : renew) {
-        int group = engine.store().renewGroup(claim.claim());
-        groups.computeIfAbsent(group, number -> new ArrayList<>()).add(claim);
-      }
-      for (List<LiveClaim> group : groups.values()) {
-        for (int from = 0; from < group.size(); from += size) {
-          List<LiveClaim> batch = group.subList(from, Math.min(group.size(), from + size));
-          engine.runRenewal(() -> sendBatch(batch));
-          batch.forEach(unsent::remove);
-        }
+      batches = batches(renew);
+      for (; sent < batches.size(); sent++) {
+        List<LiveClaim> batch = batches.get(sent);
+        engine.runRenewal(() -> sendBatch(batch));
       }
     } catch (RuntimeException | Error e) {
-      log.error("{} claims could not be renewed; they are tried again", unsent.size(), e);
-      unsent.forEach(claim -> claim.renewed(now, null, e));
+      List<List<LiveClaim>> unsent = batches.subList(sent, batches.size());
+      log.error("renewals could not be sent, in {} calls; they are tried again", unsent.size(), e);
+      unsent.forEach(batch -> batch.forEach(claim -> claim.renewed(now, null, e)));
     }
+  }
+
+  private List<List<LiveClaim>> batches(List<LiveClaim> renew) {
+    int size = engine.store().renewBatch();
+    Map<Integer, List<LiveClaim>> groups = new HashMap<>();
+    for (LiveClaim claim : renew) {
+      int group = engine.store().renewGroup(claim.claim());
+      groups.computeIfAbsent(group, number -> new ArrayList<>()).add(claim);
+    }
+    List<List<LiveClaim>> batches = new ArrayList<>();
+    for (List<LiveClaim> group : groups.values()) {
+      for (int from = 0; from < group.size(); from += size) {
+        batches.add(group.subList(from, Math.min(group.size(), from + size)));
+      }
+    }
+    return batches;
   }
 
   private void sendBatch(List<LiveClaim> batch) {
