@@ -66,7 +66,12 @@ final class Withdrawal {
       Runnable retry = () -> engine.run(() -> send(gone, runsOutAt, tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
     } else {
-      log.warn("lock '{}' was not given back and will run out", gone.lock(), cause);
+      if (cause instanceof StoreUnavailableException) { // of which each lock here may tell
+        log.warn(
+            "lock '{}' was not given back and will run out: {}", gone.lock(), cause.getMessage());
+      } else {
+        log.warn("lock '{}' was not given back and will run out", gone.lock(), cause);
+      }
       giveUp(cause);
     }
   }
