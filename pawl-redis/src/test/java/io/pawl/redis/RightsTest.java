@@ -121,6 +121,33 @@ class RightsTest {
     assertThat(log.toString(UTF_8)).doesNotContain("\tat ");
   }
 
+  @Test
+  void withoutTheChannelsARequestThatGrantsToAnothersWaiterSucceeds() {
+    try (RedisServer server =
+            RedisServer.setup().user("app", "secret", rules("resetchannels")).start();
+        RedisStore here =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port());
+        RedisStore there =
+            RedisStore.connect("redis://app:secret@" + server.host() + ":" + server.port())) {
+      Seam ours = new Seam(here);
+      Seam theirs = new Seam(there);
+      Claim first = ours.claim("handed over");
+      Claim second = theirs.claim("handed over");
+      ours.take(first);
+      theirs.attempt(second);
+      ours.withdraw(first);
+      assertThat(theirs.renew(second)).isInstanceOf(Standing.Held.class);
+
+      Claim dies = ours.claim("ran out", Duration.ofMillis(100), 1);
+      Claim next = theirs.claim("ran out");
+      ours.take(dies);
+      theirs.attempt(next);
+      await().until(() -> Seam.answer(here.show("ran out")).orElseThrow().holders().isEmpty());
+      assertThat(ours.attempt(ours.claim("ran out"))).isInstanceOf(Standing.Waiting.class);
+      assertThat(theirs.renew(next)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
   private static long refusedSubscriptions(RedisServer server) {
     return server
         .text("INFO", "commandstats")

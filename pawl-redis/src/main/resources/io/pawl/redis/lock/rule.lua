@@ -371,7 +371,7 @@ end
 local function answer(standings)
   save()
   for address, text in pairs(pushes) do
-    call('PUBLISH', 'pawl:bell:' .. address, text)
+    redis.pcall('PUBLISH', 'pawl:bell:' .. address, text)
   end
   for i = 1, #rings do
     standings[#standings + 1] = rings[i]

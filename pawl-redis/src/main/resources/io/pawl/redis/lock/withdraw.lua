@@ -100,7 +100,7 @@ end
 
 local function publish()
   for i = 1, #pushed, 2 do
-    call('PUBLISH', pushed[i], pushed[i + 1])
+    redis.pcall('PUBLISH', pushed[i], pushed[i + 1])
   end
   return rung
 end
