@@ -198,14 +198,21 @@ public final class TransitionKeys implements AutoCloseable {
       }
       HeldKey taken = new HeldKey(key);
       SetArgs ifAbsent = SetArgs.Builder.nx().px(keyMillis);
+      long asked = System.nanoTime();
       if (answer(redis.async().set(key, taken.value, ifAbsent)) == null) {
+        return false;
+      }
+      long old = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - asked);
+      long third = keyMillis / 3;
+      if (old >= 2 * third) { // it may have run out before a renewal comes
+        eval(DELETE, key, taken.value);
         return false;
       }
       held.put(key, taken);
       try {
         taken.renewal =
-            renewals.scheduleWithFixedDelay(
-                () -> renew(taken), keyMillis / 3, keyMillis / 3, TimeUnit.MILLISECONDS);
+            renewals.scheduleAtFixedRate(
+                () -> renew(taken), Math.max(0, third - old), third, TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException e) {
         held.remove(key, taken);
         eval(DELETE, key, taken.value);

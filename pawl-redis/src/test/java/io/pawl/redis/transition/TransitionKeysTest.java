@@ -11,11 +11,14 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.pawl.Pawl;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -179,5 +182,47 @@ class TransitionKeysTest {
         .hasMessageContaining("closed");
     assertThat(oldReleaseLocks()).isTrue();
     assertThat(isPawlsFree()).isTrue();
+  }
+
+  /** With an own connection, whose answers come {@code late} from the time on that is told. */
+  private void whereAnswersAreLate(Duration keyTime, BiConsumer<Lock, Runnable> body) {
+    try (FaultProxy proxy = FaultProxy.before(server);
+        RedisClient slow = RedisClient.create("redis://" + proxy.host() + ":" + proxy.port());
+        TransitionKeys late = TransitionKeys.over(pawl, slow.connect(), keyTime)) {
+      Duration delay = keyTime.multipliedBy(5).dividedBy(6);
+      body.accept(late.getLock("order-17", KEY), () -> proxy.delay(Direction.TO_CLIENT, delay));
+      proxy.heal();
+    }
+  }
+
+  @Test
+  void aKeyWhoseAnswerComesAsItsTimeIsNearlyOverIsNotTaken() {
+    whereAnswersAreLate(
+        Duration.ofMillis(600),
+        (slowly, delay) -> {
+          delay.run();
+
+          assertThat(slowly.tryLock()).isFalse();
+
+          assertThat(isPawlsFree()).isTrue();
+          assertThat(old.sync().exists(KEY)).isZero();
+        });
+  }
+
+  @Test
+  void aKeyStaysThoughEachAnswerToARenewalIsLate() {
+    whereAnswersAreLate(
+        Duration.ofSeconds(3),
+        (slowly, delay) -> {
+          slowly.lock();
+          delay.run();
+
+          await()
+              .during(Duration.ofSeconds(6))
+              .atMost(Duration.ofSeconds(20))
+              .until(() -> old.sync().exists(KEY) == 1);
+
+          slowly.unlock();
+        });
   }
 }
