@@ -85,12 +85,13 @@ final class PermitSource {
 
   private int asked() {
     int found = pawl.inspect(name).capacity();
-    if (found == 0) {
+    int now = found == 0 ? capacity : found; // a store may have forgotten it
+    if (now == 0) {
       throw new IllegalStateException(
           "semaphore '" + name + "' has no permits yet; give it some by trySetPermits");
     }
-    capacity = found;
-    return found;
+    capacity = now;
+    return now;
   }
 
   int available() {

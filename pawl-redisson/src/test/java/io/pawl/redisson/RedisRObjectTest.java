@@ -1,6 +1,7 @@
 package io.pawl.redisson;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
 import io.pawl.Pawl;
@@ -25,6 +26,32 @@ class RedisRObjectTest extends RObjectCases {
       assertThat(semaphore.tryAcquire(3)).isTrue();
       assertThat(semaphore.availablePermits()).isZero();
       semaphore.release(3);
+    }
+  }
+
+  @Test
+  void anObjectRefusesByWhatItKnowsThoughRedisHasForgottenIt() throws InterruptedException {
+    try (Pawl pawl = Pawl.connect(Servers.redis().url());
+        RedisClient redis = RedisClient.create(Servers.redis().url())) {
+      RSemaphore semaphore = PawlRedisson.over(pawl).getSemaphore("forgotten while held");
+      semaphore.trySetPermits(1);
+      semaphore.acquire();
+      redis.connect().sync().flushall();
+
+      assertThat(semaphore.tryAcquire()).isFalse();
+      semaphore.release();
+    }
+  }
+
+  @Test
+  void morePermitsThanAnObjectKnowsAreNotAskedForThoughRedisHasForgottenThem() {
+    try (Pawl pawl = Pawl.connect(Servers.redis().url());
+        RedisClient redis = RedisClient.create(Servers.redis().url())) {
+      RSemaphore semaphore = PawlRedisson.over(pawl).getSemaphore("too few");
+      semaphore.trySetPermits(2);
+      redis.connect().sync().flushall();
+
+      assertThatThrownBy(() -> semaphore.acquire(3)).isInstanceOf(IllegalArgumentException.class);
     }
   }
 }
