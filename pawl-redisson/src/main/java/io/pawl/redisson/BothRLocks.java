@@ -46,9 +46,9 @@ final class BothRLocks implements RLock {
     return new BothLocks(ours, theirs, ours::isHeldByCurrentThread);
   }
 
-  private boolean entered(boolean taken) {
+  private boolean entered(boolean taken, long leaseNanos) {
     if (taken) {
-      entries.entered(pair);
+      entries.entered(pair, leaseNanos);
     }
     return taken;
   }
@@ -61,40 +61,40 @@ final class BothRLocks implements RLock {
   @Override
   public void lock() {
     usual().lock();
-    entries.entered(pair);
+    entries.entered(pair, 0);
   }
 
   @Override
   public void lock(long leaseTime, TimeUnit unit) {
     kept(leaseTime, unit).lock();
-    entries.entered(pair);
+    entries.entered(pair, unit.toNanos(leaseTime));
   }
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
     usual().lockInterruptibly();
-    entries.entered(pair);
+    entries.entered(pair, 0);
   }
 
   @Override
   public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
     kept(leaseTime, unit).lockInterruptibly();
-    entries.entered(pair);
+    entries.entered(pair, unit.toNanos(leaseTime));
   }
 
   @Override
   public boolean tryLock() {
-    return entered(usual().tryLock());
+    return entered(usual().tryLock(), 0);
   }
 
   @Override
   public boolean tryLock(long waitTime, TimeUnit unit) throws InterruptedException {
-    return entered(usual().tryLock(waitTime, unit));
+    return entered(usual().tryLock(waitTime, unit), 0);
   }
 
   @Override
   public boolean tryLock(long waitTime, long leaseTime, TimeUnit unit) throws InterruptedException {
-    return entered(kept(leaseTime, unit).tryLock(waitTime, unit));
+    return entered(kept(leaseTime, unit).tryLock(waitTime, unit), unit.toNanos(leaseTime));
   }
 
   @Override

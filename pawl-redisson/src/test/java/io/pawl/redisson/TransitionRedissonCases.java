@@ -198,6 +198,22 @@ abstract class TransitionRedissonCases {
   }
 
   @Test
+  void whoAsksForLocksThatRanOutKeepsWhatItHasTakenByItselfSince() throws InterruptedException {
+    org.redisson.api.RLock theirs = oldInBetween.getLock("job");
+    RLock both = between.getLock("job");
+    assertThat(both.tryLock(5, 1, SECONDS)).isTrue();
+
+    await()
+        .during(Duration.ofSeconds(1))
+        .until(() -> !theirs.isLocked() && !after.getLock("job").isLocked());
+    theirs.lock();
+
+    assertThat(both.isHeldByCurrentThread()).isFalse();
+    assertThat(theirs.isHeldByCurrentThread()).isTrue();
+    theirs.unlock();
+  }
+
+  @Test
   void bothAreTakenFromWhoeverHoldsThem() {
     between.getLock("job").lock(10, SECONDS);
 
