@@ -8,6 +8,7 @@ import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Tokens;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside Redis: one script compares the
@@ -26,8 +27,9 @@ import java.time.Duration;
  * overtaken is accepted again only if the write that overtook it is gone as well. Not covered: the
  * loss of the fence's key alone, by DEL or by eviction (set {@code maxmemory-policy noeviction}).
  *
- * <p>The fence uses the application's own connection and throws what that throws. Thread-safe if
- * the connection is.
+ * <p>The fence uses the application's own connection and throws what that throws. In a transaction
+ * of that (MULTI) it cannot know, and throws {@link IllegalStateException}. Thread-safe if the
+ * connection is.
  */
 public final class RedisFence {
 
@@ -78,13 +80,20 @@ public final class RedisFence {
       throw new IllegalArgumentException(
           "token of '" + resource + "': " + token + " is not between 1 and 2^53 - 1");
     }
-    Long seen;
+    @Nullable Long seen;
     try {
       seen = redis.evalsha(script.sha(), ScriptOutputType.INTEGER, keys, values);
     } catch (RedisNoScriptException e) {
       seen = redis.eval(script.text(), ScriptOutputType.INTEGER, keys, values);
     }
-    if (seen != null && seen > 0) {
+    if (seen == null) {
+      throw new IllegalStateException(
+          "token of '"
+              + resource
+              + "': the connection is in a transaction, which answers at its end; give the fence a"
+              + " connection of its own");
+    }
+    if (seen > 0) {
       throw new StaleTokenException(
           "token " + token + " for '" + resource + "' is stale: " + seen + " has been here", token);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
 import io.pawl.error.StaleTokenException;
@@ -57,6 +58,26 @@ class RedisFenceTest {
     assertThatThrownBy(() -> fence.accept("alone", 4)).isInstanceOf(StaleTokenException.class);
     assertThatThrownBy(() -> fence.set("alone", "x", 4)).isInstanceOf(StaleTokenException.class);
     assertThat(redis.exists("alone")).isZero();
+  }
+
+  @Test
+  void aStaleTokenIsNotTakenForAcceptedInATransaction() {
+    fence.set("together", "newer", 9);
+    try (StatefulRedisConnection<String, String> another = client.connect()) {
+      RedisFence unsure = new RedisFence(another.sync(), Duration.ofHours(1));
+      another.sync().multi();
+
+      assertThatThrownBy(() -> unsure.set("together", "stale", 8))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("transaction");
+      assertThatThrownBy(() -> unsure.accept("together", 8))
+          .isInstanceOf(IllegalStateException.class);
+
+      another.sync().discard();
+      assertThatThrownBy(() -> unsure.accept("together", 8))
+          .isInstanceOf(StaleTokenException.class);
+    }
+    assertThat(redis.get("together")).isEqualTo("newer");
   }
 
   @Test
