@@ -158,6 +158,40 @@ class LauncherTest {
     assertThat(directory.resolve("stolen")).doesNotExist();
   }
 
+  /** Between the look at the dead lock and its removal, it is another's and alive. */
+  @Test
+  void aLockThatAnotherHasTakenOverMeanwhileIsLeftToIt() throws Exception {
+    leaveADeadLock("[ $call != 30 ] || { rm other; rm -r \"$1\"; exit 1; }\n");
+    shadow("mvn", "[ ! -e other ] || echo >both; echo jar >pawl-cli/target/dist/lib/pawl.jar\n");
+    String stat = Files.readString(Path.of("/proc/self/stat"));
+    String born = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[19];
+    String overtake =
+        "[ -e overtaken ] || { echo >overtaken; echo >other; /bin/rm -r \"$lock\"; /bin/mkdir"
+            + " \"$lock\"; echo "
+            + ProcessHandle.current().pid()
+            + " "
+            + born
+            + " >\"$lock/pid\"; }\n";
+    String lock = "lock=" + target.resolve(".building") + "\n";
+    shadow("mv", lock + overtake + "exec /bin/mv \"$@\"\n");
+    Path mkdir = directory.resolve("programs/mkdir");
+    String counted = Files.readString(mkdir);
+    shadow("mkdir", lock + "case $* in *.building.*) " + overtake.strip() + " ;; esac\n" + counted);
+
+    starts(launcher.toString(), "--version");
+
+    assertThat(directory.resolve("overtaken")).exists();
+    assertThat(directory.resolve("both")).doesNotExist();
+  }
+
+  @Test
+  void aDeadLockIsTakenOverThoughWhoBeganToTakeItOverWasKilled() throws Exception {
+    leaveADeadLock("");
+    Files.createDirectory(target.resolve(".building.taken"));
+
+    starts(launcher.toString(), "--version");
+  }
+
   @Test
   void anArchiveThatFindsNoRoomLeavesNothingBehind() throws Exception {
     shadow("cp", "echo part >\"$2\"; exit 1\n");
