@@ -21,10 +21,10 @@ stat() {
 }
 
 # sets alive to all processes that carry the mark, the child, and the descendants of both;
-# those that carry the mark are unseen where no process can be started
+# those that carry the mark are unseen where what looks for them cannot be started, or is killed
 scan() {
   alive=' ' marked= unseen=yes
-  command eval 'marked=$(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ) unseen='
+  command eval 'marked=$(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 125 ] || unseen='
   for file in $marked; do
     file=${file#/proc/}
     add "${file%/environ}"

@@ -71,6 +71,47 @@ class GuardTest {
     }
   }
 
+  /** As where memory is short, of which pawl may have died just now. */
+  @Test
+  void whatTheCommandHasLeftBehindIsStoppedThoughTheFirstThatLooksForItAreKilled()
+      throws Exception {
+    Path grep = directory.resolve("grep");
+    Files.writeString(
+        grep,
+        "#!/bin/sh\necho >>"
+            + directory.resolve("calls")
+            + "\n[ $(wc -l <"
+            + directory.resolve("calls")
+            + ") -gt 2 ] || kill -s KILL $$\nPATH=${PATH#*:}\nexec grep \"$@\"\n");
+    assertThat(grep.toFile().setExecutable(true)).isTrue();
+    Process command = new ProcessBuilder("true").start();
+    assertThat(command.waitFor()).isZero();
+    ProcessBuilder orphan = new ProcessBuilder("sleep", "600");
+    orphan.environment().put("PAWL_RUN", MARK);
+    Process left = orphan.start();
+    ProcessBuilder script =
+        new ProcessBuilder(
+            "/bin/sh",
+            "-c",
+            Scripts.read("guard.sh"),
+            "pawl-guard",
+            MARK,
+            Long.toString(command.pid()),
+            Long.toString(Guard.uptime() + 60_000),
+            "100");
+    script.environment().put("PATH", directory + ":" + System.getenv("PATH"));
+    Process guard = script.start();
+    try {
+      guard.getOutputStream().close();
+
+      assertThat(left.onExit()).succeedsWithin(LONG);
+      assertThat(guard.waitFor()).isZero();
+    } finally {
+      left.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   private static void order(OutputStream pawl, String line) throws IOException {
     pawl.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
     pawl.flush();
