@@ -71,6 +71,37 @@ class GuardTest {
     }
   }
 
+  /** As /bin/sh is it on some systems: it ends where a fork fails, whatever a script does. */
+  @Test
+  void aGuardOfBashHearsOfPawlThoughNoProcessCanBeStarted() throws Exception {
+    Process command = limitable("sleep", "600").start();
+    Process guard =
+        limitable(
+                "bash",
+                "--posix",
+                "-c",
+                Scripts.read("guard.sh"),
+                "pawl-guard",
+                MARK,
+                Long.toString(command.pid()),
+                Long.toString(Guard.uptime() + 60_000),
+                "100")
+            .start();
+    try (OutputStream pawl = guard.getOutputStream()) {
+      await().atMost(LONG).until(() -> guard.info().command().orElse("").endsWith("bash"));
+      letForks(guard, "1");
+      order(pawl, Guard.uptime() + 60_000 + " 100");
+      order(pawl, "done");
+
+      assertThat(guard.onExit()).succeedsWithin(LONG);
+      assertThat(guard.exitValue()).isZero();
+      assertThat(command.isAlive()).isTrue();
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   /** As where memory is short, of which pawl may have died just now. */
   @Test
   void whatTheCommandHasLeftBehindIsStoppedThoughTheFirstThatLooksForItAreKilled()
