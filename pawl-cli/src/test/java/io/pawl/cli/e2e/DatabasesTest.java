@@ -128,7 +128,8 @@ class DatabasesTest {
       assertThat(take.exit()).isZero();
     }
     assertThat(shell.run(store, "counter", "take", "sku", "3").exit()).isEqualTo(75);
-    assertThat(shell.run(store, "counter", "add", "nightly", "1").exit()).isEqualTo(78);
+    Started ofALock = shell.run(store, "counter", "add", "nightly", "1");
+    assertThat(ofALock.exit()).as(ofALock.errors()).isEqualTo(78);
   }
 
   private void aWrongPasswordIsDeniedInOneLine(String url) {
