@@ -364,19 +364,16 @@ class NetworkFaultsTest {
   void aMemberWhoseAddressIsSomethingElsesIsAskedNoMore(int status, String text) throws Exception {
     for (int i = 0; i < 8; i++) { // a client begins with either
       try (LateRequests member = new LateRequests(server);
-          EtcdStore through =
-              EtcdStore.connect(
-                  "etcd://127.0.0.1:"
-                      + member.port()
-                      + ","
-                      + server.host()
-                      + ":"
-                      + server.port())) {
+          EtcdStore through = EtcdStore.connect(besideTheServer(member))) {
         Seam here = new Seam(through);
         member.becomes(status, text);
         untilItAnswers(() -> here.withdraw(here.claim("elsewhere")));
       }
     }
+  }
+
+  private String besideTheServer(LateRequests member) {
+    return "etcd://127.0.0.1:" + member.port() + "," + server.host() + ":" + server.port();
   }
 
   /** An address at which nobody accepts: the system drops what comes when its queue is full. */
@@ -424,14 +421,7 @@ class NetworkFaultsTest {
   void aMemberWhoseAddressIsSomethingElsesTakesNothingBack() throws Exception {
     for (int i = 0; i < 8; i++) { // a client begins with either
       try (LateRequests member = new LateRequests(server);
-          EtcdStore through =
-              EtcdStore.connect(
-                  "etcd://127.0.0.1:"
-                      + member.port()
-                      + ","
-                      + server.host()
-                      + ":"
-                      + server.port())) {
+          EtcdStore through = EtcdStore.connect(besideTheServer(member))) {
         Seam here = new Seam(through);
         Claim held = here.claim("elsewhere");
         here.take(held);

@@ -7,6 +7,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -121,35 +122,27 @@ class ClockTest {
   /** The lock is handed on after the step, to the first of those that died before it. */
   @Test
   void deadWaitersAreNotStretchedWhereTheirHolderReleasesAfterTheClockWentBack() {
-    move(Duration.ZERO);
-    try (RedisStore store = TestClock.store(server)) {
-      Seam seam = new Seam(store);
-      Claim holder = seam.claim("released", LEASE, 1);
-      seam.take(holder);
-      dieInLine("released", 5);
-      Claim waiter = seam.claim("released", LEASE, 1);
-      assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
-      move(Duration.ofHours(-1));
-      seam.withdraw(holder);
-      move(LEASE.minusSeconds(1));
-      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
-      move(Duration.ofSeconds(1));
-      assertThat(seam.renew(waiter)).isInstanceOf(Standing.Held.class);
-    }
+    assertDeadWaitersEndTogether("released", Seam::withdraw);
   }
 
   @Test
   void deadWaitersAreNotStretchedWhereTheirHolderRenewsAfterTheClockWentBack() {
+    assertDeadWaitersEndTogether(
+        "renewed",
+        (seam, holder) -> assertThat(seam.renew(holder)).isInstanceOf(Standing.Held.class));
+  }
+
+  private void assertDeadWaitersEndTogether(String lock, BiConsumer<Seam, Claim> holderDoes) {
     move(Duration.ZERO);
     try (RedisStore store = TestClock.store(server)) {
       Seam seam = new Seam(store);
-      Claim holder = seam.claim("renewed", LEASE, 1);
+      Claim holder = seam.claim(lock, LEASE, 1);
       seam.take(holder);
-      dieInLine("renewed", 5);
-      Claim waiter = seam.claim("renewed", LEASE, 1);
+      dieInLine(lock, 5);
+      Claim waiter = seam.claim(lock, LEASE, 1);
       assertThat(seam.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
       move(Duration.ofHours(-1));
-      assertThat(seam.renew(holder)).isInstanceOf(Standing.Held.class);
+      holderDoes.accept(seam, holder);
       move(LEASE.minusSeconds(1));
       assertThat(seam.renew(waiter)).isInstanceOf(Standing.Waiting.class);
       move(Duration.ofSeconds(1));

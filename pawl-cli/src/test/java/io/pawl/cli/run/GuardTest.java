@@ -30,6 +30,20 @@ class GuardTest {
     return new ProcessBuilder(Stream.concat(another.stream(), Stream.of(command)).toList());
   }
 
+  /** With a minute to go, and a second between TERM and KILL. */
+  private static String[] guardOf(Process command, String... shell) {
+    List<String> script =
+        List.of(
+            "-c",
+            Scripts.read("guard.sh"),
+            "pawl-guard",
+            MARK,
+            Long.toString(command.pid()),
+            Long.toString(Guard.uptime() + 60_000),
+            "100");
+    return Stream.concat(Stream.of(shell), script.stream()).toArray(String[]::new);
+  }
+
   private static void letForks(Process process, String limit) throws Exception {
     String pid = Long.toString(process.pid());
     String most = "$(prlimit --pid " + pid + " --nproc --output HARD --noheadings)";
@@ -44,18 +58,7 @@ class GuardTest {
       throws Exception {
     Path said = directory.resolve("said");
     Process command = limitable("sleep", "600").start();
-    Process guard =
-        limitable(
-                "/bin/sh",
-                "-c",
-                Scripts.read("guard.sh"),
-                "pawl-guard",
-                MARK,
-                Long.toString(command.pid()),
-                Long.toString(Guard.uptime() + 60_000),
-                "100")
-            .redirectError(said.toFile())
-            .start();
+    Process guard = limitable(guardOf(command, "/bin/sh")).redirectError(said.toFile()).start();
     try (OutputStream pawl = guard.getOutputStream()) {
       await().atMost(LONG).until(() -> guard.children().findAny().isPresent());
       letForks(guard, "1");
@@ -75,18 +78,7 @@ class GuardTest {
   @Test
   void aGuardOfBashHearsOfPawlThoughNoProcessCanBeStarted() throws Exception {
     Process command = limitable("sleep", "600").start();
-    Process guard =
-        limitable(
-                "bash",
-                "--posix",
-                "-c",
-                Scripts.read("guard.sh"),
-                "pawl-guard",
-                MARK,
-                Long.toString(command.pid()),
-                Long.toString(Guard.uptime() + 60_000),
-                "100")
-            .start();
+    Process guard = limitable(guardOf(command, "bash", "--posix")).start();
     try (OutputStream pawl = guard.getOutputStream()) {
       await().atMost(LONG).until(() -> guard.info().command().orElse("").endsWith("bash"));
       letForks(guard, "1");
@@ -120,16 +112,7 @@ class GuardTest {
     ProcessBuilder orphan = new ProcessBuilder("sleep", "600");
     orphan.environment().put("PAWL_RUN", MARK);
     Process left = orphan.start();
-    ProcessBuilder script =
-        new ProcessBuilder(
-            "/bin/sh",
-            "-c",
-            Scripts.read("guard.sh"),
-            "pawl-guard",
-            MARK,
-            Long.toString(command.pid()),
-            Long.toString(Guard.uptime() + 60_000),
-            "100");
+    ProcessBuilder script = new ProcessBuilder(guardOf(command, "/bin/sh"));
     script.environment().put("PATH", directory + ":" + System.getenv("PATH"));
     Process guard = script.start();
     try {
