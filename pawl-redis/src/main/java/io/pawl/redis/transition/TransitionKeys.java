@@ -23,6 +23,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,9 @@ import org.slf4j.LoggerFactory;
 public final class TransitionKeys implements AutoCloseable {
 
   private static final long POLL_MILLIS = 50;
+
+  /** Renewals of one key: as many as are due in its time. */
+  private static final int MOST_UNANSWERED = 3;
 
   private static final String RENEW =
       "if redis.call('GET', KEYS[1]) == ARGV[1] then"
@@ -102,11 +106,12 @@ public final class TransitionKeys implements AutoCloseable {
     return held.values().stream().filter(HeldKey::isRenewed).count();
   }
 
-  /** A key that a thread has set; changed by that thread alone, but for the loss. */
+  /** A key that a thread has set; changed by that thread alone, but for its renewal and loss. */
   private static final class HeldKey {
     private final String key;
     private final Thread owner = Thread.currentThread();
     private final String value = UUID.randomUUID().toString();
+    private final AtomicInteger unanswered = new AtomicInteger();
     private int count = 1;
     private volatile boolean lost;
     private volatile @Nullable ScheduledFuture<?> renewal;
@@ -133,6 +138,7 @@ public final class TransitionKeys implements AutoCloseable {
     }
   }
 
+  /** Waits for no answer: meanwhile others' keys are due. */
   private void renew(HeldKey mine) {
     if (!mine.owner.isAlive()) {
       mine.endRenewal();
@@ -140,33 +146,58 @@ public final class TransitionKeys implements AutoCloseable {
       log.warn("key '{}' runs out: thread {} ended without unlock", mine.key, mine.owner.getName());
       return;
     }
+    if (mine.unanswered.get() >= MOST_UNANSWERED) {
+      return;
+    }
+    mine.unanswered.incrementAndGet();
+    RedisFuture<Long> asked;
     try {
-      boolean renewed = eval(RENEW, mine.key, mine.value, Long.toString(keyMillis));
-      if (!renewed && mine.isRenewed()) { // and has not been unlocked meanwhile
-        mine.lost = true;
-        mine.endRenewal();
-        log.warn("key '{}' of the release before was lost while it was held", mine.key);
-      }
+      asked = ask(RENEW, mine.key, mine.value, Long.toString(keyMillis));
     } catch (RuntimeException e) {
-      log.warn("key '{}' was not renewed; it is tried again", mine.key, e);
+      renewed(mine, null, e);
+      return;
+    }
+    asked
+        .toCompletableFuture()
+        .orTimeout(patienceNanos(), TimeUnit.NANOSECONDS)
+        .whenComplete((done, error) -> renewed(mine, done, error));
+  }
+
+  private void renewed(HeldKey mine, @Nullable Long done, @Nullable Throwable error) {
+    mine.unanswered.decrementAndGet();
+    if (!mine.isRenewed()) { // it has been unlocked meanwhile
+      return;
+    }
+    if (error != null) {
+      log.warn("key '{}' was not renewed; it is tried again", mine.key, error);
+    } else if (done == null || done == 0) {
+      mine.lost = true;
+      mine.endRenewal();
+      log.warn("key '{}' of the release before was lost while it was held", mine.key);
     }
   }
 
-  private boolean eval(String script, String key, String... arguments) {
-    String[] keys = {key};
-    Long done = answer(redis.async().<Long>eval(script, ScriptOutputType.INTEGER, keys, arguments));
+  private RedisFuture<Long> ask(String script, String key, String... arguments) {
+    return redis.async().eval(script, ScriptOutputType.INTEGER, new String[] {key}, arguments);
+  }
+
+  private boolean delete(String key, String value) {
+    Long done = answer(ask(DELETE, key, value));
     return done != null && done > 0;
+  }
+
+  private long patienceNanos() {
+    Duration timeout = redis.getTimeout();
+    return timeout.isZero() ? Long.MAX_VALUE : timeout.toNanos(); // as Lettuce has it
   }
 
   /** An interrupt comes later: a command that is cut short may leave a key that nobody deletes. */
   private <T> @Nullable T answer(RedisFuture<T> asked) {
-    Duration timeout = redis.getTimeout();
-    long nanos = timeout.isZero() ? Long.MAX_VALUE : timeout.toNanos(); // as Lettuce has it
     try {
-      return Uninterruptibly.get(asked.toCompletableFuture(), nanos);
+      return Uninterruptibly.get(asked.toCompletableFuture(), patienceNanos());
     } catch (TimeoutException e) {
       asked.cancel(true); // what was not sent yet is not sent
-      throw new RedisCommandTimeoutException("no answer of Redis within " + timeout);
+      throw new RedisCommandTimeoutException("no answer of Redis within " + redis.getTimeout());
     } catch (ExecutionException e) {
       throw e.getCause() instanceof RuntimeException known ? known : new RedisException(e);
     }
@@ -205,7 +236,7 @@ public final class TransitionKeys implements AutoCloseable {
       long old = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - asked);
       long third = keyMillis / 3;
       if (old >= 2 * third) { // it may have run out before a renewal comes
-        eval(DELETE, key, taken.value);
+        delete(key, taken.value);
         return false;
       }
       held.put(key, taken);
@@ -215,7 +246,7 @@ public final class TransitionKeys implements AutoCloseable {
                 () -> renew(taken), Math.max(0, third - old), third, TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException e) {
         held.remove(key, taken);
-        eval(DELETE, key, taken.value);
+        delete(key, taken.value);
         throw new IllegalStateException("these keys are closed; key '" + key + "' is not taken", e);
       }
       return true;
@@ -268,7 +299,7 @@ public final class TransitionKeys implements AutoCloseable {
       }
       left.endRenewal();
       held.remove(key, left);
-      if (!eval(DELETE, key, left.value)) { // which tells: a value is set once
+      if (!delete(key, left.value)) { // which tells: a value is set once
         throw left.lostException();
       }
     }

@@ -15,10 +15,12 @@ import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -185,12 +187,12 @@ class TransitionKeysTest {
   }
 
   /** With an own connection, whose answers come {@code late} from the time on that is told. */
-  private void whereAnswersAreLate(Duration keyTime, BiConsumer<Lock, Runnable> body) {
+  private void whereAnswersAreLate(Duration keyTime, BiConsumer<TransitionKeys, Runnable> body) {
     try (FaultProxy proxy = FaultProxy.before(server);
         RedisClient slow = RedisClient.create("redis://" + proxy.host() + ":" + proxy.port());
         TransitionKeys late = TransitionKeys.over(pawl, slow.connect(), keyTime)) {
       Duration delay = keyTime.multipliedBy(5).dividedBy(6);
-      body.accept(late.getLock("order-17", KEY), () -> proxy.delay(Direction.TO_CLIENT, delay));
+      body.accept(late, () -> proxy.delay(Direction.TO_CLIENT, delay));
       proxy.heal();
     }
   }
@@ -199,7 +201,8 @@ class TransitionKeysTest {
   void aKeyWhoseAnswerComesAsItsTimeIsNearlyOverIsNotTaken() {
     whereAnswersAreLate(
         Duration.ofMillis(600),
-        (slowly, delay) -> {
+        (late, delay) -> {
+          Lock slowly = late.getLock("order-17", KEY);
           delay.run();
 
           assertThat(slowly.tryLock()).isFalse();
@@ -213,7 +216,8 @@ class TransitionKeysTest {
   void aKeyStaysThoughEachAnswerToARenewalIsLate() {
     whereAnswersAreLate(
         Duration.ofSeconds(3),
-        (slowly, delay) -> {
+        (late, delay) -> {
+          Lock slowly = late.getLock("order-17", KEY);
           slowly.lock();
           delay.run();
 
@@ -223,6 +227,25 @@ class TransitionKeysTest {
               .until(() -> old.sync().exists(KEY) == 1);
 
           slowly.unlock();
+        });
+  }
+
+  @Test
+  void aKeyStaysThoughTheAnswersToTheRenewalsOfOthersAreLate() {
+    String[] names = {KEY, "lock:order-18", "lock:order-19"};
+    whereAnswersAreLate(
+        Duration.ofSeconds(3),
+        (late, delay) -> {
+          List<Lock> all = Stream.of(names).map(key -> late.getLock(key, key)).toList();
+          all.forEach(Lock::lock);
+          delay.run();
+
+          await()
+              .during(Duration.ofSeconds(6))
+              .atMost(Duration.ofSeconds(20))
+              .until(() -> old.sync().exists(names) == names.length);
+
+          all.forEach(Lock::unlock);
         });
   }
 }
