@@ -13,6 +13,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
 import io.pawl.counter.Update;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -322,22 +323,43 @@ class DataSourceTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aWrongPasswordIsDeniedThoughThePoolNamesItOnlyInTheCause(TestDatabase database) {
     DataSource pool =
-        (DataSource)
-            Proxy.newProxyInstance(
-                DataSource.class.getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (proxy, method, arguments) -> {
-                  try {
-                    return DriverManager.getConnection(
-                        TestDatabase.withUser(database.baseUrl(), TestDatabase.USER, "wrong"));
-                  } catch (SQLException e) {
-                    throw new SQLException("cannot connect (" + e.getMessage() + ")", e);
-                  }
-                });
+        connectingTo(TestDatabase.withUser(database.baseUrl(), TestDatabase.USER, "wrong"), true);
 
     assertThatThrownBy(() -> SqlStore.over(pool))
         .isInstanceOf(StoreDeniedException.class)
         .hasMessageContaining("cannot connect");
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aDatabaseThatIsMissingIsAMatterOfConfigurationOverAPoolToo(TestDatabase database) {
+    String missing =
+        TestDatabase.withUser(database.baseUrl().replaceFirst("(//[^/]+/)\\w+", "$1none"));
+
+    for (boolean wraps : new boolean[] {true, false}) {
+      assertThatThrownBy(() -> SqlStore.over(connectingTo(missing, wraps)))
+          .as("wraps: " + wraps)
+          .isInstanceOf(StoreConfigurationException.class);
+    }
+  }
+
+  /**
+   * A pool that has no connection yet.
+   *
+   * @param wraps whether it says what the driver has said in the cause alone
+   */
+  private static DataSource connectingTo(String url, boolean wraps) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            DataSource.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              try {
+                return DriverManager.getConnection(url);
+              } catch (SQLException e) {
+                throw wraps ? new SQLException("cannot connect (" + e.getMessage() + ")", e) : e;
+              }
+            });
   }
 
   private static AgroalDataSourceConfigurationSupplier impatientPoolOfOne(TestDatabase database) {

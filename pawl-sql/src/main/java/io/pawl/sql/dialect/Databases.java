@@ -37,7 +37,7 @@ public final class Databases {
       String url = connection.getMetaData().getURL();
       return new PoolConnections(pool, url == null ? A_POOL : shown(url));
     } catch (SQLException e) {
-      throw Database.explain(A_POOL, SqlStates.classify(e), e);
+      throw explain(A_POOL, e);
     }
   }
 
@@ -59,15 +59,15 @@ public final class Databases {
     } catch (StoreConfigurationException e) {
       throw new StoreConfigurationException(connections.describe() + ": " + e.getMessage(), e);
     } catch (SQLException e) {
-      throw explain(connections, e);
+      throw explain(connections.describe(), e);
     }
   }
 
-  private static StoreException explain(Connections connections, SQLException e) {
-    boolean postgres = connections.describe().startsWith("jdbc:postgresql:");
+  private static StoreException explain(String where, SQLException e) {
+    boolean postgres = where.startsWith("jdbc:postgresql:");
     Dialect anyone =
         postgres ? new PostgresDialect(false, false, 0) : MySqlDialect.mySql(false, false);
-    return Database.explain(connections.describe(), anyone.classify(e), e);
+    return Database.explain(where, anyone.classify(e), e);
   }
 
   private static Dialect dialect(
