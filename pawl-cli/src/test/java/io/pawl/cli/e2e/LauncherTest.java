@@ -63,18 +63,25 @@ class LauncherTest {
     variables.put("PATH", programs + ":" + System.getenv("PATH"));
   }
 
-  private void starts(String... command) throws Exception {
-    Path out = directory.resolve("out");
+  private Path out() {
+    return directory.resolve("out");
+  }
+
+  private int exit(String... command) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
     builder.environment().putAll(variables);
-    Process process = builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+    Process process = builder.redirectErrorStream(true).redirectOutput(out().toFile()).start();
     try {
       assertThat(process.waitFor(Shell.LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
     } finally {
       process.destroyForcibly();
     }
-    assertThat(Shell.text(out)).contains("ran ").contains("io.pawl.cli.Main --version");
-    assertThat(process.exitValue()).isZero();
+    return process.exitValue();
+  }
+
+  private void starts(String... command) throws Exception {
+    assertThat(exit(command)).isZero();
+    assertThat(Shell.text(out())).contains("ran ").contains("io.pawl.cli.Main --version");
     assertThat(target.resolve(".building")).doesNotExist();
   }
 
@@ -184,12 +191,41 @@ class LauncherTest {
     assertThat(directory.resolve("both")).doesNotExist();
   }
 
+  private void leaveADeadLockThatOneBeganToTakeOver() throws Exception {
+    leaveADeadLock("");
+    shadow("mv", "kill -s KILL $PPID\n");
+    assertThat(exit(launcher.toString(), "--version")).isEqualTo(137);
+    shadow("mv", "exec /bin/mv \"$@\"\n");
+  }
+
   @Test
   void aDeadLockIsTakenOverThoughWhoBeganToTakeItOverWasKilled() throws Exception {
-    leaveADeadLock("");
-    Files.createDirectory(target.resolve(".building.taken"));
+    leaveADeadLockThatOneBeganToTakeOver();
 
     starts(launcher.toString(), "--version");
+
+    assertThat(target).isDirectoryNotContaining("glob:**.building*");
+  }
+
+  /** Each of them finds at once that it may look for who was killed. */
+  @Test
+  void startsThatFindThatWhoBeganToTakeADeadLockOverWasKilledBuildOneAfterAnother()
+      throws Exception {
+    leaveADeadLockThatOneBeganToTakeOver();
+    shadow("mv", "case $* in *.building*) sleep 0.3 ;; esac\nexec /bin/mv \"$@\"\n");
+    shadow(
+        "mvn",
+        """
+        /bin/mkdir busy || echo >both
+        sleep 1
+        rmdir busy
+        echo jar >pawl-cli/target/dist/lib/pawl.jar
+        """);
+
+    starts(
+        "sh", "-c", "for start in 1 2 3 4 5 6; do ./pawl --version & done; wait; ./pawl --version");
+
+    assertThat(directory.resolve("both")).doesNotExist();
   }
 
   @Test
