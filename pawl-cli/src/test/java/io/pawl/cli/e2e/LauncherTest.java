@@ -229,6 +229,16 @@ class LauncherTest {
   }
 
   @Test
+  void aDeadLockThatCannotBeMovedIsToldOfInsteadOfWaitedFor() throws Exception {
+    leaveADeadLock("");
+    shadow("mv", "exit 1\n");
+
+    assertThat(exit(launcher.toString(), "--version")).isEqualTo(77);
+
+    assertThat(Shell.text(out())).contains(".building").contains("delete it");
+  }
+
+  @Test
   void anArchiveThatFindsNoRoomLeavesNothingBehind() throws Exception {
     shadow("cp", "echo part >\"$2\"; exit 1\n");
 
