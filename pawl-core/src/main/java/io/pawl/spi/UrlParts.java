@@ -23,7 +23,10 @@ public record UrlParts(
     String query) {
 
   private static final int LARGEST_PORT = 65_535;
-  private static final Pattern IN_PARENTHESES = Pattern.compile("\\([^()]*\\)");
+  private static final Pattern IN_PARENTHESES = Pattern.compile("\\s*\\([^()=:]+=[^()]*\\)\\s*");
+
+  /** What is left of a host with parameters when these are taken out of their parentheses. */
+  private static final Pattern PARENTHESES = Pattern.compile("\\[?(?:\\w+=)?(?:\\(\\))+\\]?");
 
   /**
    * Splits {@code url} into its parts.
@@ -78,15 +81,17 @@ public record UrlParts(
   }
 
   /**
-   * What has something else than a port after a colon may be a user and a password, unless it is in
-   * parentheses, as in {@code address=(host=a)(port=1)}. A password may have some of these too.
+   * What has something else than a port after a colon may be a user and a password, unless it is a
+   * parameter in parentheses, as in {@code address=(host=a)(port=1)}. A password may have some of
+   * these too, and the host that they belong to has nothing else.
    */
   static boolean mayBeHosts(String hosts) {
-    String outside = IN_PARENTHESES.matcher(hosts).replaceAll("*");
-    if (outside.indexOf('(') >= 0 || outside.indexOf(')') >= 0) {
-      return false;
-    }
+    String outside = IN_PARENTHESES.matcher(hosts).replaceAll("()");
     for (String host : outside.split(",", -1)) {
+      boolean parameters = host.indexOf('(') >= 0 || host.indexOf(')') >= 0;
+      if (parameters && !PARENTHESES.matcher(host).matches()) {
+        return false;
+      }
       String port = host.startsWith("[") ? after(host, ']') : host;
       if (port.indexOf(':') >= 0 && !isPort(after(port, ':'))) {
         return false;

@@ -43,6 +43,7 @@ class UrlPartsTest {
         "(host=a,port=1),(host=b,port=2)",
         "address=(host=a)(port=1),address=(host=b),c:3",
         "[(host=a,port=1),(host=b)]",
+        "address=(host=::1) (port=1), (host=b)",
       })
   void hostsMayHaveParameters(String hosts) {
     assertThat(parts("jdbc:mysql://u:p@" + hosts + "/db").hosts()).isEqualTo(hosts);
@@ -73,6 +74,10 @@ class UrlPartsTest {
         "jdbc:mysql://app(1):CANARY?x=y@h/db",
         "jdbc:mysql://ro(ot:CANARY?x=y@h/db",
         "jdbc:mysql://(host=a),root:CANARY?x=y@h/db",
+        "jdbc:mysql://root(:CANARY)?x=y@h/db",
+        "jdbc:mysql://root(x=1:CANARY)?x=y@h/db",
+        "jdbc:mysql://(host=a,password=CAN)ARY(x=1)/db",
+        "jdbc:mysql://(host=a,password=CAN)(ARY)/db",
       })
   void whatMayBeAPasswordInTheWrongPlaceIsRefusedUnseen(String url) {
     assertThatThrownBy(() -> parts(url))
