@@ -59,7 +59,7 @@ while :; do
   left=$((stop_at - now))
   [ "$left" -gt 0 ] || break
   left=$((left / 100)).$((left / 10 % 10))$((left % 10))
-  if [ "${BASH_VERSION-}" ]; then # a fork that fails ends bash all the same, and it can wait without one
+  if [ "${BASH_VERSINFO-}" ]; then # a fork that fails ends bash all the same, and it can wait without one
     read -r -t "$left" order
     heard=$?
     [ "$heard" != 1 ] || heard=3

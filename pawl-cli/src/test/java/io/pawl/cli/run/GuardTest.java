@@ -94,6 +94,22 @@ class GuardTest {
     }
   }
 
+  @Test
+  void anExportedVariableOfBashHidesTheTimeFromNoOtherShell() throws Exception {
+    Process command = new ProcessBuilder("sleep", "600").start();
+    ProcessBuilder script = new ProcessBuilder(guardOf(command, "/bin/sh"));
+    script.environment().put("BASH_VERSION", "5.2.15(1)-release");
+    Process guard = script.start();
+    try (OutputStream pawl = guard.getOutputStream()) {
+      order(pawl, Guard.uptime() + 100 + " 100");
+
+      assertThat(command.onExit()).succeedsWithin(LONG);
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   /** As where memory is short, of which pawl may have died just now. */
   @Test
   void whatTheCommandHasLeftBehindIsStoppedThoughTheFirstThatLooksForItAreKilled()
