@@ -330,6 +330,17 @@ class DataSourceTest {
         .hasMessageContaining("cannot connect");
   }
 
+  @Test
+  void aPasswordThatIsMissingIsDeniedByPostgresOverAPoolToo() {
+    String unsaid = TestDatabase.POSTGRES.baseUrl() + "?user=" + TestDatabase.USER;
+
+    for (boolean wraps : new boolean[] {true, false}) {
+      assertThatThrownBy(() -> SqlStore.over(connectingTo(unsaid, wraps)))
+          .as("wraps: " + wraps)
+          .isInstanceOf(StoreDeniedException.class);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aDatabaseThatIsMissingIsAMatterOfConfigurationOverAPoolToo(TestDatabase database) {

@@ -63,8 +63,10 @@ public final class Databases {
     }
   }
 
+  /** A pool may not say where it leads; PostgreSQL's driver has no codes of its own. */
   private static StoreException explain(String where, SQLException e) {
-    boolean postgres = where.startsWith("jdbc:postgresql:");
+    boolean postgres =
+        where.equals(A_POOL) ? e.getErrorCode() == 0 : where.startsWith("jdbc:postgresql:");
     Dialect anyone =
         postgres ? new PostgresDialect(false, false, 0) : MySqlDialect.mySql(false, false);
     return Database.explain(where, anyone.classify(e), e);
