@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a server can do to locks, on a server of each case's own. */
@@ -274,6 +275,32 @@ class ServerFaultsTest {
         between.refuseTokens(2);
 
         seam.take(seam.claim("second"));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {"200 | hello", "200 | {}", "503 | no server", "429 | {\"message\":\"limit\"}"})
+  void aMemberWhoseAddressIsSomethingElsesIsAskedNoMoreForATokenEither(int status, String text)
+      throws Exception {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        LateRequests member = new LateRequests(server)) {
+      protect(server);
+      member.becomes(status, text);
+      String both = "127.0.0.1:" + member.port() + "," + server.host() + ":" + server.port();
+      for (int i = 0; i < 8; i++) { // a client begins with either
+        try (EtcdFence fence = EtcdFence.connect("etcd://app:" + ENCODED + "@" + both + "/team")) {
+          await()
+              .atMost(20, TimeUnit.SECONDS)
+              .ignoreExceptionsInstanceOf(StoreException.class)
+              .until(
+                  () -> {
+                    fence.accept("elsewhere", 1);
+                    return true;
+                  });
+        }
       }
     }
   }

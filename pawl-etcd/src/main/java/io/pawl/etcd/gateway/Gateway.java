@@ -275,15 +275,31 @@ public final class Gateway implements AutoCloseable {
       String password = target.password() == null ? "" : target.password();
       String body = Json.of(Map.of("name", user, "password", password));
       String path = "/v3/auth/authenticate";
-      HttpConnection.Response response = connection.exchange("POST", path, body, null, deadline);
-      if (response.status() != 200) {
-        throw failures.refused(response.status(), response.body(), path);
-      }
-      String fresh = Json.text(Json.object(response.body()), "token");
+      String fresh = tokenIn(connection.exchange("POST", path, body, null, deadline), path);
       token = fresh;
       return fresh;
+    } catch (StoreException e) {
+      if (!(e instanceof RefusedException)) {
+        endpoints.failed(connection.endpoint());
+      }
+      throw e;
     } finally {
       authentication.unlock();
+    }
+  }
+
+  private String tokenIn(HttpConnection.Response response, String path) {
+    if (response.status() != 200) {
+      throw failures.refused(response.status(), response.body(), path);
+    }
+    try {
+      String fresh = Json.text(Json.object(response.body()), "token");
+      if (fresh.isEmpty()) {
+        throw new IllegalArgumentException("it has no token");
+      }
+      return fresh;
+    } catch (IllegalArgumentException e) {
+      throw failures.unreadable(e);
     }
   }
 
