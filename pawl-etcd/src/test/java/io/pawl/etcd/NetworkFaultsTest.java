@@ -359,7 +359,9 @@ class NetworkFaultsTest {
         "200 | hello",
         "404 | {\"status\":404,\"error\":\"Not Found\",\"path\":\"/v3/kv/txn\"}",
         "403 | {\"code\":403,\"message\":\"no\"}",
-        "429 | {\"message\":\"API rate limit exceeded\"}"
+        "429 | {\"message\":\"API rate limit exceeded\"}",
+        "404 | {\"code\":5,\"message\":\"Not Found\",\"details\":[]}",
+        "401 | {\"code\":16,\"message\":\"no token\"}"
       })
   void aMemberWhoseAddressIsSomethingElsesIsAskedNoMore(int status, String text) throws Exception {
     for (int i = 0; i < 8; i++) { // a client begins with either

@@ -30,6 +30,14 @@ public final class Failures {
   /** By which the gateway says that etcd examined a request and refused it. */
   private static final Set<Integer> REFUSALS = Set.of(400, 401, 403, 404, 409, 412, 429);
 
+  /** A request that is not well-formed, or not for the state of etcd. */
+  private static final int BAD_REQUEST = 400;
+
+  /** How all other certain refusals begin, but for what is too large. */
+  private static final String ETCDS_WORD = "etcdserver: ";
+
+  private static final String TOO_LARGE = "message larger than max";
+
   /** Of gRPC. */
   private static final int LARGEST_CODE = 16;
 
@@ -52,22 +60,31 @@ public final class Failures {
   /**
    * An answer with another status than 200. A status that is no certain refusal leaves the outcome
    * unknown: a member that is being stopped answers 408 or 499 to what it has passed on. So does an
-   * error without a code of gRPC's, which is of something else at the member's address.
+   * error without a code of gRPC's, or a refusal in other words than etcd's, which is of something
+   * else at the member's address: other services have such a gateway too.
    */
   StoreException refused(int status, byte[] body, String path) {
     try {
       Map<String, Object> fields = Json.object(body);
       Map<String, Object> ofStream = Json.object(fields, "error");
       fields = ofStream.isEmpty() ? fields : ofStream;
-      if (hasCode(fields, "code") || hasCode(fields, "grpc_code")) {
-        return of(
-            Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message"),
-            status);
+      String message =
+          Json.text(fields, Json.text(fields, "message").isEmpty() ? "error" : "message");
+      boolean hasCode = hasCode(fields, "code") || hasCode(fields, "grpc_code");
+      if (hasCode && mayBeEtcds(status, message)) {
+        return of(message, status);
       }
     } catch (IllegalArgumentException e) {
       return strange(status, path);
     }
     return strange(status, path);
+  }
+
+  private static boolean mayBeEtcds(int status, String message) {
+    return status == BAD_REQUEST
+        || !REFUSALS.contains(status)
+        || message.startsWith(ETCDS_WORD)
+        || message.contains(TOO_LARGE);
   }
 
   private static boolean hasCode(Map<String, Object> error, String name) {
