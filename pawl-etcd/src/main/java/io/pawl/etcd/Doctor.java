@@ -117,7 +117,12 @@ final class Doctor {
   }
 
   private Map<String, Object> status(Endpoint endpoint) {
-    return Json.object(gateway.ask(endpoint, "POST", "/v3/maintenance/status", "{}"));
+    byte[] answer = gateway.ask(endpoint, "POST", "/v3/maintenance/status", "{}");
+    try {
+      return Json.object(answer);
+    } catch (IllegalArgumentException e) {
+      throw new StoreException("what answered is not etcd: " + e.getMessage(), e);
+    }
   }
 
   /** Members are asked one after another: whoever seems to lag is asked once more. */

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.pawl.etcd.gateway.Endpoint;
 import io.pawl.etcd.gateway.Gateway;
 import io.pawl.etcd.gateway.Target;
+import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -49,18 +50,37 @@ class DoctorTest {
     return new Endpoint("localhost", http.getAddress().getPort());
   }
 
-  private List<String> warnings() {
+  private List<Finding> findings() {
     List<Endpoint> members = List.of(endpoint(behind), endpoint(ahead));
     Target target =
         new Target("etcd://fake", members, null, true, null, null, Duration.ofSeconds(5));
     try (Gateway gateway = new Gateway(target)) {
-      return new Doctor(gateway)
-          .diagnose().stream()
-              .filter(finding -> finding.level() == Level.WARNING)
-              .map(finding -> finding.what())
-              .filter(what -> what.contains("behind"))
-              .toList();
+      return new Doctor(gateway).diagnose();
     }
+  }
+
+  private List<String> warnings() {
+    return findings().stream()
+        .filter(finding -> finding.level() == Level.WARNING)
+        .map(Finding::what)
+        .filter(what -> what.contains("behind"))
+        .toList();
+  }
+
+  @Test
+  void aMemberWhoseAddressIsSomethingElsesIsNamedAndTheOthersAreExamined() throws IOException {
+    ahead = member("{\"leader\":\"1\",\"version\":\"3.5\"}");
+    behind = member("hello");
+
+    assertThat(findings())
+        .anySatisfy(
+            finding -> {
+              assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+              assertThat(finding.what()).startsWith("member " + endpoint(behind));
+            })
+        .anySatisfy(
+            finding ->
+                assertThat(finding.what()).startsWith("member " + endpoint(ahead) + ": etcd"));
   }
 
   @Test
