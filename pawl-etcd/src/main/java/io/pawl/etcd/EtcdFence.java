@@ -76,7 +76,7 @@ public final class EtcdFence implements AutoCloseable {
    * Puts {@code value} under {@code key} if no larger token was seen for that key. One round trip,
    * and another where somebody else wrote since; threads that write under one key take turns. A
    * write that was not answered takes no effect any more once a later one of this object under the
-   * same key was answered.
+   * same key was accepted.
    *
    * @param key the key itself, as any etcd client reads it: 1 to 512 bytes of UTF-8 without control
    *     characters
