@@ -82,7 +82,8 @@ public final class EtcdFence implements AutoCloseable {
    *     characters
    * @throws StaleTokenException when a larger token was seen; nothing is written
    * @throws StoreUnavailableException when etcd did not answer: the value may have been written,
-   *     and the same call may be repeated
+   *     and the same call may be repeated. Also when other threads' writes under the key, or one of
+   *     a few others, took three timeouts of a request: then nothing was sent
    * @throws StoreException when etcd refused it
    */
   public void write(String key, String value, long token) {
@@ -129,7 +130,12 @@ public final class EtcdFence implements AutoCloseable {
     Semaphore turn = turns.get(Math.floorMod(fence.hashCode(), TURNS));
     if (!Uninterruptibly.tryAcquire(turn, MOST_TIMEOUTS * gateway.target().timeout().toNanos())) {
       throw StoreUnavailableException.unsent(
-          "store '" + gateway.target() + "' did not answer others that write '" + key + "'", null);
+          "store '"
+              + gateway.target()
+              + "': '"
+              + key
+              + "' was not written, since writes of other threads took too long before it",
+          null);
     }
     try {
       accept(key, token, fence, text, accepted);

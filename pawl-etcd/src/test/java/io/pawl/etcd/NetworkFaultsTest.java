@@ -32,6 +32,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -270,6 +273,35 @@ class NetworkFaultsTest {
 
     assertThat(shown.holders()).hasSize(1);
     assertThat(shown.waiters()).hasSize(49);
+  }
+
+  @Test
+  void aFenceDoesNotCallEtcdSilentWhereItsOwnThreadsAreTooMany() throws Exception {
+    proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(100));
+    ExecutorService threads = Executors.newFixedThreadPool(60);
+    List<Throwable> failures = new CopyOnWriteArrayList<>();
+    try (EtcdFence fence = EtcdFence.connect(url)) {
+      CompletableFuture<?>[] writes = new CompletableFuture<?>[60];
+      for (int i = 0; i < writes.length; i++) {
+        writes[i] =
+            CompletableFuture.runAsync(() -> fence.accept("shared", 7), threads)
+                .exceptionally(
+                    error -> {
+                      failures.add(Failures.cause(error));
+                      return null;
+                    });
+      }
+      CompletableFuture.allOf(writes).get(60, TimeUnit.SECONDS);
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(failures)
+        .isNotEmpty()
+        .allSatisfy(
+            error -> {
+              assertThat(error).isInstanceOf(StoreUnavailableException.class);
+              assertThat(error).hasMessageContaining("other threads");
+            });
   }
 
   @Test
