@@ -1,5 +1,7 @@
 package io.pawl.redis.transition;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -16,6 +18,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -151,21 +154,24 @@ public final class TransitionKeys implements AutoCloseable {
     }
     mine.unanswered.incrementAndGet();
     RedisFuture<Long> asked;
+    ScheduledFuture<?> patience;
     try {
       asked = ask(RENEW, mine.key, mine.value, Long.toString(keyMillis));
-    } catch (RuntimeException e) {
+      patience = renewals.schedule(() -> asked.cancel(true), patienceNanos(), NANOSECONDS);
+    } catch (RuntimeException e) { // of Redis, or this is closed, and the next one never comes
       renewed(mine, null, e);
       return;
     }
-    asked
-        .toCompletableFuture()
-        .orTimeout(patienceNanos(), TimeUnit.NANOSECONDS)
-        .whenComplete((done, error) -> renewed(mine, done, error));
+    asked.whenComplete(
+        (done, error) -> {
+          patience.cancel(false);
+          renewed(mine, done, error instanceof CancellationException ? noAnswer() : error);
+        });
   }
 
   private void renewed(HeldKey mine, @Nullable Long done, @Nullable Throwable error) {
     mine.unanswered.decrementAndGet();
-    if (!mine.isRenewed()) { // it has been unlocked meanwhile
+    if (!mine.isRenewed() || renewals.isShutdown()) { // it has been unlocked meanwhile, say
       return;
     }
     if (error != null) {
@@ -191,13 +197,17 @@ public final class TransitionKeys implements AutoCloseable {
     return timeout.isZero() ? Long.MAX_VALUE : timeout.toNanos(); // as Lettuce has it
   }
 
+  private RedisCommandTimeoutException noAnswer() {
+    return new RedisCommandTimeoutException("no answer of Redis within " + redis.getTimeout());
+  }
+
   /** An interrupt comes later: a command that is cut short may leave a key that nobody deletes. */
   private <T> @Nullable T answer(RedisFuture<T> asked) {
     try {
       return Uninterruptibly.get(asked.toCompletableFuture(), patienceNanos());
     } catch (TimeoutException e) {
       asked.cancel(true); // what was not sent yet is not sent
-      throw new RedisCommandTimeoutException("no answer of Redis within " + redis.getTimeout());
+      throw noAnswer();
     } catch (ExecutionException e) {
       throw e.getCause() instanceof RuntimeException known ? known : new RedisException(e);
     }
