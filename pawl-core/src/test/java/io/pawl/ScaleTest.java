@@ -138,7 +138,7 @@ class ScaleTest {
 
   /** Whoever waits asks after his place now and then, so that waiting costs by its time alone. */
   @ParameterizedTest
-  @ValueSource(ints = {2, 20, 500})
+  @ValueSource(ints = {2, 20, 100, 500})
   void aGrantTakesAnAttemptAndAWithdrawalHoweverManyClientsWait(int clients) {
     int turns = 10;
     for (int i = 0; i < clients; i++) {
