@@ -31,11 +31,14 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -323,7 +326,8 @@ class DataSourceTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aWrongPasswordIsDeniedThoughThePoolNamesItOnlyInTheCause(TestDatabase database) {
     DataSource pool =
-        connectingTo(TestDatabase.withUser(database.baseUrl(), TestDatabase.USER, "wrong"), true);
+        connectingTo(
+            TestDatabase.withUser(database.baseUrl(), TestDatabase.USER, "wrong"), Wrapping.ALL);
 
     assertThatThrownBy(() -> SqlStore.over(pool))
         .isInstanceOf(StoreDeniedException.class)
@@ -334,9 +338,9 @@ class DataSourceTest {
   void aPasswordThatIsMissingIsDeniedByPostgresOverAPoolToo() {
     String unsaid = TestDatabase.POSTGRES.baseUrl() + "?user=" + TestDatabase.USER;
 
-    for (boolean wraps : new boolean[] {true, false}) {
-      assertThatThrownBy(() -> SqlStore.over(connectingTo(unsaid, wraps)))
-          .as("wraps: " + wraps)
+    for (Wrapping wrapping : Wrapping.values()) {
+      assertThatThrownBy(() -> SqlStore.over(connectingTo(unsaid, wrapping)))
+          .as(wrapping.name())
           .isInstanceOf(StoreDeniedException.class);
     }
   }
@@ -347,30 +351,66 @@ class DataSourceTest {
     String missing =
         TestDatabase.withUser(database.baseUrl().replaceFirst("(//[^/]+/)\\w+", "$1none"));
 
-    for (boolean wraps : new boolean[] {true, false}) {
-      assertThatThrownBy(() -> SqlStore.over(connectingTo(missing, wraps)))
-          .as("wraps: " + wraps)
+    for (Wrapping wrapping : Wrapping.values()) {
+      assertThatThrownBy(() -> SqlStore.over(connectingTo(missing, wrapping)))
+          .as(wrapping.name())
           .isInstanceOf(StoreConfigurationException.class);
     }
   }
 
-  /**
-   * A pool that has no connection yet.
-   *
-   * @param wraps whether it says what the driver has said in the cause alone
-   */
-  private static DataSource connectingTo(String url, boolean wraps) {
+  /** MySQL and PostgreSQL have one SQLSTATE for this and for a password that is missing. */
+  @Test
+  void tooManyConnectionsAreNoDenialOverAPool() {
+    SQLException full =
+        new SQLNonTransientConnectionException("Too many connections", "08004", 1040);
+
+    for (Wrapping wrapping : Wrapping.values()) {
+      DataSource pool =
+          lending(
+              () -> {
+                throw wrapping.of(full);
+              });
+      assertThatThrownBy(() -> SqlStore.over(pool))
+          .as(wrapping.name())
+          .isInstanceOf(StoreUnavailableException.class);
+    }
+  }
+
+  /** What a pool makes of what the driver has said. */
+  private enum Wrapping {
+    NOTHING,
+    ALL,
+    /** As HikariCP's does before version 6. */
+    ALL_BUT_THE_STATE;
+
+    SQLException of(SQLException e) {
+      String message = "cannot connect (" + e.getMessage() + ")";
+      return switch (this) {
+        case NOTHING -> e;
+        case ALL -> new SQLException(message, e);
+        case ALL_BUT_THE_STATE -> new SQLTransientConnectionException(message, e.getSQLState(), e);
+      };
+    }
+  }
+
+  /** A pool that has no connection yet. */
+  private static DataSource connectingTo(String url, Wrapping wrapping) {
+    return lending(
+        () -> {
+          try {
+            return DriverManager.getConnection(url);
+          } catch (SQLException e) {
+            throw wrapping.of(e);
+          }
+        });
+  }
+
+  private static DataSource lending(Callable<Connection> connection) {
     return (DataSource)
         Proxy.newProxyInstance(
             DataSource.class.getClassLoader(),
             new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> {
-              try {
-                return DriverManager.getConnection(url);
-              } catch (SQLException e) {
-                throw wraps ? new SQLException("cannot connect (" + e.getMessage() + ")", e) : e;
-              }
-            });
+            (proxy, method, arguments) -> connection.call());
   }
 
   private static AgroalDataSourceConfigurationSupplier impatientPoolOfOne(TestDatabase database) {

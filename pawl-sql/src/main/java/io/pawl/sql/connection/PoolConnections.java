@@ -3,6 +3,7 @@ package io.pawl.sql.connection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -35,16 +36,26 @@ public record PoolConnections(DataSource pool, String describe) implements Conne
     }
   }
 
-  /** The first in the chain of causes that has a SQLSTATE or an error code. */
+  /**
+   * The first in the chain of causes that has a SQLSTATE or an error code. Some pools repeat the
+   * state alone: then the one with the code that belongs to it.
+   */
   private static @Nullable SQLException named(SQLException failure) {
+    SQLException named = null;
     Throwable next = failure;
     for (int i = 0; next != null && i < MOST_CAUSES; i++) {
-      if (next instanceof SQLException e && (e.getSQLState() != null || e.getErrorCode() != 0)) {
-        return e;
+      if (next instanceof SQLException e) {
+        boolean hasCode = e.getErrorCode() != 0;
+        if (named == null && (hasCode || e.getSQLState() != null)) {
+          named = e;
+        }
+        if (named != null && hasCode && Objects.equals(e.getSQLState(), named.getSQLState())) {
+          return e;
+        }
       }
       next = next.getCause();
     }
-    return null;
+    return named;
   }
 
   @Override
