@@ -26,7 +26,8 @@ public record UrlParts(
   private static final Pattern IN_PARENTHESES = Pattern.compile("\\s*\\([^()=:]+=[^()]*\\)\\s*");
 
   /** What is left of a host with parameters when these are taken out of their parentheses. */
-  private static final Pattern PARENTHESES = Pattern.compile("\\[?(?:\\w+=)?(?:\\(\\))+\\]?");
+  private static final Pattern PARENTHESES =
+      Pattern.compile("\\s*\\[?\\s*(?:\\w+=)?(?:\\(\\))+\\]?\\s*");
 
   /**
    * Splits {@code url} into its parts.

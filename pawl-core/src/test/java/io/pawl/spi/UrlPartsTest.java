@@ -44,6 +44,8 @@ class UrlPartsTest {
         "address=(host=a)(port=1),address=(host=b),c:3",
         "[(host=a,port=1),(host=b)]",
         "address=(host=::1) (port=1), (host=b)",
+        "address=(host=a)(port=1), address=(host=b)",
+        "[ address=(host=a), address=(host=b) ] ",
       })
   void hostsMayHaveParameters(String hosts) {
     assertThat(parts("jdbc:mysql://u:p@" + hosts + "/db").hosts()).isEqualTo(hosts);
