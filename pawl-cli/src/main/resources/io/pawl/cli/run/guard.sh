@@ -52,6 +52,7 @@ doze() {
   command eval 'sleep "$1"'
 }
 
+command unset BASH_VERSINFO 2>/dev/null # bash keeps its own; another shell may have been handed one
 listen='read -r order || exit 3; echo "$order"'
 stat "$child" && child_born=$born || child_born=
 while :; do

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GuardTest {
 
@@ -94,11 +96,12 @@ class GuardTest {
     }
   }
 
-  @Test
-  void anExportedVariableOfBashHidesTheTimeFromNoOtherShell() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"BASH_VERSION", "BASH_VERSINFO"})
+  void anExportedVariableOfBashHidesTheTimeFromNoOtherShell(String variable) throws Exception {
     Process command = new ProcessBuilder("sleep", "600").start();
     ProcessBuilder script = new ProcessBuilder(guardOf(command, "/bin/sh"));
-    script.environment().put("BASH_VERSION", "5.2.15(1)-release");
+    script.environment().put(variable, "5.2.15(1)-release");
     Process guard = script.start();
     try (OutputStream pawl = guard.getOutputStream()) {
       order(pawl, Guard.uptime() + 100 + " 100");
