@@ -23,6 +23,9 @@ final class Doctor {
   private static final Pattern QUOTA =
       Pattern.compile("(?m)^etcd_server_quota_backend_bytes ([0-9.e+]+)$");
 
+  private static final List<String> NUMBERS =
+      List.of("leader", "dbSizeInUse", "dbSize", "raftAppliedIndex", "raftIndex");
+
   private static final double NEARLY_FULL = 0.8;
 
   /** Entries of the log. With 5,000 that are not applied etcd refuses requests. */
@@ -119,7 +122,9 @@ final class Doctor {
   private Map<String, Object> status(Endpoint endpoint) {
     byte[] answer = gateway.ask(endpoint, "POST", "/v3/maintenance/status", "{}");
     try {
-      return Json.object(answer);
+      Map<String, Object> status = Json.object(answer);
+      NUMBERS.forEach(name -> Json.number(status, name));
+      return status;
     } catch (IllegalArgumentException e) {
       throw new StoreException("what answered is not etcd: " + e.getMessage(), e);
     }

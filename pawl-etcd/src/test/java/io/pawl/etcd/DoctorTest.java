@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Of a cluster that only says how far it has come: no real one lags when it is told to. */
 class DoctorTest {
@@ -67,10 +69,12 @@ class DoctorTest {
         .toList();
   }
 
-  @Test
-  void aMemberWhoseAddressIsSomethingElsesIsNamedAndTheOthersAreExamined() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"hello", "{\"leader\":\"node-3\"}"})
+  void aMemberWhoseAddressIsSomethingElsesIsNamedAndTheOthersAreExamined(String answer)
+      throws IOException {
     ahead = member("{\"leader\":\"1\",\"version\":\"3.5\"}");
-    behind = member("hello");
+    behind = member(answer);
 
     assertThat(findings())
         .anySatisfy(
