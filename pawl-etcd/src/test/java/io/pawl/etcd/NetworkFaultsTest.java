@@ -389,6 +389,7 @@ class NetworkFaultsTest {
       delimiter = '|',
       value = {
         "200 | hello",
+        "200 | {\"header\":{\"cluster_id\":\"mine\"}}",
         "404 | {\"status\":404,\"error\":\"Not Found\",\"path\":\"/v3/kv/txn\"}",
         "403 | {\"code\":403,\"message\":\"no\"}",
         "429 | {\"message\":\"API rate limit exceeded\"}",

@@ -159,6 +159,18 @@ public final class Gateway implements AutoCloseable {
     return term;
   }
 
+  private long clusterIn(Map<String, Object> reply) {
+    try {
+      long cluster = Json.number(Json.object(reply, "header"), "cluster_id");
+      if (cluster == 0) {
+        throw new IllegalArgumentException("it names no cluster");
+      }
+      return cluster;
+    } catch (IllegalArgumentException e) {
+      throw failures.unreadable(e);
+    }
+  }
+
   /**
    * Compares the cluster of an answer, or of a watch's message, with that of others. Where a member
    * itself is of another cluster than before, all were restored from a backup.
@@ -166,10 +178,7 @@ public final class Gateway implements AutoCloseable {
    * @throws StoreException if they differ, or if it names none: no member of etcd's gave it
    */
   void checkCluster(Endpoint endpoint, Map<String, Object> reply) {
-    long of = Json.number(Json.object(reply, "header"), "cluster_id");
-    if (of == 0) {
-      throw failures.unreadable(new IllegalArgumentException("it names no cluster"));
-    }
+    long of = clusterIn(reply);
     if (of == cluster && members.contains(endpoint)) {
       return;
     }
