@@ -219,7 +219,7 @@ final class Renewer {
     } catch (RuntimeException | Error e) {
       List<List<LiveClaim>> unsent = batches.subList(sent, batches.size());
       log.error("renewals could not be sent, in {} calls; they are tried again", unsent.size(), e);
-      unsent.forEach(batch -> batch.forEach(claim -> claim.renewed(now, null, e)));
+      unsent.forEach(batch -> batch.forEach(claim -> tell(claim, now, null, e)));
     }
   }
 
@@ -258,7 +258,7 @@ final class Renewer {
     try {
       claim.renewed(sentAt, standing, error);
     } catch (RuntimeException | Error e) {
-      log.error("lock '{}': its renewal was answered, and that failed", claim.claim().lock(), e);
+      log.error("lock '{}': telling it of its renewal failed", claim.claim().lock(), e);
     }
   }
 }
