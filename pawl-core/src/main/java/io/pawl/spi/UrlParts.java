@@ -53,10 +53,7 @@ public record UrlParts(
       throw url.wrong("has / ? or # in its user or password; write %2F %3F %23 for them");
     }
     if (!mayBeHosts(hosts)) {
-      throw url.wrong(
-          rest.indexOf('@') >= 0
-              ? "has / ? or # in its user or password; write %2F %3F %23 for them"
-              : "names no host, or a port that is not between 1 and 65535");
+      throw url.wrong(reason(hosts, rest));
     }
     String userInfo = at < 0 ? "" : authority.substring(0, at);
     return new UrlParts(
@@ -79,6 +76,15 @@ public record UrlParts(
       end++;
     }
     return text.substring(start, end);
+  }
+
+  private static String reason(String hosts, String rest) {
+    if (rest.indexOf('@') >= 0) {
+      return "has / ? or # in its user or password; write %2F %3F %23 for them";
+    }
+    return hosts.indexOf('(') >= 0
+        ? "has parentheses that are no host; write (name=value)(name=value) or address=(name=value)"
+        : "names no host, or a port that is not between 1 and 65535";
   }
 
   /**

@@ -90,4 +90,11 @@ class UrlPartsTest {
         .hasMessageNotContaining("123456")
         .hasNoCause();
   }
+
+  @Test
+  void aParameterWithoutAValueIsToldHowItIsWritten() {
+    assertThatThrownBy(() -> parts("jdbc:mysql://address=(host=a)(allowMultiQueries)/db"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("(name=value)");
+  }
 }
