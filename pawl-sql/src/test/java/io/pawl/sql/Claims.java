@@ -5,6 +5,8 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Mode;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -35,6 +37,20 @@ final class Claims {
   /** As {@link #claim}, to share the lock. */
   static Claim reader(String lock) {
     return of(lock, new ClaimId(CLIENT, numbers.incrementAndGet()), Mode.SHARED, Duration.ZERO);
+  }
+
+  /** An INSERT of a row by which an exclusive claim of this id waits. */
+  static String join(String lock, ClaimId id, Instant since, Instant until) {
+    return "INSERT INTO pawl_waiter (lock_name, claims) VALUES ('"
+        + lock
+        + "', '[{\"since\":\""
+        + since.truncatedTo(ChronoUnit.MILLIS)
+        + "\",\"until\":\""
+        + until.truncatedTo(ChronoUnit.MILLIS)
+        + "\",\"mode\":\"exclusive\",\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"application\":\"\","
+        + "\"note\":\"\",\"claim\":\""
+        + id
+        + "\",\"leaseMillis\":300000,\"tokens\":1,\"tokenFloor\":0}]')";
   }
 
   private static Claim of(String lock, ClaimId id, Mode mode, Duration minHold) {

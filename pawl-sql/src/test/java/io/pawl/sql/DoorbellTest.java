@@ -19,6 +19,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -227,16 +228,8 @@ class DoorbellTest {
                           "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
                               + " AND application_name = 'pawl'")
                       == 1);
-      statement.execute(
-          "INSERT INTO pawl_waiter (lock_name, claim, mode, since, until, lease_millis,"
-              + " min_hold_millis, tokens, token_floor, host, pid, thread, application, note)"
-              + " VALUES ('"
-              + name
-              + "', '"
-              + waiter.id()
-              + "', 'exclusive', now() AT TIME ZONE 'UTC',"
-              + " now() AT TIME ZONE 'UTC' + interval '5 minutes', 300000, 0, 1, 0, '', 1, '', '',"
-              + " '')");
+      Instant now = Instant.now();
+      statement.execute(Claims.join(name, waiter.id(), now, now.plusSeconds(300)));
       joins.commit();
       gives.get(60, SECONDS);
 

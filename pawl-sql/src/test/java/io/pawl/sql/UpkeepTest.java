@@ -251,22 +251,34 @@ class UpkeepTest {
   }
 
   /** One whose lease ran out two hours ago. */
-  private static String insertWaiter(TestDatabase database, String lock, ClaimId id) {
-    return "INSERT INTO pawl_waiter (lock_name, claim, mode, since, until, lease_millis,"
-        + " min_hold_millis, tokens, token_floor, host, pid, thread, application, note)"
-        + " VALUES ('"
-        + lock
-        + "', '"
-        + id
-        + "', 'exclusive', '"
-        + time(database, Instant.now().minus(Duration.ofHours(3)))
-        + "', '"
-        + time(database, Instant.now().minus(Duration.ofHours(2)))
-        + "', 30000, 0, 1, 0, 'h', 1, 't', '', '')";
+  private static String insertWaiter(String lock, ClaimId id) {
+    Instant now = Instant.now();
+    Instant since = now.minus(Duration.ofHours(3));
+    return Claims.join(lock, id, since, now.minus(Duration.ofHours(2)));
+  }
+
+  /** Keeps every INSERT of one who waits for {@code lock} waiting until it is rolled back. */
+  private static void blockJoins(TestDatabase database, Connection somebody, String lock)
+      throws SQLException {
+    try (Statement statement = somebody.createStatement()) {
+      if (database != TestDatabase.POSTGRES) {
+        somebody.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        somebody.setAutoCommit(false);
+        statement.execute(
+            "SELECT 1 FROM pawl_waiter FORCE INDEX (pawl_waiter_by_lock) WHERE lock_name = '"
+                + lock
+                + "' FOR UPDATE");
+        return;
+      }
+      somebody.setAutoCommit(false);
+      statement.execute(
+          "INSERT INTO pawl_waiter (position, lock_name, claims) VALUES (1 +"
+              + " nextval(pg_get_serial_sequence('pawl_waiter', 'position')), '', '[]')");
+    }
   }
 
   /**
-   * The statement by which it joins waits for somebody else's, with a lock before its eyes that was
+   * The statement by which it joins waits for somebody else, with a lock before its eyes that was
    * held when it began; the lock is given back and forgotten meanwhile.
    */
   @ParameterizedTest
@@ -280,14 +292,12 @@ class UpkeepTest {
     try (SqlStore holder = database.open();
         SqlStore joiner = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling));
         Upkeep upkeep = upkeep(database);
-        Connection somebody = database.connect();
-        Statement statement = somebody.createStatement()) {
+        Connection somebody = database.connect()) {
       upkeep.purge(List.of(name("none")), 0);
       answer(holder.attempt(held, standing -> {}));
       Claim impatient = Claims.claim(lock).as(Mode.EXCLUSIVE);
       assertThat(answer(joiner.attempt(impatient, standing -> {}))).isEqualTo(Standing.GONE);
-      somebody.setAutoCommit(false);
-      statement.execute(insertWaiter(database, lock, joining.id()));
+      blockJoins(database, somebody, lock);
       CompletableFuture<CompletionStage<Standing>> joins = new CompletableFuture<>();
       thread.execute(() -> joins.complete(joiner.attempt(joining, standing -> {})));
       await().pollInterval(Duration.ofMillis(5)).until(() -> database.waitingTransactions() > 0);
@@ -405,7 +415,7 @@ class UpkeepTest {
     try (SqlStore store = database.open()) {
       take(store, name("left"));
     }
-    execute(database, insertWaiter(database, name("left"), new ClaimId("gone", 1)));
+    execute(database, insertWaiter(name("left"), new ClaimId("gone", 1)));
     age(database, "left");
 
     try (SqlStore store = database.open()) {

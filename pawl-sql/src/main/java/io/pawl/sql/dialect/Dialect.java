@@ -142,9 +142,9 @@ public interface Dialect {
 
   /**
    * Reads {@code n} locks by their names, and who waits for them, as they were last committed: the
-   * columns of {@link Table#LOCK}, the time, a position and the columns of {@link Table#WAITER}. A
-   * lock's row has position 0, that of a claim only the lock's name besides; in no order. The names
-   * are parameters twice.
+   * columns of {@link Table#LOCK}, the time, and the columns of {@link Table#WAITER}. A lock's row
+   * has position 0, that of claims only the lock's name besides; in no order. The names are
+   * parameters twice.
    */
   default String readLocks(int n) {
     String in = " IN (" + Table.repeated("?", n) + ")";
@@ -152,10 +152,10 @@ public interface Dialect {
         + Table.LOCK.columns()
         + ", "
         + clock()
-        + ", 0 AS position, '', '', '', NULL, NULL, 0, 0, 0, 0, '', 0, '', '', ''"
+        + ", 0 AS position, '', ''"
         + " FROM pawl_lock WHERE name"
         + in
-        + " UNION ALL SELECT lock_name, '', 0, '', '', NULL, 0, position, "
+        + " UNION ALL SELECT lock_name, '', 0, '', '', NULL, 0, "
         + Table.WAITER.columns()
         + " FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
@@ -183,12 +183,9 @@ public interface Dialect {
         + " WHERE name > ? ORDER BY name LIMIT ?";
   }
 
-  /**
-   * Reads who waits for {@code n} locks, the next first: a position and the columns of {@link
-   * Table#WAITER}.
-   */
+  /** Reads who waits for {@code n} locks, the next first: the columns of {@link Table#WAITER}. */
   default String readWaiters(int n) {
-    return "SELECT position, "
+    return "SELECT "
         + Table.WAITER.columns()
         + " FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
@@ -231,18 +228,18 @@ public interface Dialect {
   }
 
   /**
-   * Inserts {@code n} rows into {@link Table#WAITER}: for each the parameters of its columns, its
-   * lock's name again, and what must be withdrawn there. None for a lock that nobody holds.
+   * Inserts {@code n} rows into {@link Table#NEW_WAITER}: for each the parameters of its columns,
+   * its lock's name again, and what must be withdrawn there. None for a lock that nobody holds.
    */
   default String joinWaiters(int n) {
     String one =
         "SELECT "
-            + Table.repeated("?", Table.WAITER.columnCount())
+            + Table.repeated("?", Table.NEW_WAITER.columnCount())
             + " FROM pawl_lock"
             + by("PRIMARY")
             + " WHERE name = ? AND kind = 'lock' AND holders <> '[]' AND withdrawn = ?";
     return "INSERT INTO pawl_waiter ("
-        + Table.WAITER.columns()
+        + Table.NEW_WAITER.columns()
         + ") "
         + String.join(" UNION ALL ", Collections.nCopies(n, one));
   }

@@ -18,24 +18,11 @@ public record Table(String name, List<String> key, List<String> others) {
           List.of("name"),
           List.of("kind", "last_token", "holders", "withdrawn", "used"));
 
-  /** Its rows have a {@code position} too, which the database gives them. */
   public static final Table WAITER =
-      new Table(
-          "pawl_waiter",
-          List.of("lock_name", "claim"),
-          List.of(
-              "mode",
-              "since",
-              "until",
-              "lease_millis",
-              "min_hold_millis",
-              "tokens",
-              "token_floor",
-              "host",
-              "pid",
-              "thread",
-              "application",
-              "note"));
+      new Table("pawl_waiter", List.of("position"), List.of("lock_name", "claims"));
+
+  /** The same without the key, which the database gives to a new row. */
+  public static final Table NEW_WAITER = new Table(WAITER.name, List.of(), WAITER.others);
 
   /** All columns, the key first, with commas between. */
   public String columns() {

@@ -242,7 +242,7 @@ public final class Combiner implements AutoCloseable {
       return false;
     }
     states.keySet().forEach(lock -> shortcuts.remember(lock, null));
-    return rows.tryJoin(changes.waiters(), name -> known(read, name).row());
+    return rows.tryJoin(changes.joined(), name -> known(read, name).row());
   }
 
   /** A lock that is held by whom {@code batch} asks for, so far as a crash does not undo it. */

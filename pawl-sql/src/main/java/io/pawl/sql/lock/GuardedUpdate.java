@@ -125,9 +125,9 @@ record GuardedUpdate(int guards, int takes) {
       binding.addCase(used ? taken.get(i).lock() : null);
       binding.add(used ? taken.get(i).after().lastToken() : 0);
     }
-    binding.add(Row.BEFORE_SINCE);
+    binding.add(ClaimsText.BEFORE_SINCE);
     binding.add(0);
-    binding.add(Row.BEFORE_UNTIL);
+    binding.add(ClaimsText.BEFORE_UNTIL);
     binding.add(taken.get(0).keptMillis());
     for (int i = 0; i < takes; i++) {
       boolean used = i < taken.size();

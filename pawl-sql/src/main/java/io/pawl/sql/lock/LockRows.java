@@ -240,7 +240,7 @@ public final class LockRows {
       PreparedStatement statement = session.prepare(dialect.readLocks(chunk.size()));
       bindTwice(chunk, statement);
       try (ResultSet result = statement.executeQuery()) {
-        newest = Math.max(newest, read(result, dialect, locks, waiters));
+        newest = Math.max(newest, read(result, locks, waiters));
       }
     }
     for (WaiterRow waiter : waiters) {
@@ -252,21 +252,19 @@ public final class LockRows {
   }
 
   /** Adds what {@link Dialect#readLocks} answered to {@code locks}; returns the latest time. */
-  static long read(ResultSet result, Dialect dialect, Map<String, StoredLock> locks)
-      throws SQLException {
+  static long read(ResultSet result, Map<String, StoredLock> locks) throws SQLException {
     List<WaiterRow> waiters = new ArrayList<>();
-    long newest = read(result, dialect, locks, waiters);
+    long newest = read(result, locks, waiters);
     waiters.forEach(waiter -> add(waiter, locks));
     return newest;
   }
 
-  private static long read(
-      ResultSet result, Dialect dialect, Map<String, StoredLock> locks, List<WaiterRow> waiters)
+  private static long read(ResultSet result, Map<String, StoredLock> locks, List<WaiterRow> waiters)
       throws SQLException {
     long newest = 0;
     while (result.next()) {
       if (result.getLong(Row.COLUMN_COUNT + 2) > 0) {
-        waiters.add(WaiterRow.read(result, Row.COLUMN_COUNT + 2, dialect));
+        waiters.add(WaiterRow.read(result, Row.COLUMN_COUNT + 2));
       } else {
         StoredLock lock = StoredLock.alone(Row.read(result));
         locks.put(lock.row().name(), lock);
@@ -364,7 +362,7 @@ public final class LockRows {
 
   private void addWaiters(ResultSet rows, Map<String, StoredLock> locks) throws SQLException {
     while (rows.next()) {
-      add(WaiterRow.read(rows, 1, dialect), locks);
+      add(WaiterRow.read(rows, 1), locks);
     }
   }
 
@@ -408,7 +406,7 @@ public final class LockRows {
     PreparedStatement insert = session.prepare(dialect.alone(dialect.joinWaiters(joining.size())));
     int parameter = 1;
     for (WaiterRow waiter : joining) {
-      parameter = waiter.bind(insert, parameter, dialect);
+      parameter = waiter.bind(insert, parameter);
       insert.setString(parameter++, waiter.lock());
       insert.setString(parameter++, read.apply(waiter.lock()).withdrawn());
     }
@@ -429,13 +427,21 @@ public final class LockRows {
   void commit(Changes changes, long now) throws SQLException {
     List<Session.Write> writes = new ArrayList<>();
     for (List<Row> chunk : session.chunks(changes.locks())) {
-      writes.add(write(chunk, now));
+      writes.add(
+          write(
+              dialect.upsert(Table.LOCK, chunk.size()),
+              chunk,
+              (row, statement, first) -> row.bind(statement, first, now, dialect)));
     }
     for (List<Long> chunk : session.chunks(changes.left())) {
       writes.add(delete(chunk));
     }
-    for (List<WaiterRow> chunk : session.chunks(changes.waiters())) {
-      writes.add(keep(chunk));
+    for (List<WaiterRow> chunk : session.chunks(changes.changed())) {
+      writes.add(
+          write(dialect.upsert(Table.WAITER, chunk.size()), chunk, WaiterRow::bindWithPosition));
+    }
+    for (List<WaiterRow> chunk : session.chunks(changes.joined())) {
+      writes.add(write(Table.NEW_WAITER.insert(chunk.size()), chunk, WaiterRow::bind));
     }
     session.commitAll(writes);
   }
@@ -457,25 +463,18 @@ public final class LockRows {
         });
   }
 
-  private Session.Write keep(List<WaiterRow> waiters) {
-    return new Session.Write(
-        dialect.upsert(Table.WAITER, waiters.size()),
-        (statement, first) -> {
-          int parameter = first;
-          for (WaiterRow waiter : waiters) {
-            parameter = waiter.bind(statement, parameter, dialect);
-          }
-          return parameter;
-        });
+  /** Sets the parameters of one row from the given on, and returns the next free. */
+  private interface Binding<R> {
+    int bind(R row, PreparedStatement statement, int first) throws SQLException;
   }
 
-  private Session.Write write(List<Row> rows, long now) {
+  private static <R> Session.Write write(String sql, List<R> rows, Binding<R> binding) {
     return new Session.Write(
-        dialect.upsert(Table.LOCK, rows.size()),
+        sql,
         (statement, first) -> {
           int parameter = first;
-          for (Row row : rows) {
-            parameter = row.bind(statement, parameter, now, dialect);
+          for (R row : rows) {
+            parameter = binding.bind(row, statement, parameter);
           }
           return parameter;
         });

@@ -80,7 +80,7 @@ public final class LockViews {
           connection.prepareStatement(dialect.readLocks(chunk.size()))) {
         LockRows.bindTwice(chunk, select);
         try (ResultSet rows = select.executeQuery()) {
-          newest = Math.max(newest, LockRows.read(rows, dialect, locks));
+          newest = Math.max(newest, LockRows.read(rows, locks));
         }
       }
     }

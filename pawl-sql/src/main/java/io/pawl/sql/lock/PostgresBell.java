@@ -166,7 +166,7 @@ final class PostgresBell implements Doorbell {
         Map<String, StoredLock> found = new HashMap<>();
         try (ResultSet rows = select.executeQuery()) {
           if (whole) {
-            LockRows.read(rows, dialect, found);
+            LockRows.read(rows, found);
           }
           while (!whole && rows.next()) {
             Row row = Row.read(rows);

@@ -235,7 +235,7 @@ final class RowPoll implements Doorbell {
         LockRows.bindTwice(List.of(lock), whole);
         Map<String, StoredLock> found = new HashMap<>();
         try (ResultSet rows = whole.executeQuery()) {
-          LockRows.read(rows, database.dialect(), found);
+          LockRows.read(rows, found);
         }
         for (StoredLock stored : found.values()) {
           LockState state = stored.glance();

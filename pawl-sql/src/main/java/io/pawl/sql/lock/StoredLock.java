@@ -9,6 +9,7 @@ import io.pawl.spi.rule.LockState;
 import io.pawl.spi.rule.LockState.Entry;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A lock as it is stored.
  *
- * @param waiters the claims that wait for it, the next first
+ * @param waiters the rows of the claims that wait for it, the next first; a claim whose INSERT came
+ *     a second time, late, stands in two of them, and waits where it first stood
  */
 public record StoredLock(Row row, List<WaiterRow> waiters) {
 
@@ -47,15 +49,16 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
       Kind kind = row.readKind();
       Collection<Entry> holders = row.readHolders(now);
       Map<ClaimId, Long> withdrawn = row.readWithdrawn();
-      List<Entry> queue = new ArrayList<>(waiters.size());
+      Map<ClaimId, Entry> queue = new LinkedHashMap<>();
       for (WaiterRow waiter : waiters) {
-        Entry entry = waiter.entry(now);
-        if (!withdrawn.containsKey(entry.id()) && mayWait(kind, entry)) {
-          queue.add(entry);
+        for (Entry claim : waiter.readClaims()) {
+          if (!withdrawn.containsKey(claim.id()) && mayWait(kind, claim)) {
+            queue.putIfAbsent(claim.id(), claim.endingBy(now + claim.longestMillis()));
+          }
         }
       }
       return new LockState(
-          row.name(), kind, row.lastToken(), holders, queue, withdrawn, MAX_WAITERS);
+          row.name(), kind, row.lastToken(), holders, queue.values(), withdrawn, MAX_WAITERS);
     } catch (
         RuntimeException e) { // of the parser, of numbers, times or words that it does not know
       throw new StoreException(

@@ -1,135 +1,81 @@
 package io.pawl.sql.lock;
 
-import io.pawl.spi.ClaimId;
-import io.pawl.spi.Holder;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Tokens;
 import io.pawl.spi.rule.LockState.Entry;
-import io.pawl.sql.dialect.Dialect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.DateTimeException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim that waits, as it is stored: a row of its own, so that joining is an insert, leaving a
- * delete, and nobody rewrites anybody.
+ * Claims that joined a queue right behind one another, in one transaction, as they are stored: a
+ * row of their own, so that joining is an insert, leaving a delete, and nobody rewrites anybody but
+ * those it came with.
  *
  * @param position in the queue, by the order of inserts; 0 before it has one
- * @param since when it stood in the queue
- * @param until when it is gone unless its client asks
- * @param unreadable what is wrong with its times, null where nothing is
+ * @param claims the next first; never empty unless {@code unreadable}
+ * @param unreadable what is wrong with its text, null where nothing is
  */
-record WaiterRow(
-    long position,
-    String lock,
-    String claim,
-    String mode,
-    long since,
-    long until,
-    long leaseMillis,
-    long minHoldMillis,
-    int tokens,
-    long tokenFloor,
-    Holder holder,
-    @Nullable String unreadable) {
+record WaiterRow(long position, String lock, List<Entry> claims, @Nullable String unreadable) {
 
-  /** Reads the columns from {@code first} on: the position, then those of the table. */
-  static WaiterRow read(ResultSet columns, int first, Dialect dialect) throws SQLException {
-    long since = 0;
-    long until = 0;
-    @Nullable String unreadable = null;
+  /**
+   * The most claims of a row: as many as a page of InnoDB holds beside others, so that none is
+   * stored elsewhere.
+   */
+  static final int MOST_CLAIMS = 16;
+
+  /** Reads the columns from {@code first} on: position, lock, claims. */
+  static WaiterRow read(ResultSet columns, int first) throws SQLException {
+    long position = columns.getLong(first);
+    String lock = columns.getString(first + 1);
+    String text = columns.getString(first + 2);
     try {
-      since = dialect.readTime(columns, first + 4);
-      until = dialect.readTime(columns, first + 5);
-    } catch (DateTimeException | ArithmeticException e) { // it is the trouble of its own lock
-      unreadable = String.valueOf(e.getMessage());
+      List<Entry> claims = ClaimsText.read(text);
+      claims.forEach(WaiterRow::check);
+      return new WaiterRow(position, lock, claims, null);
+    } catch (RuntimeException e) { // it is the trouble of its own lock
+      return new WaiterRow(position, lock, List.of(), String.valueOf(e.getMessage()));
     }
-    return new WaiterRow(
-        columns.getLong(first),
-        columns.getString(first + 1),
-        columns.getString(first + 2),
-        columns.getString(first + 3),
-        since,
-        until,
-        columns.getLong(first + 6),
-        columns.getLong(first + 7),
-        columns.getInt(first + 8),
-        columns.getLong(first + 9),
-        new Holder(
-            columns.getString(first + 10),
-            columns.getLong(first + 11),
-            columns.getString(first + 12),
-            columns.getString(first + 13),
-            columns.getString(first + 14)),
-        unreadable);
   }
 
-  static WaiterRow of(String lock, Entry entry) {
-    return new WaiterRow(
-        0,
-        lock,
-        entry.id().toString(),
-        entry.mode().toString(),
-        entry.since(),
-        entry.until(),
-        entry.leaseMillis(),
-        entry.minHoldMillis(),
-        entry.tokens(),
-        entry.tokenFloor(),
-        entry.holder(),
-        null);
-  }
-
-  /** Sets a parameter per column of the table from {@code first} on, and returns the next free. */
-  int bind(PreparedStatement insert, int first, Dialect dialect) throws SQLException {
-    insert.setString(first, lock);
-    insert.setString(first + 1, claim);
-    insert.setString(first + 2, mode);
-    dialect.bindTime(insert, first + 3, since);
-    dialect.bindTime(insert, first + 4, until);
-    insert.setLong(first + 5, leaseMillis);
-    insert.setLong(first + 6, minHoldMillis);
-    insert.setInt(first + 7, tokens);
-    insert.setLong(first + 8, tokenFloor);
-    insert.setString(first + 9, holder.host());
-    insert.setLong(first + 10, holder.pid());
-    insert.setString(first + 11, holder.thread());
-    insert.setString(first + 12, holder.application());
-    insert.setString(first + 13, holder.note());
-    return first + 14;
+  private static void check(Entry claim) {
+    if (claim.tokens() < 1 || claim.tokens() > Tokens.MAX_PER_CLAIM) {
+      throw new IllegalArgumentException(claim.tokens() + " tokens cannot be asked for");
+    }
   }
 
   /**
-   * @param now see {@link StoredLock#state}
-   * @throws RuntimeException where it cannot be read
+   * The claims as they are stored.
+   *
+   * @throws RuntimeException where they cannot be read
    */
-  Entry entry(long now) {
+  List<Entry> readClaims() {
     if (unreadable != null) {
-      throw new DateTimeException(unreadable);
+      throw new IllegalArgumentException(unreadable);
     }
-    if (tokens < 1 || tokens > Tokens.MAX_PER_CLAIM) {
-      throw new IllegalArgumentException(tokens + " tokens cannot be asked for");
-    }
-    Entry entry =
-        new Entry(
-            ClaimId.parse(claim),
-            Mode.parse(mode),
-            leaseMillis,
-            tokens,
-            tokenFloor,
-            holder,
-            since,
-            until,
-            0,
-            0,
-            minHoldMillis,
-            false);
-    return entry.endingBy(now + entry.longestMillis());
+    return claims;
   }
 
-  boolean isKeptAsLongAs(Entry entry) {
-    return until == entry.until();
+  static WaiterRow of(String lock, List<Entry> claims) {
+    return new WaiterRow(0, lock, claims, null);
+  }
+
+  /** The same with {@code claims} only. */
+  WaiterRow with(List<Entry> claims) {
+    return new WaiterRow(position, lock, claims, null);
+  }
+
+  /** Sets a parameter for its lock and one for its claims, and returns the next free. */
+  int bind(PreparedStatement statement, int first) throws SQLException {
+    statement.setString(first, lock);
+    statement.setString(first + 1, ClaimsText.write(claims));
+    return first + 2;
+  }
+
+  /** The same after one for its position. */
+  int bindWithPosition(PreparedStatement statement, int first) throws SQLException {
+    statement.setLong(first, position);
+    return bind(statement, first + 1);
   }
 }

@@ -1,4 +1,4 @@
--- Pawl's tables for MySQL 8.0.19 and later, version 3. Times are UTC. Read freely, write never.
+-- Pawl's tables for MySQL 8.0.19 and later, version 4. Times are UTC. Read freely, write never.
 -- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
 -- pawl_reservation too for counters with reservations or pruning, on pawl_lock for purging; CREATE and ALTER
 -- only for these statements.
@@ -12,24 +12,12 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   used       DATETIME(3)  NOT NULL COMMENT 'when the row was last written'
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
--- One row for each claim that waits. Whoever joins inserts it, and nobody else writes it but to serve or drop it.
+-- The claims that wait. Those that joined at once share a row, which nobody else writes but to serve or drop them.
 CREATE TABLE IF NOT EXISTS pawl_waiter (
-  position        BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'the smallest of a lock is the next',
-  lock_name       VARCHAR(512) NOT NULL,
-  claim           VARCHAR(90)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  mode            VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'exclusive, shared, or wanted/capacity of a semaphore',
-  since           DATETIME(3)  NOT NULL COMMENT 'when it joined',
-  until           DATETIME(3)  NOT NULL COMMENT 'when it is dropped, unless its client asks before',
-  lease_millis    BIGINT       NOT NULL,
-  min_hold_millis BIGINT       NOT NULL,
-  tokens          INT          NOT NULL COMMENT 'how many it asks for',
-  token_floor     BIGINT       NOT NULL COMMENT 'its tokens are larger',
-  host            VARCHAR(256) NOT NULL,
-  pid             BIGINT       NOT NULL,
-  thread          VARCHAR(256) NOT NULL,
-  application     VARCHAR(256) NOT NULL,
-  note            VARCHAR(256) NOT NULL,
-  UNIQUE KEY pawl_waiter_by_lock (lock_name, claim)
+  position  BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'the smallest of a lock is the next',
+  lock_name VARCHAR(512) NOT NULL,
+  claims    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who waits, the next first, since when, until when unless its client asks before',
+  KEY pawl_waiter_by_lock (lock_name)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
@@ -84,4 +72,4 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   usable_by  INT NOT NULL COMMENT 'the oldest version whose clients may use the tables from then on'
 ) ENGINE = InnoDB;
 
-INSERT IGNORE INTO pawl_schema (version, usable_by) VALUES (3, 3);
+INSERT IGNORE INTO pawl_schema (version, usable_by) VALUES (4, 4);

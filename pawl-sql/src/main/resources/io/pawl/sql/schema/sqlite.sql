@@ -1,4 +1,4 @@
--- Pawl's tables for SQLite, version 3. Times are UTC. Read freely, write never.
+-- Pawl's tables for SQLite, version 4. Times are UTC. Read freely, write never.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       TEXT    NOT NULL PRIMARY KEY COLLATE BINARY,
@@ -9,25 +9,14 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   used       TEXT    NOT NULL   -- when the row was last written
 ) WITHOUT ROWID;
 
--- One row for each claim that waits.
+-- The claims that wait. Those that joined at once share a row, which nobody else writes but to serve or drop them.
 CREATE TABLE IF NOT EXISTS pawl_waiter (
-  position        INTEGER PRIMARY KEY,  -- the smallest of a lock is the next
-  lock_name       TEXT    NOT NULL,
-  claim           TEXT    NOT NULL,
-  mode            TEXT    NOT NULL,  -- exclusive, shared, or wanted/capacity of a semaphore
-  since           TEXT    NOT NULL,  -- when it joined
-  until           TEXT    NOT NULL,  -- when it is dropped, unless its client asks before
-  lease_millis    INTEGER NOT NULL,
-  min_hold_millis INTEGER NOT NULL,
-  tokens          INTEGER NOT NULL,  -- how many it asks for
-  token_floor     INTEGER NOT NULL,  -- its tokens are larger
-  host            TEXT    NOT NULL,
-  pid             INTEGER NOT NULL,
-  thread          TEXT    NOT NULL,
-  application     TEXT    NOT NULL,
-  note            TEXT    NOT NULL,
-  UNIQUE (lock_name, claim)
+  position  INTEGER PRIMARY KEY,  -- the smallest of a lock is the next
+  lock_name TEXT NOT NULL,
+  claims    TEXT NOT NULL  -- JSON: who waits, the next first, since when, until when unless its client asks before
 );
+
+CREATE INDEX IF NOT EXISTS pawl_waiter_by_lock ON pawl_waiter (lock_name);
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
 CREATE TABLE IF NOT EXISTS pawl_counter (
@@ -82,7 +71,7 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   usable_by  INTEGER NOT NULL  -- the oldest version whose clients may use the tables from then on
 );
 
-INSERT OR IGNORE INTO pawl_schema (version, usable_by) VALUES (3, 3);
+INSERT OR IGNORE INTO pawl_schema (version, usable_by) VALUES (4, 4);
 
 -- The monotonic clock of the host, as milliseconds since 1970: offset + clock, within one boot.
 CREATE TABLE IF NOT EXISTS pawl_clock (

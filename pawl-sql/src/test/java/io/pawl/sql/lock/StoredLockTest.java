@@ -12,7 +12,10 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
+import io.pawl.spi.rule.LockState.Entry;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -97,7 +100,7 @@ class StoredLockTest {
     Row none = Row.unknown(state.lock());
     changes.add(StoredLock.alone(none), state);
     return new StoredLock(
-        changes.locks().isEmpty() ? none : changes.locks().get(0), changes.waiters());
+        changes.locks().isEmpty() ? none : changes.locks().get(0), changes.joined());
   }
 
   private static void survives(LockState state) {
@@ -128,38 +131,100 @@ class StoredLockTest {
   }
 
   @Test
-  void whoeverJoinsLeavesOrStaysWritesItsOwnRowAlone() {
+  void whoeverJoinsLeavesOrStaysWritesNoRowButItsOwn() {
     LockState state = new LockState("x", 0);
     GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
-    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1), NOW);
-    GrantRule.attempt(state, claim(3, Mode.EXCLUSIVE, 1), NOW);
-    StoredLock before = stored(state);
-
-    LockState joined = before.state(NOW);
-    GrantRule.attempt(joined, claim(4, Mode.EXCLUSIVE, 1), NOW + 1);
-    assertThat(change(before, joined).locks()).isEmpty();
-    assertThat(change(before, joined).left()).isEmpty();
-    assertThat(change(before, joined).waiters())
-        .extracting(WaiterRow::claim)
-        .containsExactly("client.4");
+    StoredLock held = stored(state);
+    List<WaiterRow> rows = new ArrayList<>();
+    for (long number : List.of(2L, 3L)) {
+      StoredLock before = new StoredLock(held.row(), List.copyOf(rows));
+      LockState joined = before.state(NOW);
+      GrantRule.attempt(joined, claim(number, Mode.EXCLUSIVE, 1), NOW);
+      Changes change = change(before, joined);
+      assertThat(change.areJoins()).isTrue();
+      assertThat(change.joined()).singleElement().satisfies(row -> holds(row, number));
+      rows.add(change.joined().get(0));
+    }
+    StoredLock before = new StoredLock(held.row(), List.copyOf(rows));
 
     LockState left = before.state(NOW);
     GrantRule.withdraw(left, claim(2, Mode.EXCLUSIVE, 1), NOW + 1);
     assertThat(change(before, left).locks()).isEmpty();
     assertThat(change(before, left).left()).hasSize(1);
-    assertThat(change(before, left).waiters()).isEmpty();
+    assertThat(change(before, left).joined()).isEmpty();
+    assertThat(change(before, left).changed()).isEmpty();
 
     LockState stayed = before.state(NOW);
     GrantRule.renew(stayed, claim(3, Mode.EXCLUSIVE, 1).id(), NOW + 20_000);
     assertThat(change(before, stayed).locks()).isEmpty();
     assertThat(change(before, stayed).left()).isEmpty();
-    assertThat(change(before, stayed).waiters())
-        .extracting(WaiterRow::claim)
-        .containsExactly("client.3");
+    assertThat(change(before, stayed).joined()).isEmpty();
+    assertThat(change(before, stayed).changed()).singleElement().satisfies(row -> holds(row, 3));
 
     LockState asked = before.state(NOW);
     GrantRule.renew(asked, claim(3, Mode.EXCLUSIVE, 1).id(), NOW + 10_000);
     assertThat(change(before, asked).areNone()).isTrue();
+  }
+
+  @Test
+  void thoseThatJoinAtOnceShareRowsAndLeaveThemOneByOne() {
+    LockState state = new LockState("x", 0);
+    for (int number = 0; number <= 40; number++) {
+      GrantRule.attempt(state, claim(number, Mode.EXCLUSIVE, 1), NOW);
+    }
+    List<WaiterRow> rows = new ArrayList<>();
+    for (WaiterRow row : stored(state).waiters()) {
+      rows.add(new WaiterRow(rows.size() + 1, row.lock(), row.claims(), null));
+    }
+    assertThat(rows).extracting(row -> row.claims().size()).containsExactly(16, 16, 8);
+    StoredLock before = new StoredLock(stored(state).row(), rows);
+
+    LockState after = before.state(NOW);
+    GrantRule.withdraw(after, claim(1, Mode.EXCLUSIVE, 1), NOW + 1);
+    GrantRule.withdraw(after, claim(20, Mode.EXCLUSIVE, 1), NOW + 1);
+    for (int number = 33; number <= 40; number++) {
+      GrantRule.withdraw(after, claim(number, Mode.EXCLUSIVE, 1), NOW + 1);
+    }
+
+    Changes change = change(before, after);
+    assertThat(change.locks()).isEmpty();
+    assertThat(change.joined()).isEmpty();
+    assertThat(change.left()).containsExactly(3L);
+    assertThat(change.changed()).extracting(WaiterRow::position).containsExactly(1L, 2L);
+    assertThat(change.changed()).extracting(row -> row.claims().size()).containsExactly(15, 15);
+    assertThat(new StoredLock(before.row(), change.changed()).state(NOW).waiters())
+        .containsExactlyElementsOf(after.waiters());
+  }
+
+  /** As an INSERT leaves it that comes once more, late. */
+  @Test
+  void aClaimThatStandsInTwoRowsWaitsOnceWhereItFirstStood() {
+    LockState state = new LockState("x", 0);
+    for (int number = 1; number <= 4; number++) {
+      GrantRule.attempt(state, claim(number, Mode.EXCLUSIVE, 1), NOW);
+    }
+    StoredLock once = stored(state);
+    List<Entry> claims = once.waiters().get(0).claims();
+    StoredLock twice =
+        new StoredLock(
+            once.row(),
+            List.of(
+                new WaiterRow(1, "x", claims, null),
+                new WaiterRow(2, "x", claims.subList(0, 1), null),
+                new WaiterRow(3, "x", claims.subList(1, 3), null)));
+
+    LockState read = twice.state(NOW);
+
+    assertThat(read.waiters()).containsExactlyElementsOf(state.waiters());
+    assertThat(change(twice, read).left()).containsExactly(2L, 3L);
+    assertThat(change(twice, read).changed()).isEmpty();
+    assertThat(change(twice, read).joined()).isEmpty();
+  }
+
+  private static void holds(WaiterRow row, long number) {
+    assertThat(row.claims())
+        .extracting(claim -> claim.id().toString())
+        .containsExactly("client." + number);
   }
 
   private static Changes change(StoredLock before, LockState after) {
