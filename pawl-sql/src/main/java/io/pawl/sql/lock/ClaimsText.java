@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -21,7 +22,8 @@ import tools.jackson.core.json.JsonFactory;
 
 /**
  * Claims as a column holds them and a person can read them: JSON with times in ISO 8601, which the
- * database never interprets.
+ * database never interprets. What a claim does not say is as in the one before it, but for tokens,
+ * a shortest hold and what is left of one, which it then has not.
  */
 final class ClaimsText {
 
@@ -48,32 +50,43 @@ final class ClaimsText {
     StringWriter text = new StringWriter(256);
     try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
       json.writeStartArray();
+      Entry before = null;
       for (Entry entry : entries) {
-        write(json, entry);
+        write(json, before, entry);
+        before = entry;
       }
       json.writeEndArray();
     }
     return text.toString();
   }
 
-  private static void write(JsonGenerator json, Entry entry) {
+  private static void write(JsonGenerator json, @Nullable Entry before, Entry entry) {
+    boolean all = before == null;
+    Entry last = before == null ? entry : before;
+    Holder holder = entry.holder();
     json.writeStartObject();
-    json.writeStringProperty("since", IsoMillis.format(entry.since()));
-    json.writeStringProperty("until", IsoMillis.format(entry.until()));
+    if (all || last.since() != entry.since()) {
+      json.writeStringProperty("since", IsoMillis.format(entry.since()));
+    }
+    if (all || last.until() != entry.until()) {
+      json.writeStringProperty("until", IsoMillis.format(entry.until()));
+    }
     if (entry.token() > 0) {
       json.writeNumberProperty("token", entry.token());
       json.writeNumberProperty("lastToken", entry.lastToken());
     }
-    json.writeStringProperty("mode", entry.mode().toString());
-    json.writeStringProperty("host", entry.holder().host());
-    json.writeNumberProperty("pid", entry.holder().pid());
-    json.writeStringProperty("thread", entry.holder().thread());
-    json.writeStringProperty("application", entry.holder().application());
-    json.writeStringProperty("note", entry.holder().note());
+    if (all || !last.mode().equals(entry.mode())) {
+      json.writeStringProperty("mode", entry.mode().toString());
+    }
+    write(json, all, "host", last.holder().host(), holder.host());
+    write(json, all, "pid", last.holder().pid(), holder.pid());
+    write(json, all, "thread", last.holder().thread(), holder.thread());
+    write(json, all, "application", last.holder().application(), holder.application());
+    write(json, all, "note", last.holder().note(), holder.note());
     json.writeStringProperty("claim", entry.id().toString());
-    json.writeNumberProperty("leaseMillis", entry.leaseMillis());
-    json.writeNumberProperty("tokens", entry.tokens());
-    json.writeNumberProperty("tokenFloor", entry.tokenFloor());
+    write(json, all, "leaseMillis", last.leaseMillis(), entry.leaseMillis());
+    write(json, all, "tokens", last.tokens(), entry.tokens());
+    write(json, all, "tokenFloor", last.tokenFloor(), entry.tokenFloor());
     if (entry.minHoldMillis() > 0) {
       json.writeNumberProperty(MIN_HOLD, entry.minHoldMillis());
     }
@@ -83,6 +96,20 @@ final class ClaimsText {
     json.writeEndObject();
   }
 
+  private static void write(
+      JsonGenerator json, boolean always, String name, String before, String value) {
+    if (always || !value.equals(before)) {
+      json.writeStringProperty(name, value);
+    }
+  }
+
+  private static void write(
+      JsonGenerator json, boolean always, String name, long before, long value) {
+    if (always || value != before) {
+      json.writeNumberProperty(name, value);
+    }
+  }
+
   /**
    * What {@link #write} wrote.
    *
@@ -90,34 +117,12 @@ final class ClaimsText {
    */
   static List<Entry> read(String text) {
     List<Entry> entries = new ArrayList<>();
-    for (Map<String, String> fields : readObjects(text)) {
-      Holder holder =
-          new Holder(
-              text(fields, "host"),
-              number(fields, "pid"),
-              text(fields, "thread"),
-              text(fields, "application"),
-              text(fields, "note"));
-      entries.add(
-          new Entry(
-              ClaimId.parse(text(fields, "claim")),
-              Mode.parse(text(fields, "mode")),
-              number(fields, "leaseMillis"),
-              (int) number(fields, "tokens"),
-              number(fields, "tokenFloor"),
-              holder,
-              time(fields, "since"),
-              time(fields, "until"),
-              Long.parseLong(fields.getOrDefault("token", "0")),
-              Long.parseLong(fields.getOrDefault("lastToken", "0")),
-              Long.parseLong(fields.getOrDefault(MIN_HOLD, "0")),
-              Boolean.parseBoolean(fields.get(LINGERS))));
-    }
+    readEach(text, fields -> entries.add(fields.entry()));
     return entries;
   }
 
   /** Claims, each with the time until which it counts. */
-  static String write(Map<ClaimId, Long> times) {
+  static String writeTimes(Map<ClaimId, Long> times) {
     if (times.isEmpty()) {
       return NONE;
     }
@@ -138,54 +143,130 @@ final class ClaimsText {
 
   static Map<ClaimId, Long> readTimes(String text) {
     Map<ClaimId, Long> times = new LinkedHashMap<>();
-    for (Map<String, String> fields : readObjects(text)) {
-      times.put(ClaimId.parse(text(fields, "claim")), time(fields, "until"));
-    }
+    readEach(text, fields -> times.put(fields.id(), fields.until()));
     return times;
   }
 
-  private static List<Map<String, String>> readObjects(String text) {
+  private static void readEach(String text, Consumer<Fields> reader) {
     if (text.equals(NONE)) {
-      return List.of();
+      return;
     }
-    List<Map<String, String>> objects = new ArrayList<>();
+    Fields fields = new Fields();
     try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), text)) {
-      expect(json.nextToken(), JsonToken.START_ARRAY);
+      expect(json.nextToken() == JsonToken.START_ARRAY);
       for (JsonToken each = json.nextToken();
           each != JsonToken.END_ARRAY;
           each = json.nextToken()) {
-        expect(each, JsonToken.START_OBJECT);
-        Map<String, String> fields = new LinkedHashMap<>();
-        for (String key = json.nextName(); key != null; key = json.nextName()) {
-          json.nextToken();
-          fields.put(key, json.getString());
+        expect(each == JsonToken.START_OBJECT);
+        fields.begin();
+        for (String name = json.nextName(); name != null; name = json.nextName()) {
+          expect(json.nextToken().isScalarValue());
+          fields.set(name, json);
         }
-        expect(json.currentToken(), JsonToken.END_OBJECT);
-        objects.add(fields);
+        expect(json.currentToken() == JsonToken.END_OBJECT);
+        reader.accept(fields);
       }
     }
-    return objects;
   }
 
-  private static void expect(@Nullable JsonToken found, JsonToken wanted) {
-    if (found != wanted) {
+  private static void expect(boolean found) {
+    if (!found) {
       throw new IllegalArgumentException("not a JSON array of objects");
     }
   }
 
-  private static String text(Map<String, String> fields, String key) {
-    String value = fields.get(key);
-    if (value == null) {
-      throw new IllegalArgumentException("'" + key + "' is missing");
+  /** Those of one object, on top of those before. Whoever reads them names what is missing. */
+  private static final class Fields {
+
+    private @Nullable String since;
+    private @Nullable String until;
+    private @Nullable String mode;
+    private @Nullable String host;
+    private @Nullable String thread;
+    private @Nullable String application;
+    private @Nullable String note;
+    private @Nullable String claim;
+    private @Nullable Long pid;
+    private @Nullable Long leaseMillis;
+    private @Nullable Long tokens;
+    private @Nullable Long tokenFloor;
+    private long token;
+    private long lastToken;
+    private long minHoldMillis;
+    private boolean lingers;
+
+    /** Forgets what no claim has of the one before it. */
+    void begin() {
+      claim = null;
+      token = 0;
+      lastToken = 0;
+      minHoldMillis = 0;
+      lingers = false;
     }
-    return value;
-  }
 
-  private static long number(Map<String, String> fields, String key) {
-    return Long.parseLong(text(fields, key));
-  }
+    /** Sets the field to the value that {@code json} has come to; skips one that is not known. */
+    void set(String name, JsonParser json) {
+      switch (name) {
+        case "since" -> since = json.getString();
+        case "until" -> until = json.getString();
+        case "mode" -> mode = json.getString();
+        case "host" -> host = json.getString();
+        case "thread" -> thread = json.getString();
+        case "application" -> application = json.getString();
+        case "note" -> note = json.getString();
+        case "claim" -> claim = json.getString();
+        case "pid" -> pid = number(json);
+        case "leaseMillis" -> leaseMillis = number(json);
+        case "tokens" -> tokens = number(json);
+        case "tokenFloor" -> tokenFloor = number(json);
+        case "token" -> token = number(json);
+        case "lastToken" -> lastToken = number(json);
+        case MIN_HOLD -> minHoldMillis = number(json);
+        case LINGERS -> lingers = json.getBooleanValue();
+        default -> {}
+      }
+    }
 
-  private static long time(Map<String, String> fields, String key) {
-    return IsoMillis.parse(text(fields, key));
+    private static long number(JsonParser json) {
+      return json.currentToken() == JsonToken.VALUE_NUMBER_INT
+          ? json.getLongValue()
+          : Long.parseLong(json.getString());
+    }
+
+    ClaimId id() {
+      return ClaimId.parse(there("claim", claim));
+    }
+
+    long until() {
+      return IsoMillis.parse(there("until", until));
+    }
+
+    Entry entry() {
+      return new Entry(
+          id(),
+          Mode.parse(there("mode", mode)),
+          there("leaseMillis", leaseMillis),
+          Math.toIntExact(there("tokens", tokens)),
+          there("tokenFloor", tokenFloor),
+          new Holder(
+              there("host", host),
+              there("pid", pid),
+              there("thread", thread),
+              there("application", application),
+              there("note", note)),
+          IsoMillis.parse(there("since", since)),
+          until(),
+          token,
+          lastToken,
+          minHoldMillis,
+          lingers);
+    }
+
+    private static <T> T there(String name, @Nullable T value) {
+      if (value == null) {
+        throw new IllegalArgumentException("'" + name + "' is missing");
+      }
+      return value;
+    }
   }
 }

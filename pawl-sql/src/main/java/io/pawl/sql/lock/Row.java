@@ -83,7 +83,7 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         kind == null ? ANY_KIND : kind.toString(),
         state.lastToken(),
         ClaimsText.write(state.holders()),
-        ClaimsText.write(state.withdrawn()));
+        ClaimsText.writeTimes(state.withdrawn()));
   }
 
   /** Whether nobody was granted it since it was made. */

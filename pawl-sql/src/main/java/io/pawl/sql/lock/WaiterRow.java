@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 record WaiterRow(long position, String lock, List<Entry> claims, @Nullable String unreadable) {
 
   /**
-   * The most claims of a row: as many as a page of InnoDB holds beside others, so that none is
-   * stored elsewhere.
+   * The most claims of a row. Each that leaves alone has the row written, so that it should not be
+   * long; half a page of InnoDB holds twice as many.
    */
-  static final int MOST_CLAIMS = 16;
+  static final int MOST_CLAIMS = 32;
 
   /** Reads the columns from {@code first} on: position, lock, claims. */
   static WaiterRow read(ResultSet columns, int first) throws SQLException {

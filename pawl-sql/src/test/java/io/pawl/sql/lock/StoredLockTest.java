@@ -24,6 +24,8 @@ class StoredLockTest {
 
   private static final long NOW = 1_800_000_000_123L;
 
+  private static final Holder HOLDER = new Holder("host", 12, "main", "app", "note");
+
   @Test
   void everythingInAStateSurvivesItsRows() {
     LockState locks = new LockState("näme \"quoted\" 'x'", 41);
@@ -52,6 +54,57 @@ class StoredLockTest {
     survives(state);
     assertThat(GrantRule.renew(stored(state).state(NOW + 2), job.id(), NOW + 2))
         .isEqualTo(Standing.GONE);
+  }
+
+  /** Each says what is not as in the one before it. */
+  @Test
+  void claimsOfOneTextDifferInAnyFieldOrInNone() {
+    List<Entry> entries = new ArrayList<>();
+    entries.add(with(1, Mode.EXCLUSIVE, 9, 2, 7, HOLDER, NOW, 0, 0, false));
+    entries.add(with(2, Mode.SHARED, 9, 2, 7, HOLDER, NOW, 0, 0, false));
+    entries.add(with(3, Mode.SHARED, 8, 2, 7, HOLDER, NOW, 0, 5, false));
+    entries.add(with(4, Mode.SHARED, 8, 1, 7, HOLDER, NOW, 0, 0, true));
+    entries.add(with(5, Mode.SHARED, 8, 1, 0, HOLDER, NOW, 3, 0, false));
+    entries.add(with(6, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, 0, 0, false));
+    entries.add(with(7, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, 0, 0, false));
+    for (Holder holder :
+        List.of(
+            new Holder("other", 12, "main", "app", "note"),
+            new Holder("other", 13, "main", "app", "note"),
+            new Holder("other", 13, "", "app", "note"),
+            new Holder("other", 13, "", "", "note"),
+            new Holder("other", 13, "", "", ""))) {
+      entries.add(with(entries.size() + 1, Mode.SHARED, 8, 1, 0, holder, NOW + 1, 0, 0, false));
+    }
+    String text = ClaimsText.write(entries);
+    assertThat(ClaimsText.read(text)).containsExactlyElementsOf(entries);
+    assertThat(text).containsOnlyOnce("other").contains("{\"claim\":\"client.7\"}");
+  }
+
+  private static Entry with(
+      long number,
+      Mode mode,
+      long lease,
+      int tokens,
+      long floor,
+      Holder holder,
+      long since,
+      long token,
+      long minHold,
+      boolean lingers) {
+    return new Entry(
+        new ClaimId("client", number),
+        mode,
+        lease,
+        tokens,
+        floor,
+        holder,
+        since,
+        NOW + 9,
+        token,
+        token,
+        minHold,
+        lingers);
   }
 
   /** As rows were before claims had one. */
@@ -176,7 +229,7 @@ class StoredLockTest {
     for (WaiterRow row : stored(state).waiters()) {
       rows.add(new WaiterRow(rows.size() + 1, row.lock(), row.claims(), null));
     }
-    assertThat(rows).extracting(row -> row.claims().size()).containsExactly(16, 16, 8);
+    assertThat(rows).extracting(row -> row.claims().size()).containsExactly(32, 8);
     StoredLock before = new StoredLock(stored(state).row(), rows);
 
     LockState after = before.state(NOW);
@@ -189,9 +242,9 @@ class StoredLockTest {
     Changes change = change(before, after);
     assertThat(change.locks()).isEmpty();
     assertThat(change.joined()).isEmpty();
-    assertThat(change.left()).containsExactly(3L);
-    assertThat(change.changed()).extracting(WaiterRow::position).containsExactly(1L, 2L);
-    assertThat(change.changed()).extracting(row -> row.claims().size()).containsExactly(15, 15);
+    assertThat(change.left()).containsExactly(2L);
+    assertThat(change.changed()).extracting(WaiterRow::position).containsExactly(1L);
+    assertThat(change.changed()).extracting(row -> row.claims().size()).containsExactly(30);
     assertThat(new StoredLock(before.row(), change.changed()).state(NOW).waiters())
         .containsExactlyElementsOf(after.waiters());
   }
