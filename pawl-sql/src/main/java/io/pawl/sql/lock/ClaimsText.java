@@ -22,8 +22,9 @@ import tools.jackson.core.json.JsonFactory;
 
 /**
  * Claims as a column holds them and a person can read them: JSON with times in ISO 8601, which the
- * database never interprets. What a claim does not say is as in the one before it, but for tokens,
- * a shortest hold and what is left of one, which it then has not.
+ * database never interprets. What a claim does not say is as in the one before it. The first then
+ * has no application, no note, asks for one token and has no floor. Tokens that were granted, a
+ * shortest hold and what is left of one are said by whoever has them.
  */
 final class ClaimsText {
 
@@ -78,15 +79,16 @@ final class ClaimsText {
     if (all || !last.mode().equals(entry.mode())) {
       json.writeStringProperty("mode", entry.mode().toString());
     }
-    write(json, all, "host", last.holder().host(), holder.host());
-    write(json, all, "pid", last.holder().pid(), holder.pid());
-    write(json, all, "thread", last.holder().thread(), holder.thread());
-    write(json, all, "application", last.holder().application(), holder.application());
-    write(json, all, "note", last.holder().note(), holder.note());
+    Holder known = last.holder();
+    write(json, all, "host", known.host(), holder.host());
+    write(json, all, "pid", known.pid(), holder.pid());
+    write(json, all, "thread", known.thread(), holder.thread());
+    write(json, false, "application", all ? "" : known.application(), holder.application());
+    write(json, false, "note", all ? "" : known.note(), holder.note());
     json.writeStringProperty("claim", entry.id().toString());
     write(json, all, "leaseMillis", last.leaseMillis(), entry.leaseMillis());
-    write(json, all, "tokens", last.tokens(), entry.tokens());
-    write(json, all, "tokenFloor", last.tokenFloor(), entry.tokenFloor());
+    write(json, false, "tokens", all ? 1 : last.tokens(), entry.tokens());
+    write(json, false, "tokenFloor", all ? 0 : last.tokenFloor(), entry.tokenFloor());
     if (entry.minHoldMillis() > 0) {
       json.writeNumberProperty(MIN_HOLD, entry.minHoldMillis());
     }
@@ -183,13 +185,13 @@ final class ClaimsText {
     private @Nullable String mode;
     private @Nullable String host;
     private @Nullable String thread;
-    private @Nullable String application;
-    private @Nullable String note;
     private @Nullable String claim;
     private @Nullable Long pid;
     private @Nullable Long leaseMillis;
-    private @Nullable Long tokens;
-    private @Nullable Long tokenFloor;
+    private String application = "";
+    private String note = "";
+    private long tokens = 1;
+    private long tokenFloor;
     private long token;
     private long lastToken;
     private long minHoldMillis;
@@ -246,14 +248,10 @@ final class ClaimsText {
           id(),
           Mode.parse(there("mode", mode)),
           there("leaseMillis", leaseMillis),
-          Math.toIntExact(there("tokens", tokens)),
-          there("tokenFloor", tokenFloor),
+          Math.toIntExact(tokens),
+          tokenFloor,
           new Holder(
-              there("host", host),
-              there("pid", pid),
-              there("thread", thread),
-              there("application", application),
-              there("note", note)),
+              there("host", host), there("pid", pid), there("thread", thread), application, note),
           IsoMillis.parse(there("since", since)),
           until(),
           token,

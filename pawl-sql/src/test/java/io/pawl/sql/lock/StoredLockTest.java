@@ -76,9 +76,15 @@ class StoredLockTest {
             new Holder("other", 13, "", "", ""))) {
       entries.add(with(entries.size() + 1, Mode.SHARED, 8, 1, 0, holder, NOW + 1, 0, 0, false));
     }
+    String plain = ClaimsText.write(entries.subList(11, 12));
+    assertThat(plain).doesNotContain("application", "note", "\"tokens\"", "tokenFloor");
+    assertThat(ClaimsText.read(plain)).containsExactly(entries.get(11));
     String text = ClaimsText.write(entries);
     assertThat(ClaimsText.read(text)).containsExactlyElementsOf(entries);
-    assertThat(text).containsOnlyOnce("other").contains("{\"claim\":\"client.7\"}");
+    assertThat(text)
+        .startsWith("[{\"since\":")
+        .containsOnlyOnce("other")
+        .contains("{\"claim\":\"client.7\"}");
   }
 
   private static Entry with(
