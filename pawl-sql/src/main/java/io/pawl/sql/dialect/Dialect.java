@@ -183,7 +183,10 @@ public interface Dialect {
         + " WHERE name > ? ORDER BY name LIMIT ?";
   }
 
-  /** Reads who waits for {@code n} locks, the next first: the columns of {@link Table#WAITER}. */
+  /**
+   * In a transaction, reads who waits for {@code n} locks, the next of each first: the columns of
+   * {@link Table#WAITER}.
+   */
   default String readWaiters(int n) {
     return "SELECT "
         + Table.WAITER.columns()
@@ -191,7 +194,7 @@ public interface Dialect {
         + by("pawl_waiter_by_lock")
         + " WHERE lock_name IN ("
         + Table.repeated("?", n)
-        + ") ORDER BY position";
+        + ") ORDER BY lock_name, position";
   }
 
   /**

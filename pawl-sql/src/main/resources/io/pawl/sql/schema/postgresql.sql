@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS pawl_waiter (
   claims    text NOT NULL  -- JSON: who waits, the next first, since when, until when unless its client asks before
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
-CREATE INDEX IF NOT EXISTS pawl_waiter_by_lock ON pawl_waiter (lock_name);
+CREATE INDEX IF NOT EXISTS pawl_waiter_by_lock ON pawl_waiter (lock_name, position);
 
 -- Counters. At every moment value = forgotten + sum(delta) over the counter's ledger.
 CREATE TABLE IF NOT EXISTS pawl_counter (
