@@ -168,7 +168,7 @@ class NetworkFaultsTest {
       Claim intruder = Claims.claim(name + "-b");
       other.attempt(intruder, bell -> {}).toCompletableFuture().get(60, SECONDS);
       proxy.refuse();
-      proxy.dropReplies(1, AfterDrop.RESET, "ORDER BY position");
+      proxy.dropReplies(1, AfterDrop.RESET, "ORDER BY lock_name, position");
 
       List<CompletableFuture<Standing>> answers = new ArrayList<>();
       store.together(
