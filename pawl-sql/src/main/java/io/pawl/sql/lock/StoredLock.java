@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * A lock as it is stored.
  *
  * @param waiters the rows of the claims that wait for it, the next first; a claim whose INSERT came
- *     a second time, late, stands in two of them, and waits where it first stood
+ *     a second time, late, stands in two of them: it waits where it first stood, until the later
+ *     time
  */
 public record StoredLock(Row row, List<WaiterRow> waiters) {
 
@@ -53,7 +54,7 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
       for (WaiterRow waiter : waiters) {
         for (Entry claim : waiter.readClaims()) {
           if (!withdrawn.containsKey(claim.id()) && mayWait(kind, claim)) {
-            queue.putIfAbsent(claim.id(), claim.endingBy(now + claim.longestMillis()));
+            queue.merge(claim.id(), claim.endingBy(now + claim.longestMillis()), StoredLock::later);
           }
         }
       }
@@ -70,6 +71,10 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
               + " and withdrawn to [] and delete those who wait",
           e);
     }
+  }
+
+  private static Entry later(Entry first, Entry again) {
+    return again.until() > first.until() ? again : first;
   }
 
   /** Whoever joined a lock while that became a semaphore is nobody there, as one withdrawn is. */

@@ -280,6 +280,34 @@ class StoredLockTest {
     assertThat(change(twice, read).joined()).isEmpty();
   }
 
+  /** The first copy may have been kept from its commit for longer than a lease. */
+  @Test
+  void aClaimThatStandsInTwoRowsWaitsUntilTheLaterTimeWhereItFirstStood() {
+    LockState state = new LockState("x", 0);
+    for (int number = 1; number <= 3; number++) {
+      GrantRule.attempt(state, claim(number, Mode.EXCLUSIVE, 1), NOW);
+    }
+    StoredLock once = stored(state);
+    List<Entry> claims = once.waiters().get(0).claims();
+    Entry again = claims.get(0).endingBy(NOW + 1);
+    StoredLock twice =
+        new StoredLock(
+            once.row(),
+            List.of(
+                new WaiterRow(1, "x", List.of(again), null),
+                new WaiterRow(2, "x", List.of(claims.get(1)), null),
+                new WaiterRow(3, "x", List.of(claims.get(0)), null)));
+
+    LockState read = twice.state(NOW + 2);
+    GrantRule.settle(read, NOW + 2);
+
+    assertThat(read.waiters()).containsExactlyElementsOf(state.waiters());
+    assertThat(change(twice, read).changed())
+        .containsExactly(new WaiterRow(1, "x", List.of(claims.get(0)), null));
+    assertThat(change(twice, read).left()).containsExactly(3L);
+    assertThat(change(twice, read).joined()).isEmpty();
+  }
+
   private static void holds(WaiterRow row, long number) {
     assertThat(row.claims())
         .extracting(claim -> claim.id().toString())
