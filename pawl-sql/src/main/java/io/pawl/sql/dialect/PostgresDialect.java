@@ -115,7 +115,8 @@ public final class PostgresDialect implements Dialect {
 
   /**
    * Most rows of {@link Table#WAITER} are deleted soon. An index scan passes over those that an
-   * earlier one has met; the other scans meet all again until there is a vacuum.
+   * earlier one has met; the other scans meet all again until there is a vacuum. What comes after
+   * it in the transaction goes by keys anyway.
    */
   @Override
   public String readWaiters(int n) {
