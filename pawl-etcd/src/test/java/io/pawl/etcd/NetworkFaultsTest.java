@@ -50,13 +50,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NetworkFaultsTest {
 
   private final EtcdServer server = EtcdServer.start(Urls.QUICK);
-  // before the one whose second would have to do for loading the classes of a cold JVM
-  private final EtcdStore near = EtcdStore.connect(Urls.of(server));
-  private final Seam other = new Seam(near);
   private final FaultProxy proxy = FaultProxy.before(server);
   private final String url = "etcd://" + proxy.host() + ":" + proxy.port() + "?timeout=1s";
   private final EtcdStore store = EtcdStore.connect(url);
   private final Seam seam = new Seam(store);
+  private final EtcdStore near = EtcdStore.connect(Urls.of(server));
+  private final Seam other = new Seam(near);
 
   @AfterEach
   void close() {
