@@ -60,13 +60,13 @@ class StoredLockTest {
   @Test
   void claimsOfOneTextDifferInAnyFieldOrInNone() {
     List<Entry> entries = new ArrayList<>();
-    entries.add(with(1, Mode.EXCLUSIVE, 9, 2, 7, HOLDER, NOW, 0, 0, false));
-    entries.add(with(2, Mode.SHARED, 9, 2, 7, HOLDER, NOW, 0, 0, false));
-    entries.add(with(3, Mode.SHARED, 8, 2, 7, HOLDER, NOW, 0, 5, false));
-    entries.add(with(4, Mode.SHARED, 8, 1, 7, HOLDER, NOW, 0, 0, true));
-    entries.add(with(5, Mode.SHARED, 8, 1, 0, HOLDER, NOW, 3, 0, false));
-    entries.add(with(6, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, 0, 0, false));
-    entries.add(with(7, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, 0, 0, false));
+    entries.add(with(1, Mode.EXCLUSIVE, 9, 2, 7, HOLDER, NOW, NOW + 9, 0, 0, false));
+    entries.add(with(2, Mode.SHARED, 9, 2, 7, HOLDER, NOW, NOW + 9, 0, 0, false));
+    entries.add(with(3, Mode.SHARED, 8, 2, 7, HOLDER, NOW, NOW + 9, 0, 5, false));
+    entries.add(with(4, Mode.SHARED, 8, 1, 7, HOLDER, NOW, NOW + 9, 0, 0, true));
+    entries.add(with(5, Mode.SHARED, 8, 1, 0, HOLDER, NOW, NOW + 8, 3, 0, false));
+    entries.add(with(6, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, NOW + 8, 0, 0, false));
+    entries.add(with(7, Mode.SHARED, 8, 1, 0, HOLDER, NOW + 1, NOW + 8, 0, 0, false));
     for (Holder holder :
         List.of(
             new Holder("other", 12, "main", "app", "note"),
@@ -74,7 +74,8 @@ class StoredLockTest {
             new Holder("other", 13, "", "app", "note"),
             new Holder("other", 13, "", "", "note"),
             new Holder("other", 13, "", "", ""))) {
-      entries.add(with(entries.size() + 1, Mode.SHARED, 8, 1, 0, holder, NOW + 1, 0, 0, false));
+      entries.add(
+          with(entries.size() + 1, Mode.SHARED, 8, 1, 0, holder, NOW + 1, NOW + 8, 0, 0, false));
     }
     String plain = ClaimsText.write(entries.subList(11, 12));
     assertThat(plain).doesNotContain("application", "note", "\"tokens\"", "tokenFloor");
@@ -95,6 +96,7 @@ class StoredLockTest {
       long floor,
       Holder holder,
       long since,
+      long until,
       long token,
       long minHold,
       boolean lingers) {
@@ -106,7 +108,7 @@ class StoredLockTest {
         floor,
         holder,
         since,
-        NOW + 9,
+        until,
         token,
         token,
         minHold,
