@@ -549,7 +549,7 @@ class BlockedRowTest {
     try (Pawl pawl = Pawl.connect(database.url())) {
       pawl.lock(stuck).acquire().close();
       try (Session stopped = new Session(same)) {
-        String lock = same.dialect().lockRows(Table.LOCK, 1, stopped.starts(), true);
+        String lock = stopped.opening() + same.dialect().lockRows(Table.LOCK, 1, true);
         PreparedStatement select = stopped.prepare(lock);
         select.setString(1, stuck);
         assertThat(Session.query(select).next()).isTrue();

@@ -101,7 +101,7 @@ class DaylightSavingTest {
   private static long lockedAt(Dialect dialect, Connection reader, String lock) {
     try {
       reader.setAutoCommit(false);
-      String sql = dialect.lockRows(Table.LOCK, 1, false, true);
+      String sql = dialect.lockRows(Table.LOCK, 1, true);
       try (PreparedStatement select = reader.prepareStatement(sql)) {
         select.setString(1, lock);
         try (ResultSet row = select.executeQuery()) {

@@ -11,6 +11,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
+import io.pawl.sql.dialect.Frame;
 import io.pawl.sql.dialect.HostClock;
 import io.pawl.sql.dialect.SqliteDialect;
 import java.nio.file.Path;
@@ -93,11 +94,12 @@ class SqliteFaultsTest {
     }
 
     @Override
-    public void setUpWriter(Connection connection) throws SQLException {
-      super.setUpWriter(connection);
+    public Frame setUpWriter(Connection connection) throws SQLException {
+      Frame frame = super.setUpWriter(connection);
       try (Statement statement = connection.createStatement()) {
         statement.execute("PRAGMA max_page_count = 16");
       }
+      return frame;
     }
   }
 

@@ -101,7 +101,7 @@ public final class CounterTables {
     long newest = 0;
     boolean together = chunks.size() == 1 && dialect.takesSeveralStatements() && !ids.isEmpty();
     for (List<String> chunk : chunks) {
-      String lock = dialect.lockRows(COUNTER, chunk.size(), session.starts(), waits);
+      String lock = session.opening() + dialect.lockRows(COUNTER, chunk.size(), waits);
       String find = together ? find(ids) : "";
       PreparedStatement statement = session.prepare(together ? lock + "; " + find : lock);
       int parameter = 1;

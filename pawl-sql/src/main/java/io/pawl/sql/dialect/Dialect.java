@@ -77,8 +77,18 @@ public interface Dialect {
   /** Sets what every connection of ours relies on, whatever the server's own settings say. */
   default void setUp(Connection connection) throws SQLException {}
 
-  /** Settings for a writer of our own, beside autocommit and isolation. */
-  default void setUpWriter(Connection connection) throws SQLException {}
+  /**
+   * Settings for a writer of our own, beside autocommit and isolation; returns what its
+   * transactions begin and end with.
+   */
+  default Frame setUpWriter(Connection connection) throws SQLException {
+    return frame();
+  }
+
+  /** What the transactions of a writer begin and end with whose session nobody may change. */
+  default Frame frame() {
+    return Frame.NONE;
+  }
 
   /**
    * Bounds how long statements of a borrowed writer wait for a row that somebody else has locked;
@@ -96,19 +106,7 @@ public interface Dialect {
     return false;
   }
 
-  /**
-   * What begins a transaction, in one text with the statements that follow; empty where JDBC does.
-   */
-  default String starts() {
-    return "";
-  }
-
-  /** What ends a transaction with {@code end}, COMMIT or ROLLBACK, where it ends in SQL. */
-  default String ends(String end) {
-    return end;
-  }
-
-  /** What begins a transaction; null where {@link #lockRows} does, or JDBC. */
+  /** What begins a transaction; null where a {@link Frame} does, or JDBC. */
   default @Nullable String begin() {
     return null;
   }
@@ -124,10 +122,9 @@ public interface Dialect {
    * keys: all columns, and the database's time in milliseconds since 1970, taken when the row's
    * lock was held.
    *
-   * @param begins whether it is the first statement of its transaction
    * @param waits whether for rows that somebody else has locked; else they are left out
    */
-  String lockRows(Table table, int n, boolean begins, boolean waits);
+  String lockRows(Table table, int n, boolean waits);
 
   /** The database's time as an expression, in milliseconds since 1970. */
   String clock();
@@ -337,11 +334,6 @@ public interface Dialect {
    */
   default String textWithTimes(String last) {
     throw new UnsupportedOperationException();
-  }
-
-  /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
-  default String alone(String update) {
-    return update;
   }
 
   /** The time of the transaction, given what {@link #lockRows} read. */

@@ -35,9 +35,10 @@ public final class MySqlDialect implements Dialect {
       "LEFT(DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND,"
           + " '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z'";
 
+  private static final String BEGIN = "START TRANSACTION; ";
+
   /** What MariaDB says differently. */
-  private record Words(
-      String schema, String inserted, String alias, String setUp, String before, String after) {}
+  private record Words(String schema, String inserted, String alias, String setUp, Frame frame) {}
 
   private static final Words MYSQL =
       new Words(
@@ -45,8 +46,8 @@ public final class MySqlDialect implements Dialect {
           "new.%s",
           " AS new",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15",
-          "SET SESSION wait_timeout = 5; ",
-          "; SET SESSION wait_timeout = 15");
+          new Frame(
+              "SET SESSION wait_timeout = 5; " + BEGIN, "; SET SESSION wait_timeout = 15", false));
 
   private static final Words MARIADB =
       new Words(
@@ -54,8 +55,7 @@ public final class MySqlDialect implements Dialect {
           "VALUES(%s)",
           "",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5",
-          "",
-          "");
+          new Frame(BEGIN, "", false));
 
   private final Words words;
   private final boolean ours;
@@ -88,20 +88,6 @@ public final class MySqlDialect implements Dialect {
     return ours;
   }
 
-  /**
-   * MySQL has no time-out for idle transactions. So that of idle sessions is short while one of
-   * ours is open: nobody waits longer for a process that was stopped in the middle.
-   */
-  @Override
-  public String starts() {
-    return ours ? words.before + "START TRANSACTION; " : "";
-  }
-
-  @Override
-  public String ends(String end) {
-    return end + words.after;
-  }
-
   @Override
   public String schema() {
     return words.schema;
@@ -109,13 +95,15 @@ public final class MySqlDialect implements Dialect {
 
   /**
    * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
-   * stopped transaction of our own is ended by the server, so that others go on.
+   * stopped transaction of our own is ended by the server, so that others go on. MySQL has no
+   * time-out for those. So that of idle sessions is short while one is open.
    */
   @Override
-  public void setUpWriter(Connection connection) throws SQLException {
+  public Frame setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(words.setUp);
     }
+    return words.frame;
   }
 
   /**
@@ -169,9 +157,8 @@ public final class MySqlDialect implements Dialect {
 
   /** The index is forced, since a scan would wait for rows that nobody asked for. */
   @Override
-  public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    return (begins ? starts() : "")
-        + "SELECT "
+  public String lockRows(Table table, int n, boolean waits) {
+    return "SELECT "
         + table.columns()
         + ", "
         + CLOCK
@@ -228,7 +215,7 @@ public final class MySqlDialect implements Dialect {
   @Override
   public void failSoonIfMade(Connection writer, Table table, Collection<String> names)
       throws SQLException {
-    String select = lockRows(table, names.size(), false, true) + " NOWAIT";
+    String select = lockRows(table, names.size(), true) + " NOWAIT";
     try (PreparedStatement locked = writer.prepareStatement(select)) {
       int parameter = 1;
       for (String name : names) {

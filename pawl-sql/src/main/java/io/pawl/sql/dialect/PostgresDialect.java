@@ -10,9 +10,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.postgresql.PGConnection;
 
 /**
@@ -26,27 +28,32 @@ public final class PostgresDialect implements Dialect {
 
   private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-  private static final String ROW_WAIT = "SET LOCAL lock_timeout = '1s'";
+  private static final String BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; ";
+
+  private static final String ROW_WAIT = "lock_timeout = '1s'";
 
   /**
    * A row lock or an idle transaction of a stopped process delays others by no more than this. A
    * role's own time-outs would end what only waits its turn.
+   *
+   * <p>Most rows of {@link Table#WAITER} are deleted soon. An index scan passes over those that an
+   * earlier one has met; the other scans meet all again until there is a vacuum. All else goes by
+   * keys anyway.
    */
-  private static final String BEGIN =
-      "BEGIN ISOLATION LEVEL READ COMMITTED; "
-          + ROW_WAIT
-          + "; SET LOCAL statement_timeout = '10s';"
-          + " SET LOCAL idle_in_transaction_session_timeout = '5s'; ";
+  private static final List<String> SETTINGS =
+      List.of(
+          ROW_WAIT,
+          "statement_timeout = '10s'",
+          "idle_in_transaction_session_timeout = '5s'",
+          "enable_bitmapscan = off",
+          "enable_seqscan = off");
 
   /**
    * Then transactions may have a time-out, which for one that has begun cannot be set but ended.
    */
   private static final int TIMES_TRANSACTIONS = 17;
 
-  private static final String NO_TIME_OUT = "SET LOCAL transaction_timeout = 0; ";
-
-  private static final String BY_INDEX =
-      "SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off; ";
+  private static final String NO_TIME_OUT = "transaction_timeout = 0";
 
   private static final String TIME =
       "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
@@ -54,14 +61,20 @@ public final class PostgresDialect implements Dialect {
 
   private final Schema schema;
   private final boolean listens;
-  private final String begin;
+  private final String settings;
+  private final Frame frame;
   private volatile boolean pooled;
 
   /**
    * @param version the server's first number
    */
   PostgresDialect(boolean createsTables, boolean listens, int version) {
-    this.begin = version < TIMES_TRANSACTIONS ? BEGIN : BEGIN + NO_TIME_OUT;
+    List<String> all = new ArrayList<>(SETTINGS);
+    if (version >= TIMES_TRANSACTIONS) {
+      all.add(NO_TIME_OUT);
+    }
+    this.settings = setAll("SET SESSION ", all);
+    this.frame = new Frame(BEGIN + setAll("SET LOCAL ", all), "", true);
     this.schema = new Schema("postgresql", createsTables);
     this.listens = listens;
   }
@@ -76,9 +89,26 @@ public final class PostgresDialect implements Dialect {
     return true;
   }
 
+  /**
+   * A session that is a writer's own has the settings; behind a pooler, and on a connection of the
+   * application, each transaction has. They are worth their statements, since they are no trip.
+   */
   @Override
-  public String starts() {
-    return begin;
+  public Frame setUpWriter(Connection connection) throws SQLException {
+    if (isPooled(connection)) {
+      return frame();
+    }
+    execute(connection, settings);
+    return new Frame(BEGIN, "", true);
+  }
+
+  @Override
+  public Frame frame() {
+    return frame;
+  }
+
+  private static String setAll(String set, List<String> settings) {
+    return settings.stream().map(setting -> set + setting + "; ").collect(Collectors.joining());
   }
 
   @Override
@@ -92,9 +122,8 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public String lockRows(Table table, int n, boolean begins, boolean waits) {
-    return (begins ? starts() : "")
-        + "SELECT locked.*, "
+  public String lockRows(Table table, int n, boolean waits) {
+    return "SELECT locked.*, "
         + CLOCK
         + " FROM ("
         + "SELECT "
@@ -111,16 +140,6 @@ public final class PostgresDialect implements Dialect {
         + " FOR UPDATE"
         + (waits ? "" : " SKIP LOCKED")
         + ") AS locked";
-  }
-
-  /**
-   * Most rows of {@link Table#WAITER} are deleted soon. An index scan passes over those that an
-   * earlier one has met; the other scans meet all again until there is a vacuum. What comes after
-   * it in the transaction goes by keys anyway.
-   */
-  @Override
-  public String readWaiters(int n) {
-    return BY_INDEX + Dialect.super.readWaiters(n);
   }
 
   @Override
@@ -141,7 +160,7 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public void waitAsUsual(Connection writer) throws SQLException {
-    execute(writer, ROW_WAIT);
+    execute(writer, "SET LOCAL " + ROW_WAIT);
   }
 
   private static void execute(Connection writer, String sql) throws SQLException {
@@ -176,12 +195,6 @@ public final class PostgresDialect implements Dialect {
   @Override
   public String textWithTimes(String last) {
     return "? || " + TIME + " || ? || " + TIME + " || " + last;
-  }
-
-  /** The settings of {@link #BEGIN} are worth some more statements, since they are no trip. */
-  @Override
-  public String alone(String update) {
-    return begin + update + "; COMMIT";
   }
 
   @Override

@@ -92,13 +92,14 @@ public class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public void setUpWriter(Connection connection) throws SQLException {
+  public Frame setUpWriter(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       refuseOthersFiles(statement);
       statement.execute("PRAGMA journal_mode = WAL");
       statement.execute("PRAGMA synchronous = FULL");
       askInt(statement, "PRAGMA user_version"); // makes what stands beside the file
     }
+    return Frame.NONE;
   }
 
   /**
@@ -221,7 +222,7 @@ public class SqliteDialect implements Dialect, Connections {
   }
 
   @Override
-  public String lockRows(Table table, int n, boolean begins, boolean waits) {
+  public String lockRows(Table table, int n, boolean waits) {
     return table == Table.LOCK ? LOCK_ROW : lockRow(table, "0");
   }
 

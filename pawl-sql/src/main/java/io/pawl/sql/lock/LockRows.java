@@ -205,8 +205,7 @@ public final class LockRows {
     Map<String, StoredLock> locks = new LinkedHashMap<>();
     for (List<String> chunk : session.chunks(List.copyOf(wanted))) {
       boolean waiters = false;
-      PreparedStatement rows =
-          session.prepare(dialect.lockRows(Table.LOCK, chunk.size(), false, true));
+      PreparedStatement rows = session.prepare(dialect.lockRows(Table.LOCK, chunk.size(), true));
       bind(chunk, rows, 1);
       try (ResultSet result = rows.executeQuery()) {
         while (result.next()) {
@@ -292,16 +291,14 @@ public final class LockRows {
       throws SQLException {
     long newest = 0;
     for (List<String> chunk : session.chunks(names)) {
-      boolean begins = session.starts();
       List<Session.Write> statements = new ArrayList<>();
       List<String> create = chunk.stream().filter(unseen::contains).toList();
       for (int from = 0; from < create.size(); from += MOST_INSERTS) {
         List<String> some = create.subList(from, Math.min(create.size(), from + MOST_INSERTS));
-        String begin = begins ? dialect.starts() : "";
-        statements.add(ofNames(begin + dialect.insertLocks(some.size()), thrice(some)));
-        begins = false;
+        statements.add(ofNames(session.opening() + dialect.insertLocks(some.size()), thrice(some)));
       }
-      statements.add(ofNames(dialect.lockRows(Table.LOCK, chunk.size(), begins, waits), chunk));
+      String lock = dialect.lockRows(Table.LOCK, chunk.size(), waits);
+      statements.add(ofNames(session.opening() + lock, chunk));
       statements.add(ofNames(dialect.readWaiters(chunk.size()), chunk));
       if (!create.isEmpty()) {
         statements.add(FORGOTTEN);
@@ -387,7 +384,7 @@ public final class LockRows {
    */
   public boolean tryShortcuts(Collection<Shortcut> shortcuts) throws SQLException {
     GuardedUpdate guarded = GuardedUpdate.of(shortcuts);
-    PreparedStatement update = session.prepare(dialect.alone(guarded.sql(dialect)));
+    PreparedStatement update = session.prepare(session.alone(guarded.sql(dialect)));
     guarded.bind(update, shortcuts, dialect);
     return changesAll(session.runAlone(update, true), shortcuts.size());
   }
@@ -403,7 +400,7 @@ public final class LockRows {
     if (joining.size() > MOST_JOINS) {
       return false;
     }
-    PreparedStatement insert = session.prepare(dialect.alone(dialect.joinWaiters(joining.size())));
+    PreparedStatement insert = session.prepare(session.alone(dialect.joinWaiters(joining.size())));
     int parameter = 1;
     for (WaiterRow waiter : joining) {
       parameter = waiter.bind(insert, parameter);

@@ -1,8 +1,10 @@
 package io.pawl.sql.transaction;
 
+import io.pawl.sql.connection.Connections;
 import io.pawl.sql.connection.NetworkTimeout;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Frame;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -25,11 +27,13 @@ public final class Borrowed implements AutoCloseable {
   private int isolation;
   private @Nullable NetworkTimeout networkTimeout;
   private @Nullable String rowWaits;
+  private Frame frame;
   private volatile boolean failed;
 
-  private Borrowed(Connection connection, boolean ours) {
+  private Borrowed(Connection connection, boolean ours, Frame frame) {
     this.connection = connection;
     this.ours = ours;
+    this.frame = frame;
   }
 
   /** For single statements, which read what was committed. */
@@ -45,7 +49,7 @@ public final class Borrowed implements AutoCloseable {
     Borrowed writer = open(database, dialect.beginsInSql(), dialect.jdbcIsolation());
     try {
       if (writer.ours) {
-        dialect.setUpWriter(writer.connection);
+        writer.frame = dialect.setUpWriter(writer.connection);
       } else {
         writer.rowWaits = dialect.boundRowWaits(writer.connection);
       }
@@ -59,8 +63,9 @@ public final class Borrowed implements AutoCloseable {
 
   private static Borrowed open(Database database, boolean autoCommit, int isolation)
       throws SQLException {
+    Connections connections = database.connections();
     Borrowed borrowed =
-        new Borrowed(database.connections().open(), database.connections().areOurs());
+        new Borrowed(connections.open(), connections.areOurs(), database.dialect().frame());
     try {
       borrowed.setUp(autoCommit, isolation);
       if (borrowed.ours) {
@@ -92,6 +97,11 @@ public final class Borrowed implements AutoCloseable {
 
   public Connection connection() {
     return connection;
+  }
+
+  /** What a transaction on it begins and ends with. */
+  Frame frame() {
+    return frame;
   }
 
   /** Its state is not known: nobody gets it after us. */

@@ -96,7 +96,8 @@ final class RowWait implements AutoCloseable {
   private boolean locks(Session session, String name) throws SQLException {
     session.begin();
     Dialect dialect = database.dialect();
-    PreparedStatement select = session.prepare(dialect.lockRows(table, 1, session.starts(), true));
+    PreparedStatement select =
+        session.prepare(session.opening() + dialect.lockRows(table, 1, true));
     select.setString(1, name);
     try (ResultSet row = Session.query(select)) {
       return row.next();

@@ -2,6 +2,7 @@ package io.pawl.sql.transaction;
 
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
+import io.pawl.sql.dialect.Frame;
 import io.pawl.sql.dialect.Table;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -30,6 +31,7 @@ public final class Session implements AutoCloseable {
   private final Database database;
   private final Dialect dialect;
   private final Borrowed borrowed;
+  private final Frame frame;
   private final boolean commitsWithWrite;
   private final Runnable place;
   private final Map<String, PreparedStatement> prepared =
@@ -45,6 +47,7 @@ public final class Session implements AutoCloseable {
     this.borrowed = Borrowed.writer(database);
     this.commitsWithWrite = dialect.takesSeveralStatements();
     this.place = dialect.place();
+    this.frame = borrowed.frame();
   }
 
   public Connection connection() {
@@ -200,11 +203,19 @@ public final class Session implements AutoCloseable {
     return rows;
   }
 
-  /** Whether the next statement is the first of its transaction; it is taken to follow. */
-  public boolean starts() {
-    boolean first = !begun;
+  /**
+   * What the next statement has to begin with: nothing unless it is the first of its transaction.
+   * It is taken to follow.
+   */
+  public String opening() {
+    String opening = begun ? "" : frame.begin();
     begun = true;
-    return first;
+    return opening;
+  }
+
+  /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
+  public String alone(String update) {
+    return frame.around(update);
   }
 
   /** A statement that changes something, and how its parameters are set. */
@@ -222,7 +233,7 @@ public final class Session implements AutoCloseable {
    * which. Two trips where the driver takes several statements.
    */
   public boolean commitIfLastChanges(List<Write> writes) throws SQLException {
-    StringBuilder sql = new StringBuilder(starts() ? dialect.starts() : "");
+    StringBuilder sql = new StringBuilder(opening());
     int changed = 0;
     if (commitsWithWrite) {
       writes.forEach(write -> sql.append(write.sql).append("; "));
@@ -276,13 +287,13 @@ public final class Session implements AutoCloseable {
     }
     StringBuilder sql = new StringBuilder();
     writes.forEach(write -> sql.append(write.sql).append("; "));
-    run(sql.append(dialect.ends("COMMIT")).toString(), writes);
+    run(sql.append(frame.end("COMMIT")).toString(), writes);
     committed();
   }
 
   /** Runs {@code write}, which may be the first of its transaction; says how many rows changed. */
   public int change(Write write) throws SQLException {
-    String sql = starts() ? dialect.starts() + write.sql : write.sql;
+    String sql = opening() + write.sql;
     written = true;
     return run(sql, List.of(write));
   }
@@ -307,7 +318,7 @@ public final class Session implements AutoCloseable {
   /** Commits whatever was done. */
   public void commit() throws SQLException {
     if (dialect.beginsInSql()) {
-      run(dialect.ends("COMMIT"));
+      run(frame.end("COMMIT"));
     } else {
       connection().commit();
     }
@@ -326,7 +337,7 @@ public final class Session implements AutoCloseable {
   /** Ends the transaction under way, so that its locks are free. */
   public void rollBack() throws SQLException {
     if (dialect.beginsInSql()) {
-      run(dialect.ends("ROLLBACK"));
+      run(frame.end("ROLLBACK"));
     } else {
       connection().rollback();
     }
