@@ -109,9 +109,11 @@ final class ReactiveCalls {
                 () -> ((LockRequest.Several) request).group().tryAcquireAsync(request.waitAtMost()),
                 Taken.Several::new,
                 request);
-    return OpenTransactions.arePossible
-        ? OpenTransactions.refusedReactively(request.method()).then(taken)
-        : taken;
+    Mono<Taken> allowed =
+        OpenTransactions.arePossible
+            ? OpenTransactions.refusedReactively(request.method()).then(taken)
+            : taken;
+    return allowed.doOnDiscard(Taken.class, Taken::closeAsync);
   }
 
   /** A grant that comes as the subscription is cancelled is given back. */
@@ -123,8 +125,7 @@ final class ReactiveCalls {
         .doOnDiscard(Optional.class, ReactiveCalls::giveBack)
         .flatMap(
             granted ->
-                granted.map(lease -> Mono.just(taken.apply(lease))).orElseGet(() -> busy(request)))
-        .doOnDiscard(Taken.class, Taken::closeAsync);
+                granted.map(lease -> Mono.just(taken.apply(lease))).orElseGet(() -> busy(request)));
   }
 
   private static void giveBack(Optional<?> granted) {

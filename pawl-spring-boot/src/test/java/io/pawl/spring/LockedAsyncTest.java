@@ -7,16 +7,28 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Lease;
 import io.pawl.error.LeaseLostException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 class LockedAsyncTest {
 
@@ -221,6 +233,85 @@ class LockedAsyncTest {
           assertThat(clients.isFree("orders")).isFalse();
           work.complete("done");
           awaitFree();
+        });
+  }
+
+  /** Does something as a lock that was granted is handed on from one operator to the next. */
+  private record HandedOn(CoreSubscriber<? super Object> next, Runnable before)
+      implements CoreSubscriber<Object> {
+
+    @Override
+    public Context currentContext() {
+      return next.currentContext();
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      next.onSubscribe(subscription);
+    }
+
+    @Override
+    public void onNext(Object value) {
+      if (value instanceof Taken || value instanceof Optional) {
+        before.run();
+      }
+      next.onNext(value);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      next.onError(failure);
+    }
+
+    @Override
+    public void onComplete() {
+      next.onComplete();
+    }
+  }
+
+  /** Returns whether the grant took so many steps, at the last of which the call was cancelled. */
+  private boolean isCancelledAt(int step, Supplier<Publisher<?>> call) {
+    AtomicInteger steps = new AtomicInteger();
+    AtomicBoolean cancelled = new AtomicBoolean();
+    AtomicBoolean ran = new AtomicBoolean();
+    Disposable.Swap waiting = Disposables.swap();
+    Runnable cancels =
+        () -> {
+          if (steps.incrementAndGet() == step) {
+            waiting.dispose();
+            cancelled.set(true);
+          }
+        };
+    Lease busy = clients.other().lock("orders").tryAcquire().orElseThrow();
+    Hooks.onEachOperator("steps", Operators.lift((source, next) -> new HandedOn(next, cancels)));
+    try {
+      waiting.update(Flux.from(call.get()).subscribe(value -> ran.set(true)));
+    } finally {
+      Hooks.resetOnEachOperator("steps");
+    }
+    await().until(() -> clients.other().inspect("orders").waiters().size() == 1);
+    busy.close();
+    await().until(() -> cancelled.get() || ran.get());
+    waiting.dispose();
+    awaitFree();
+    return cancelled.get();
+  }
+
+  @Test
+  void aGrantIsGivenBackWhereverACancellationMeetsIt() {
+    with(
+        shop -> {
+          List<Supplier<Publisher<?>>> calls =
+              List.of(
+                  () -> shop.mono(CompletableFuture.completedFuture("done")),
+                  () -> shop.flux(new CompletableFuture<>()));
+          for (Supplier<Publisher<?>> call : calls) {
+            int step = 1;
+            while (isCancelledAt(step, call)) {
+              step++;
+            }
+            assertThat(step).isGreaterThan(3);
+          }
         });
   }
 
