@@ -8,9 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -161,7 +161,8 @@ final class ReactiveCalls {
     List<Held> around = Leases.called(List.of(held));
     try {
       taken.ensureValid();
-      @Nullable Object result = ((ProxyMethodInvocation) call).invocableClone().proceed();
+      MethodInvocation rest = ((ProxyMethodInvocation) call).invocableClone();
+      Object result = ExposeInvocationInterceptor.INSTANCE.invoke(rest); // for advice of AspectJ's
       if (result == null) {
         throw new IllegalStateException(
             call.getMethod() + " returned null in place of a publisher");

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /** A call of a method that returns a stage: the lock is held until that has completed. */
 final class StageCall {
@@ -71,7 +72,7 @@ final class StageCall {
     Held held = Leases.enter(request.client(), new Taken.One(lease));
     List<Held> around = Leases.called(List.of(held));
     try {
-      Object stage = call.proceed();
+      Object stage = ExposeInvocationInterceptor.INSTANCE.invoke(call); // for advice of AspectJ's
       if (stage == null) {
         throw new IllegalStateException(
             request.method().method() + " returned null in place of a stage");

@@ -6,21 +6,31 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.error.LeaseLostException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.MethodBeforeAdvice;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
+import org.springframework.core.Ordered;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -234,6 +244,49 @@ class LockedAsyncTest {
           work.complete("done");
           awaitFree();
         });
+  }
+
+  private static Advisor ofTheShop(Advice advice, int order) {
+    StaticMethodMatcherPointcutAdvisor advisor =
+        new StaticMethodMatcherPointcutAdvisor(advice) {
+          @Override
+          public boolean matches(Method method, Class<?> type) {
+            return Shop.class.isAssignableFrom(type);
+          }
+        };
+    advisor.setOrder(order);
+    return advisor;
+  }
+
+  /** As advice of AspectJ's asks, but for that around a method. */
+  @Test
+  void adviceUnderTheLockIsToldOfTheCall() {
+    List<String> told = new CopyOnWriteArrayList<>();
+    MethodBeforeAdvice asks =
+        (method, arguments, target) ->
+            told.add(ExposeInvocationInterceptor.currentInvocation().getMethod().getName());
+    BeanDefinitionCustomizer seen = bean -> bean.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+    TestClients.application()
+        .withBean(
+            "exposes",
+            Advisor.class,
+            () -> ofTheShop(ExposeInvocationInterceptor.INSTANCE, Ordered.HIGHEST_PRECEDENCE),
+            seen)
+        .withBean("asks", Advisor.class, () -> ofTheShop(asks, Ordered.LOWEST_PRECEDENCE), seen)
+        .withBean(Shop.class)
+        .run(
+            context -> {
+              Shop shop = context.getBean(Shop.class);
+              assertThat(ended(shop.stage(CompletableFuture.completedFuture("done"))))
+                  .isEqualTo("done");
+              assertThat(ended(shop.mono(CompletableFuture.completedFuture("done")).toFuture()))
+                  .isEqualTo("done under orders");
+              assertThat(
+                      ended(
+                          shop.flux(CompletableFuture.completedFuture(3)).collectList().toFuture()))
+                  .containsExactly(1, 2, 3);
+              assertThat(told).containsExactly("stage", "mono", "flux");
+            });
   }
 
   /** Does something as a lock that was granted is handed on from one operator to the next. */
