@@ -2,7 +2,11 @@ package io.pawl.spring.boot;
 
 import io.pawl.Pawl;
 import io.pawl.spi.LockStore;
+import io.pawl.spring.JobState;
 import io.pawl.spring.LockAdvisor;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
@@ -12,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -25,11 +30,18 @@ public final class PawlActuatorAutoConfiguration {
   @ConditionalOnEnabledHealthIndicator("pawl")
   static class OfHealth {
 
+    /** A child has one of its own, since its parent's does not see its jobs. */
     @Bean
-    @ConditionalOnMissingBean(name = "pawlHealthIndicator")
-    PawlHealthIndicator pawlHealthIndicator(Pawl pawl, ObjectProvider<LockAdvisor> annotations) {
-      return new PawlHealthIndicator(
-          pawl, () -> annotations.stream().flatMap(each -> each.jobs().stream()).toList());
+    @ConditionalOnMissingBean(name = "pawlHealthIndicator", ignored = PawlHealthIndicator.class)
+    PawlHealthIndicator pawlHealthIndicator(Pawl pawl, ApplicationContext application) {
+      return new PawlHealthIndicator(pawl, () -> jobs(application));
+    }
+
+    private static List<JobState> jobs(ApplicationContext application) {
+      return Stream.iterate(application, Objects::nonNull, ApplicationContext::getParent)
+          .flatMap(each -> each.getBeansOfType(LockAdvisor.class).values().stream())
+          .flatMap(advisor -> advisor.jobs().stream())
+          .toList();
     }
   }
 

@@ -1,14 +1,18 @@
 package io.pawl.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.options.LockObserver;
+import io.pawl.spring.ScheduledOnce;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Several contexts, and several beans of one type. */
@@ -32,6 +36,56 @@ class ContextsTest {
             assertThat(lease.isValid()).isTrue();
           }
         });
+  }
+
+  static class Nightly {
+    @ScheduledOnce(name = "nightly", overdueAfter = "1ms")
+    public void run() {}
+  }
+
+  static class Weekly {
+    @ScheduledOnce(name = "weekly", overdueAfter = "1ms")
+    public void run() {}
+  }
+
+  @Test
+  void theHealthOfAChildIsDownWhileAJobOfItsOwnOrOfItsParentsIsOverdue() {
+    ApplicationContextRunner healthy =
+        application.withConfiguration(AutoConfigurations.of(PawlActuatorAutoConfiguration.class));
+    healthy
+        .withBean(Nightly.class)
+        .run(
+            parent ->
+                healthy
+                    .withParent(parent)
+                    .withBean(Weekly.class)
+                    .run(
+                        child ->
+                            await()
+                                .untilAsserted(
+                                    () ->
+                                        assertThat(
+                                                child
+                                                    .getBean(PawlHealthIndicator.class)
+                                                    .health()
+                                                    .getDetails()
+                                                    .get("overdueJobs"))
+                                            .asString()
+                                            .contains("job=Weekly.run", "job=Nightly.run"))));
+  }
+
+  @Test
+  void aHealthIndicatorOfTheApplicationsOwnInAParentIsItsChildrens() {
+    ApplicationContextRunner healthy =
+        application.withConfiguration(AutoConfigurations.of(PawlActuatorAutoConfiguration.class));
+    HealthIndicator own = () -> Health.up().build();
+    healthy
+        .withBean("pawlHealthIndicator", HealthIndicator.class, () -> own)
+        .run(
+            parent ->
+                healthy
+                    .withParent(parent)
+                    .run(child -> assertThat(child.getBean(HealthIndicator.class)).isSameAs(own)));
   }
 
   @Test
