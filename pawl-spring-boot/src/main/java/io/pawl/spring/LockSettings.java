@@ -1,5 +1,6 @@
 package io.pawl.spring;
 
+import io.pawl.options.LockOptions;
 import java.time.Duration;
 
 /**
@@ -12,9 +13,14 @@ import java.time.Duration;
 public record LockSettings(Duration waitAtMost, Duration lease, OpenTransaction openTransaction) {
 
   /**
-   * @throws IllegalArgumentException for {@link OpenTransaction#AS_CONFIGURED}
+   * @throws IllegalArgumentException for {@link OpenTransaction#AS_CONFIGURED}, a negative wait,
+   *     and a lease that no lock can have
    */
   public LockSettings {
+    if (waitAtMost.isNegative()) {
+      throw new IllegalArgumentException("wait: " + waitAtMost + " is negative; 0 does not wait");
+    }
+    LockOptions.defaults().lease(lease); // which checks it
     if (openTransaction == OpenTransaction.AS_CONFIGURED) {
       throw new IllegalArgumentException(
           "what becomes of a call in an open transaction is either refuse or hold");

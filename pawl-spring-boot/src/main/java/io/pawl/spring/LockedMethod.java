@@ -1,5 +1,6 @@
 package io.pawl.spring;
 
+import io.pawl.ScheduledJob;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -37,6 +38,9 @@ record LockedMethod(
     OpenTransaction openTransaction,
     Completion completion,
     @Nullable Job job) {
+
+  /** As {@link ScheduledJob#maxRun} has it. */
+  private static final Duration SHORTEST_RUN = Duration.ofMillis(1);
 
   /**
    * @param maxRun null for no limit
@@ -89,6 +93,8 @@ record LockedMethod(
             || !locked.fenced() && completion == Completion.RETURNED,
         method,
         "is fenced or asynchronous, and cannot hold its lock until an open transaction ends");
+    Duration wait = duration(locked.waitAtMost(), beans);
+    check(wait == null || !wait.isNegative(), method, "waits for less than no time: " + wait);
     boolean several = locked.names().length > 0;
     String[] one = {locked.name()};
     check(!several || locked.name().isEmpty(), method, "has both a name and names; keep one");
@@ -105,7 +111,7 @@ record LockedMethod(
         method,
         several ? names(locked.names(), method, beans) : names(one, method, beans),
         several,
-        duration(locked.waitAtMost(), beans),
+        wait,
         lease(locked.lease(), beans),
         locked.onBusy(),
         locked.fallback().isBlank() ? null : Fallback.of(locked.fallback(), method),
@@ -123,6 +129,11 @@ record LockedMethod(
         method,
         "is to run once and returns something; let it return nothing");
     Duration minHold = duration(once.minHold(), beans);
+    Duration maxRun = duration(once.maxRun(), beans);
+    check(
+        maxRun == null || maxRun.compareTo(SHORTEST_RUN) >= 0,
+        method,
+        "is to run for " + maxRun + " at most; give it at least 1 ms");
     return new LockedMethod(
         method,
         names(new String[] {once.name()}, method, beans),
@@ -136,8 +147,8 @@ record LockedMethod(
         OpenTransaction.REFUSE,
         Completion.of(method),
         new Job(
-            minHold == null ? Duration.ZERO : minHold,
-            duration(once.maxRun(), beans),
+            minHold == null ? Duration.ZERO : checkedMinHold(minHold),
+            maxRun,
             duration(once.overdueAfter(), beans),
             new JobWatch(System.nanoTime())));
   }
@@ -168,6 +179,10 @@ record LockedMethod(
   private static @Nullable Duration lease(String text, ConfigurableBeanFactory beans) {
     Duration lease = duration(text, beans);
     return lease == null ? null : LockOptions.defaults().lease(lease).lease(); // which checks it
+  }
+
+  private static Duration checkedMinHold(Duration minHold) {
+    return LockOptions.defaults().minHold(minHold).minHold();
   }
 
   /** The name of the only lock. */

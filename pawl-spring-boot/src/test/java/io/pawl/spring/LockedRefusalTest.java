@@ -60,6 +60,21 @@ class LockedRefusalTest {
     public void run() {}
   }
 
+  static class NegativeWait {
+    @Locked(name = "orders", waitAtMost = "-1s")
+    public void run() {}
+  }
+
+  static class TooLongShortestHold {
+    @ScheduledOnce(name = "nightly", minHold = "8d")
+    public void run() {}
+  }
+
+  static class NoTimeToRun {
+    @ScheduledOnce(name = "nightly", maxRun = "0s")
+    public void run() {}
+  }
+
   static class PlainFuture {
     @Locked("orders")
     public Future<String> run() {
@@ -174,6 +189,9 @@ class LockedRefusalTest {
         BareExpression.class,
         NoName.class,
         TooShort.class,
+        NegativeWait.class,
+        TooLongShortestHold.class,
+        NoTimeToRun.class,
         PlainFuture.class,
         SkippedNumber.class,
         FencedStage.class,
@@ -192,6 +210,14 @@ class LockedRefusalTest {
   void whatCouldNotDoWhatItSaysIsRefusedAtTheStart(Class<?> bean) {
     ApplicationContextRunner application = TestClients.application().withBean(bean);
     application.run(context -> assertThat(context).hasFailed());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lease=1ms", "lease=8d", "wait-at-most=-1s"})
+  void timesOfAllMethodsThatCannotBeAreRefusedAtTheStart(String property) {
+    TestClients.application()
+        .withPropertyValues("pawl.locked." + property)
+        .run(context -> assertThat(context).hasFailed());
   }
 
   @Test
