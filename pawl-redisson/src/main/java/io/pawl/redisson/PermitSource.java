@@ -2,6 +2,7 @@ package io.pawl.redisson;
 
 import io.pawl.DistributedSemaphore;
 import io.pawl.Lease;
+import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
 import io.pawl.error.LockKindException;
 import io.pawl.options.LockOptions;
@@ -74,7 +75,7 @@ final class PermitSource {
         return request.of(pawl.semaphore(name, known, options));
       } catch (LockKindException e) {
         int now = pawl.inspect(name).capacity();
-        if (now == known || now == 0 || changes == MOST_CHANGES) {
+        if (now == 0 || changes == MOST_CHANGES) {
           throw e;
         }
         capacity = now;
@@ -95,9 +96,10 @@ final class PermitSource {
   }
 
   int available() {
-    int found = pawl.inspect(name).capacity();
-    int now = found == 0 ? capacity : found; // a store may have forgotten it
-    return now == 0 ? 0 : pawl.semaphore(name, now).availablePermits();
+    LockSnapshot now = pawl.inspect(name);
+    int permits = now.capacity() == 0 ? capacity : now.capacity(); // a store may have forgotten it
+    int held = now.holders().stream().mapToInt(LockSnapshot.Claimant::permits).sum();
+    return Math.max(0, permits - held);
   }
 
   /**

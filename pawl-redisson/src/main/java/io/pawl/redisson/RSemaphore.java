@@ -75,6 +75,6 @@ public interface RSemaphore {
    */
   void release(int permits);
 
-  /** Returns how many permits are free, as the store says; 0 where it has none. Two round trips. */
+  /** Returns how many permits are free, as the store says; 0 where it has none. One round trip. */
   int availablePermits();
 }

@@ -3,10 +3,16 @@ package io.pawl.redisson;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.DistributedSemaphore;
+import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.LockKindException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.LockStore;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +54,56 @@ class PermitSourceTest {
     assertThat(takes(5)).isTrue();
 
     assertThat(requests).hasValue(6);
+  }
+
+  @Test
+  void aNumberThatIsTheOldOneAgainWhenItIsAskedForIsFollowed() throws Exception {
+    source.trySet(3);
+
+    Optional<Lease> taken =
+        source.take(
+            LockOptions.defaults(),
+            1,
+            semaphore -> {
+              if (requests.incrementAndGet() > 1) {
+                return semaphore.tryAcquire(1);
+              }
+              DistributedSemaphore larger = elsewhere.semaphore("permits", 3).changeCapacity(5);
+              try {
+                return semaphore.tryAcquire(1);
+              } finally {
+                larger.changeCapacity(3);
+              }
+            });
+
+    assertThat(taken).isPresent();
+    taken.get().close();
+  }
+
+  @Test
+  void howManyAreFreeIsToldThoughOthersChangeTheNumberAtTheSameMoment() throws Exception {
+    source.trySet(3);
+    Lease held = pawl.semaphore("permits", 3).acquire(1);
+    LockStore changing =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class, Inspectable.class},
+                (proxy, method, arguments) -> {
+                  Object answer = method.invoke(store, arguments);
+                  if (method.getName().equals("show")) {
+                    int now = pawl.inspect("permits").capacity();
+                    elsewhere.semaphore("permits", now).changeCapacity(now + 1);
+                  }
+                  return answer;
+                });
+
+    try (Pawl client = Pawl.over(changing)) {
+      PermitSource looks = new PermitSource(client, "permits", LockOptions.defaults());
+      assertThat(looks.available()).isEqualTo(2);
+      assertThat(looks.available()).isEqualTo(3);
+    }
+    held.close();
   }
 
   @Test
