@@ -340,6 +340,27 @@ public final class FaultyStore implements LockStore, CounterStore, Inspectable {
   }
 
   @Override
+  public void awaited(Runnable call) {
+    behind.awaited(call);
+  }
+
+  @Override
+  public int renewGroup(Claim claim) {
+    return behind.renewGroup(claim);
+  }
+
+  /** A request that is held back arrives behind those that came after it. */
+  @Override
+  public boolean attemptsArriveOnce() {
+    return false;
+  }
+
+  @Override
+  public boolean hasCounters() {
+    return behind instanceof CounterStore counters && counters.hasCounters();
+  }
+
+  @Override
   public Duration answerTime() {
     return answerTime;
   }

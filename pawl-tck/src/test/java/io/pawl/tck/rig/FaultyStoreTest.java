@@ -7,10 +7,14 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
+import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore.Fault;
 import io.pawl.tck.rig.FaultyStore.Verb;
 import io.pawl.tck.rig.SeamClient.RecordingBell;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -97,5 +101,31 @@ class FaultyStoreTest {
     faulty.heal();
 
     assertThat(client.renew(claim)).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void withoutAFaultItIsAsTheStoreBehindIt() {
+    List<String> asked = new ArrayList<>();
+    LockStore another =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> {
+                  asked.add(method.getName());
+                  return switch (method.getName()) {
+                    case "renewGroup" -> 7;
+                    case "answerTime" -> Duration.ofSeconds(3);
+                    default -> null;
+                  };
+                });
+    FaultyStore passing = new FaultyStore(another);
+
+    assertThat(passing.renewGroup(claim)).isEqualTo(7);
+    assertThat(passing.answerTime()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(passing.hasCounters()).isFalse();
+    passing.awaited(() -> {});
+    passing.together(() -> {});
+    assertThat(asked).contains("awaited", "together");
   }
 }
