@@ -297,7 +297,8 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /**
-   * Interrupts the body when no more than its grace is left of the lease; a renewal puts it off.
+   * Interrupts the body when no more than its grace is left before its lease is lost, which gives
+   * it back; a renewal puts it off.
    */
   private final class Watch {
 
@@ -313,7 +314,7 @@ public final class Candidacy implements AutoCloseable {
     }
 
     private void look() {
-      long spare = lease.remaining().toNanos() - graceNanos;
+      long spare = lease.loan().nanosUntilLoss() - graceNanos;
       if (over) {
         return;
       }

@@ -72,7 +72,7 @@ public final class Election {
 
   /**
    * Returns the same election with another grace: the time that the leader's body has to end when
-   * renewals fail. The body is interrupted so long before the lease's local deadline.
+   * renewals fail. The body is interrupted so long before its lease is lost.
    *
    * @param time 0 to half of the lease; a third of it unless set
    */

@@ -250,6 +250,44 @@ class CandidacyTest {
     }
   }
 
+  /** Its renewals go unanswered, and the store hears again when the lease is lost. */
+  @Test
+  void aLeadershipIsNotGivenBackWhileItsBodyIsWithinItsGrace() throws InterruptedException {
+    Duration grace = Duration.ofSeconds(1);
+    ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
+    client.store().answers.add(CompletableFuture.completedFuture(ScriptedStore.held(1)));
+    Candidacies candidacies = new Candidacies();
+    CompletableFuture<Thread> leads = new CompletableFuture<>();
+    CountDownLatch ends = new CountDownLatch(1);
+    Candidacy candidacy =
+        new Election(
+                client.engine(),
+                candidacies,
+                "e",
+                LockOptions.defaults().lease(Duration.ofSeconds(3)))
+            .grace(grace)
+            .stand(
+                "c",
+                lease -> {
+                  leads.complete(Thread.currentThread());
+                  while (ends.getCount() > 0) {
+                    Thread.yield(); // and stays interrupted
+                  }
+                });
+    Thread leader = leads.join();
+    while (!leader.isInterrupted()) {
+      client.pass(Duration.ofMillis(1));
+    }
+
+    client.pass(grace.minusMillis(2));
+
+    assertThat(client.store().withdrawals).isEmpty();
+    candidacies.stop();
+    ends.countDown();
+    candidacy.awaitEnd();
+    assertThat(client.store().withdrawals).hasSize(1);
+  }
+
   private static void awaitEnd(Candidacy candidacy) {
     try {
       candidacy.awaitEnd();

@@ -85,6 +85,17 @@ class ExtensionTest {
     assertThat(store.renewals).hasSize(renewals);
   }
 
+  /** A loss is told shortly before the deadline, which alone reaches so far here. */
+  @Test
+  void anExtendedLeaseIsValidForAllOfThatLength() {
+    Lease lease = granted(false);
+    lease.extendAsync(Duration.ofMillis(2950));
+    passWithAnswers(Duration.ofMillis(2900));
+    client.pass(Duration.ofMillis(49));
+    assertThat(losses).hasValue(0);
+    assertThat(lease.isValid()).isTrue();
+  }
+
   @Test
   void aShorterExtensionTakesNothingAway() {
     Lease lease = granted(false);

@@ -137,6 +137,11 @@ final class LiveClaim extends Timetable.Entry implements Bell {
     return held == null ? 0 : validity.remainingNanos(now);
   }
 
+  /** Nanoseconds until it is lost unless a renewal is answered, 0 where it is not held. */
+  long nanosUntilLoss(long now) {
+    return held == null ? 0 : Math.max(0, validity.lossAt() - now);
+  }
+
   /** Nanoseconds since the last answered renewal of a hold was sent; 0 where none is renewed. */
   long ageNanos(long now) {
     return renewal && held != null ? validity.ageNanos(now) : 0;
@@ -382,7 +387,7 @@ final class LiveClaim extends Timetable.Entry implements Bell {
   private void watchHeld() {
     if (hinted) {
       engine.renewer().watch(this, engine.time().nanos());
-    } else if (renewal || (extended && validity.isOver(extendedUntil))) {
+    } else if (renewal || (extended && validity.isLostBy(extendedUntil))) {
       long renewBy = validity.coveredFrom() + StoreHealth.jittered(engine, periodNanos);
       engine.renewer().renewBy(this, Math.min(validity.lossAt(), renewBy));
     } else {

@@ -152,6 +152,11 @@ public final class Loan {
     return state == HELD ? claim.remainingNanos(engine.time().nanos()) : 0;
   }
 
+  /** Until it is lost, and may be another's soon after, unless a renewal is answered. */
+  public long nanosUntilLoss() {
+    return state == HELD ? claim.nanosUntilLoss(engine.time().nanos()) : 0;
+  }
+
   public Event loss() {
     Event known = loss;
     if (known == null) {

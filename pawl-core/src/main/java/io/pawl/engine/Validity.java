@@ -91,6 +91,11 @@ final class Validity {
     return deadline - now > nanos / 6;
   }
 
+  /** Whether it does not last until then, should nothing more be answered. */
+  boolean isLostBy(long time) {
+    return time - lossAt() >= 0;
+  }
+
   /** Shortly before the deadline, so that the loss is told by then. */
   long lossAt() {
     return deadline - Math.min(nanos / 50, 20_000_000);
