@@ -20,14 +20,16 @@ final class BodyRun {
 
   private final Engine engine;
   private final OnLoss onLoss;
-  private final Interruptible work;
+  private final Interruptible loss;
+  private final Interruptible overrun;
   private volatile @Nullable RunTooLongException tooLong;
 
   /** To be made before the lock is asked for: what fails here leaves nothing held. */
   BodyRun(Engine engine, OnLoss onLoss) {
     this.engine = engine;
     this.onLoss = onLoss;
-    this.work = new Interruptible();
+    this.loss = new Interruptible();
+    this.overrun = new Interruptible();
   }
 
   <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body) throws X {
@@ -45,7 +47,7 @@ final class BodyRun {
     T result;
     try {
       if (onLoss == OnLoss.INTERRUPT) {
-        lease.loan().loss().hook(work::interrupt);
+        lease.loan().loss().hook(loss::interrupt);
       }
       if (maxRun.compareTo(Durations.LONGEST) < 0) {
         timeout = engine.time().after(maxRun.toNanos(), () -> stop(lease, maxRun));
@@ -69,13 +71,15 @@ final class BodyRun {
 
   private void stop(Lease lease, Duration maxRun) {
     tooLong = new RunTooLongException(lease.lock(), lease.token(), maxRun);
-    work.interrupt();
+    overrun.interrupt();
   }
 
   /** Answers what is to be thrown in place of {@code failure}. */
   private @Nullable RuntimeException end(Lease lease, @Nullable Throwable failure) {
-    boolean interrupted = work.isHeard(); // else it was by the work around this
-    work.end();
+    boolean interrupted =
+        loss.isHeard() || overrun.isHeard(); // else it was by the work around this
+    loss.end();
+    overrun.end();
     RuntimeException trouble = tooLong;
     try {
       lease.close();

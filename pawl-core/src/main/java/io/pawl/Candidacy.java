@@ -31,7 +31,19 @@ public final class Candidacy implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Candidacy.class);
 
   /** A body that runs, and the lease under which it leads. */
-  private record Leadership(Lease lease, Interruptible work) {}
+  private record Leadership(Lease lease, Work work) {}
+
+  /** A body that was asked to come to an end still hears that its lease is about to be lost. */
+  private static final class Work {
+    private final Interruptible asked = new Interruptible();
+    private final Interruptible losing = new Interruptible();
+
+    /** Answers whether it was interrupted. */
+    boolean end() {
+      boolean wasAsked = asked.end();
+      return losing.end() || wasAsked;
+    }
+  }
 
   private final Engine engine;
   private final Candidacies candidacies;
@@ -94,7 +106,7 @@ public final class Candidacy implements AutoCloseable {
   public void resign() {
     Leadership now = leadership;
     if (now != null) {
-      now.work.interrupt();
+      now.work.asked.interrupt();
     }
   }
 
@@ -141,7 +153,7 @@ public final class Candidacy implements AutoCloseable {
       stopped.countDown();
       Leadership now = leadership;
       if (now != null) {
-        now.work.interrupt();
+        now.work.asked.interrupt();
       } else {
         thread.interrupt();
       }
@@ -205,7 +217,7 @@ public final class Candidacy implements AutoCloseable {
 
   /** Waits for the leadership and leads; answers whether the body has had enough. */
   private boolean leadOnce() throws Exception {
-    Interruptible work = new Interruptible();
+    Work work = new Work();
     boolean interrupted = false;
     boolean returned = false;
     bodyFailed = false;
@@ -230,20 +242,20 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /** Who waited for a long lease gets it with less than half left, which may be all grace. */
-  private void renewIfShort(Lease lease, Interruptible work) {
+  private void renewIfShort(Lease lease, Work work) {
     if (lease.remaining().toNanos() < graceNanos + whole.toNanos() / 6) {
       try {
         lease.extend(whole);
       } catch (LeaseLostException e) {
-        work.interrupt();
+        work.losing.interrupt();
         throw e;
       }
     }
   }
 
-  private void lead(Lease lease, Interruptible work) throws Exception {
+  private void lead(Lease lease, Work work) throws Exception {
     if (!lease.loan().isTrusted()) { // this thread may have stood still since the grant
-      work.interrupt();
+      work.losing.interrupt();
       throw lease.loan().lostException();
     }
     renewIfShort(lease, work);
@@ -258,12 +270,12 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  private void lost(Lease lease, Interruptible work) {
+  private void lost(Lease lease, Work work) {
     Leadership now = leadership;
     if (now == null || now.work != work) {
       return; // the body has ended
     }
-    work.interrupt();
+    work.losing.interrupt();
     log.warn(
         "the leader of '{}' still runs though its lease is lost: another may lead now,"
             + " and only a fence refuses writes with token {}",
@@ -272,7 +284,7 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /** False where it does not stand any more. */
-  private boolean begin(Lease lease, Interruptible work) {
+  private boolean begin(Lease lease, Work work) {
     mutex.lock();
     try {
       if (!stands()) {
@@ -286,7 +298,7 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  private boolean end(Interruptible work) {
+  private boolean end(Work work) {
     mutex.lock();
     try {
       leadership = null;
@@ -303,11 +315,11 @@ public final class Candidacy implements AutoCloseable {
   private final class Watch {
 
     private final Lease lease;
-    private final Interruptible work;
+    private final Work work;
     private volatile boolean over;
     private volatile Time.Pending next = () -> {};
 
-    Watch(Lease lease, Interruptible work) {
+    Watch(Lease lease, Work work) {
       this.lease = lease;
       this.work = work;
       look();
@@ -319,7 +331,7 @@ public final class Candidacy implements AutoCloseable {
         return;
       }
       if (spare <= 0) {
-        work.interrupt();
+        work.losing.interrupt();
       } else {
         next = engine.time().after(spare, this::look);
       }

@@ -288,6 +288,44 @@ class CandidacyTest {
     assertThat(client.store().withdrawals).hasSize(1);
   }
 
+  /** It takes its time, for which the lease is renewed; then the lease is taken away. */
+  @Test
+  void aBodyThatResignsIsInterruptedOnceMoreWhenItsLeaseIsLost() {
+    CompletableFuture<Long> resigns = new CompletableFuture<>();
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(500));
+    try (Candidacy candidacy =
+        pawl.election("e", options)
+            .stand(
+                "c",
+                lease -> {
+                  if (resigns.isDone()) {
+                    return;
+                  }
+                  try {
+                    new CountDownLatch(1).await();
+                  } catch (InterruptedException e) {
+                    resigns.complete(lease.token());
+                  }
+                  told.complete(isInterrupted());
+                })) {
+      await().until(() -> candidacy.leadership().isPresent());
+      candidacy.resign();
+
+      pawl.evict("e", resigns.join());
+
+      assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+    }
+  }
+
+  private static boolean isInterrupted() {
+    try {
+      return new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+
   private static void awaitEnd(Candidacy candidacy) {
     try {
       candidacy.awaitEnd();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.RunTooLongException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -98,6 +99,37 @@ class InterruptionTest {
       Thread.interrupted();
     } catch (InterruptedException e) {
       gaveUp.incrementAndGet();
+    }
+  }
+
+  /** It takes its time to come to an end, for which the lease is renewed. */
+  @Test
+  void aJobThatRunsTooLongIsInterruptedOnceMoreWhenItsLeaseIsLost() {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(500));
+    AtomicBoolean interrupted = new AtomicBoolean();
+    AtomicBoolean told = new AtomicBoolean();
+    ScheduledJob job = pawl.job("job", options).maxRun(Duration.ofMillis(1));
+
+    assertThatThrownBy(
+            () ->
+                job.run(
+                    lease -> {
+                      interrupted.set(isInterruptedWithin20Seconds());
+                      store.evict("job", lease.token());
+                      told.set(isInterruptedWithin20Seconds());
+                    }))
+        .isInstanceOf(RunTooLongException.class);
+
+    assertThat(interrupted).isTrue();
+    assertThat(told).isTrue();
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  private static boolean isInterruptedWithin20Seconds() {
+    try {
+      return new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return true;
     }
   }
 
