@@ -57,8 +57,11 @@ class StickyTest {
   }
 
   private CompletableFuture<Optional<Lease>> ask() {
-    return new Requests(client.engine(), new QueueKey("lock", STICKY, Mode.EXCLUSIVE))
-        .tryAcquireAsync(Duration.ofDays(1), loan -> loan.map(Lease::new));
+    return ask(requests(client, STICKY));
+  }
+
+  private static CompletableFuture<Optional<Lease>> ask(Requests requests) {
+    return requests.tryAcquireAsync(Duration.ofDays(1), loan -> loan.map(Lease::new));
   }
 
   private Lease acquireAsking(long token, long lastToken) {
@@ -134,6 +137,25 @@ class StickyTest {
     close(again);
 
     assertThat(store.withdrawals).hasSize(1);
+  }
+
+  /** Though a run would last for longer, and somebody of this client waits. */
+  @Test
+  void aLeaseThatOutlivesAShortTimeIsTheLastOfItsHoldToo() {
+    Duration kept = Duration.ofMillis(5);
+    Requests requests =
+        requests(client, STICKY.localPassing(1_000, Duration.ofSeconds(1)).sticky(kept));
+    close(grantedAsking(client, requests, 7));
+    Lease again = granted(ask(requests));
+    client.pass(kept);
+    CompletableFuture<Optional<Lease>> next = ask(requests);
+    assertThat(store.attempts).hasSize(1);
+
+    close(again);
+
+    assertThat(store.withdrawals).hasSize(1);
+    assertThat(store.attempts).hasSize(2);
+    assertThat(next).isNotDone();
   }
 
   @Test

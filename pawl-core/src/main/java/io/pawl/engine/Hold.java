@@ -68,9 +68,9 @@ public final class Hold {
     return !drains && (shared || loan == null);
   }
 
-  /** Within the bounds of a run, as far as this client is concerned. */
+  /** Within the bounds of a run, or of its keeping, as far as this client is concerned. */
   boolean mayPass(long now) {
-    boolean runs = now - runEndsAt < 0 || (kept && now - keptUntil < 0);
+    boolean runs = now - (kept ? keptUntil : runEndsAt) < 0;
     return !drains && !isUsedUp() && runs && claim.isFresh(now);
   }
 
