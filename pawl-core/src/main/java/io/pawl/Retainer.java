@@ -154,7 +154,7 @@ final class Retainer {
     }
   }
 
-  /** False where the client is closing: then it is given back. */
+  /** False where the client is closing: then it is given back, and kept from nobody. */
   private boolean keep(Lease taken) {
     mutex.lock();
     try {
@@ -165,7 +165,7 @@ final class Retainer {
     } finally {
       mutex.unlock();
     }
-    taken.close();
+    taken.loan().drop();
     return false;
   }
 

@@ -67,6 +67,21 @@ class RetentionTest {
     client.close();
   }
 
+  /** Which had just been granted the lock that keeps others from it for most of an hour. */
+  @Test
+  void whatAClientThatIsClosingLeavesIsForgottenByAnother() {
+    try (Pawl closing = Pawl.over(store, forgets);
+        Pawl other = Pawl.over(store, forgets)) {
+      closing.counter("a").add(1, OLD);
+      closing.retainer().stop();
+      assertThat(closing.retainer().retain()).isFalse();
+
+      assertThat(other.retainer().retain()).isTrue();
+
+      assertThat(other.counter("a").ledger().history(10)).isEmpty();
+    }
+  }
+
   @Test
   void itIsDoneAgainAndAgainUntilTheClientCloses() {
     try (Pawl client = Pawl.over(store, forgets)) {
