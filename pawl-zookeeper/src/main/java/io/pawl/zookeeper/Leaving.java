@@ -179,7 +179,7 @@ final class Leaving {
     lingering = all.clock().after(nanos, () -> endLingering(path));
   }
 
-  /** What is left of a shortest hold is over. Whoever waits would find out as well. */
+  /** Its node stands for nothing any more. */
   private void endLingering(String path) {
     all.remove(path)
         .whenComplete(
@@ -209,6 +209,7 @@ final class Leaving {
   void sessionEnded() {
     String path;
     boolean unheard;
+    boolean unwanted;
     @Nullable Bell rung;
     own.mutex.lock();
     try {
@@ -222,6 +223,7 @@ final class Leaving {
       path = node.path();
       boolean lasts = own.state == State.ENDING && heldAtEnd;
       unheard = node.isKept() && !own.mayBeMarked() && !lasts;
+      unwanted = node.isKept() && lasts && holdAtEnd.isZero();
       rung = own.state == State.HELD ? own.bell : null;
       own.state = State.ENDED;
       own.held = null;
@@ -235,6 +237,9 @@ final class Leaving {
     }
     if (rung != null) {
       rung.ring(Standing.GONE);
+    }
+    if (unwanted && path != null) {
+      endLingering(path);
     }
     if (unheard && path != null) {
       all.remove(path)

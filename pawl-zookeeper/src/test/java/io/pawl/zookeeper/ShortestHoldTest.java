@@ -15,6 +15,7 @@ import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Claims with a shortest hold whose node was made, and whose session ended before they knew. */
+/** Claims with a shortest hold whose session ended before they knew of their node, or its end. */
 class ShortestHoldTest {
 
   private static final Duration LEASE = Duration.ofSeconds(3);
@@ -188,6 +189,25 @@ class ShortestHoldTest {
       assertThat(second.token()).isGreaterThan(first.get(each).lastToken());
       untilItAnswers(() -> here.withdraw(each));
     }
+  }
+
+  @Test
+  void p6_someoneGetsIn_aHoldUnderWhichNobodyWorkedEndsThoughItsSessionEndsFirst() {
+    Claim claim = here.claim("unused", LEASE, 1).withMinHold(Duration.ofHours(1));
+    untilItAnswers(() -> here.take(claim));
+    proxy.blackHole(Direction.TO_SERVER);
+    assertThatThrownBy(() -> here.withdraw(claim.withMinHold(Duration.ZERO)))
+        .isInstanceOf(StoreUnavailableException.class);
+    await().atMost(Duration.ofSeconds(30)).until(() -> standsForItsShortestHold("unused"));
+
+    heal();
+
+    await().until(() -> !isStored("unused"));
+  }
+
+  private boolean standsForItsShortestHold(String lock) {
+    Instant longAfterItsLease = Instant.now().plus(Duration.ofMinutes(30));
+    return show(lock).holders().stream().anyMatch(each -> each.until().isAfter(longAfterItsLease));
   }
 
   /** Asks for all until all stand so; one that a stall let go takes a new place. */
