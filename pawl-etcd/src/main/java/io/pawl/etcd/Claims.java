@@ -117,7 +117,10 @@ final class Claims {
     }
   }
 
-  /** A withdrawal is about to be sent. */
+  /**
+   * A withdrawal is about to be sent. Without a shortest hold it ends also what was left to stand
+   * for one since its client fell silent: nobody worked under it.
+   */
   LocalClaim withdrawn(Claim claim) {
     long now = System.nanoTime();
     mutex.lock();
@@ -136,7 +139,8 @@ final class Claims {
       }
       known.claim = claim;
       known.doubtful |= claim.unsettled();
-      if (known.stage == Stage.ALIVE) {
+      boolean unused = known.stage == Stage.LINGERING && claim.minHold().isZero();
+      if (known.stage == Stage.ALIVE || unused) {
         ends(known, now + RETRY_NANOS);
       }
       return known;

@@ -51,27 +51,36 @@ final class Leaving {
   /**
    * Ends the claim. The stage completes when its node is gone, or stands for nothing but what is
    * left of its shortest hold.
+   *
+   * @param minHold its shortest hold; zero if nobody worked under it, which also ends one that was
+   *     left to stand since its client fell silent
    */
   CompletableFuture<Void> end(Duration minHold) {
-    CompletableFuture<?> joining = null;
+    CompletableFuture<?> before = null;
     CompletableFuture<Void> begun = new CompletableFuture<>();
     boolean known;
     own.mutex.lock();
     try {
       own.ended = true;
-      if (own.state == State.ENDED || own.state == State.LINGERING) {
+      boolean sooner = minHold.isZero() && !holdAtEnd.isZero();
+      CompletableFuture<Void> last = going;
+      if (own.state == State.ENDED || (own.state == State.LINGERING && !sooner)) {
         return CompletableFuture.completedFuture(null);
       }
-      if (going != null && !going.isCompletedExceptionally()) {
-        return going;
+      if (last != null && !last.isCompletedExceptionally() && !sooner) {
+        return last;
       }
       known = node.path() != null;
       if (own.state == State.JOINING && !known) {
-        joining = own.joining().answer();
+        before = own.joining().answer();
+      } else if (last != null && !last.isDone()) {
+        before = last;
       } else {
-        if (own.state != State.ENDING) { // a repetition ends it as the first call would have
+        if (own.state != State.ENDING && own.state != State.LINGERING) {
           heldAtEnd = own.state == State.HELD;
           holdAtEnd = minHold;
+        } else if (sooner) { // any other repetition ends it as the first call would have
+          holdAtEnd = Duration.ZERO;
         }
         lookout.stop();
         own.state = State.ENDING;
@@ -81,9 +90,9 @@ final class Leaving {
       own.mutex.unlock();
     }
     own.leaveSession();
-    if (joining != null) {
+    if (before != null) {
       CompletableFuture<Void> later =
-          joining.handle((standing, error) -> null).thenCompose(nothing -> end(minHold));
+          before.handle((answer, error) -> null).thenCompose(nothing -> end(minHold));
       isEnding(later);
       return later;
     }

@@ -9,6 +9,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.zookeeper.Nodes.Queue;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -391,10 +392,12 @@ final class QueuedClaims {
     long now = System.nanoTime();
     for (QueuedClaim claim : agenda.due(now)) {
       if (claim.leaving().isStuck()) {
-        claim.session().admit(() -> end(claim), refused -> endAgainLater(claim));
+        claim
+            .session()
+            .admit(() -> end(claim, claim.claim().minHold()), refused -> endAgainLater(claim));
       } else if (claim.stands()) {
         if (claim.hasFallenSilent(now)) {
-          end(claim);
+          end(claim, claim.keptInSilence());
         } else {
           long next = claim.silentFrom() + 1;
           set(claim, next - now > 0 ? next : now + AGAIN_NANOS);
@@ -403,10 +406,10 @@ final class QueuedClaims {
     }
   }
 
-  private static void end(QueuedClaim claim) {
+  private static void end(QueuedClaim claim, Duration minHold) {
     claim
         .leaving()
-        .end(claim.keptInSilence())
+        .end(minHold)
         .whenComplete(
             (nothing, error) -> {
               if (error != null) {

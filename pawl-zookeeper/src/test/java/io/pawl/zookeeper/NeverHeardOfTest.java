@@ -1,17 +1,19 @@
 package io.pawl.zookeeper;
 
 import static io.pawl.tck.rig.Bench.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.SeamClient;
 import io.pawl.tck.rig.SeamClient.Hold;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A waiter whose client lives on, so that nothing but its own silence tells the store. */
+/** Claims whose client lives on, so that nothing but their own silence tells the store. */
 class NeverHeardOfTest {
 
   @Test
@@ -29,6 +31,27 @@ class NeverHeardOfTest {
       there.withdraw(first);
 
       eventually(() -> here.findsFree("lock"));
+    }
+  }
+
+  /** As in a group that stood still for longer than the lease, and waits for another lock. */
+  @Test
+  void p6_someoneGetsIn_aHoldUnderWhichNobodyWorkedEndsThoughItsClientFellSilentBefore() {
+    try (ZooKeeperServer server = ZooKeeperServer.start(ContractServers.OPTIONS);
+        LockStore store =
+            Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS));
+        LockStore another =
+            Stores.open(StoreUrl.parse("zk://" + server.address() + ContractServers.PARAMETERS))) {
+      SeamClient here = new SeamClient(store);
+      SeamClient there = new SeamClient(another);
+      Duration lease = Duration.ofSeconds(2);
+      long sentAt = System.nanoTime();
+      Hold hold = here.ask("lock").lease(lease).minHold(Duration.ofMinutes(1)).take();
+      Bench.passed(sentAt, lease.multipliedBy(2));
+
+      here.withdraw(hold.claim().withMinHold(Duration.ZERO));
+
+      assertThat(there.findsFree("lock")).isTrue();
     }
   }
 }
