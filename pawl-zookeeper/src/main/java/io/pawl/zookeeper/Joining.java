@@ -188,7 +188,7 @@ final class Joining {
       @Nullable Listed listed,
       @Nullable Throwable error) {
     if (listed != null) {
-      decide(listed);
+      decide(listed, false);
       return;
     }
     Throwable why = error;
@@ -298,15 +298,19 @@ final class Joining {
                 fail(KeeperException.create(Code.NONODE, path), true); // evicted meanwhile
               } else {
                 own.placedAt(path, stat);
-                decide(listed);
+                decide(listed, true);
               }
             });
   }
 
   // -------------------------------------------------------------- its first answer
 
-  /** Its node is there, and so is the list of what stands before it. */
-  private void decide(Listed listed) {
+  /**
+   * Its node is there, and so is the list of what stands before it.
+   *
+   * @param stood whether it has stood there before, maybe while the lock was of another kind
+   */
+  private void decide(Listed listed, boolean stood) {
     CompletableFuture<Standing> told = current();
     Kind kind;
     try {
@@ -324,7 +328,7 @@ final class Joining {
     }
     if (own.isSessionOver()) {
       fail(sessionIsOver(), true);
-    } else if (!kind.takes(claim.mode())) {
+    } else if (!(kind.takes(claim.mode()) || stood && hasRoom(kind))) {
       leaveWith(told, new Standing.OtherKind(kind));
     } else if (!stand(kind, listed)) {
       if (own.isSessionOver()) {
@@ -335,6 +339,11 @@ final class Joining {
     } else {
       lookout.evaluate().whenComplete((nothing, error) -> answerFirst(told, error));
     }
+  }
+
+  /** Whether a claim that waits for permits keeps its place now that there are others. */
+  private boolean hasRoom(Kind kind) {
+    return claim.mode() instanceof Mode.Permits permits && permits.wanted() <= kind.capacity();
   }
 
   private KeeperException sessionIsOver() {

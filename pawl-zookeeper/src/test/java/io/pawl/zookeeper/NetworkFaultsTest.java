@@ -11,9 +11,11 @@ import io.pawl.servers.FaultProxy;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.Bench;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,11 +59,16 @@ class NetworkFaultsTest {
 
   /** An attempt that is carried out and that nobody hears of; a stall may keep it from both. */
   private Claim attemptWithoutAnswer(String lock) {
+    return attemptWithoutAnswer(() -> seam.claim(lock));
+  }
+
+  private Claim attemptWithoutAnswer(Supplier<Claim> claims) {
     for (int round = 0; round < MOST_ROUNDS; round++) {
-      Claim claim = seam.claim(lock);
+      Claim claim = claims.get();
+      String lock = claim.lock();
       proxy.blackHole(Direction.TO_CLIENT);
       assertThatThrownBy(() -> seam.attempt(claim)).isInstanceOf(StoreUnavailableException.class);
-      boolean made = Seam.answer(near.show(lock)).filter(view -> holds(view, claim)).isPresent();
+      boolean made = Seam.answer(near.show(lock)).filter(view -> isIn(view, claim)).isPresent();
       proxy.reset();
       proxy.heal();
       if (made) {
@@ -71,6 +78,11 @@ class NetworkFaultsTest {
       openTheSession();
     }
     throw new AssertionError("no attempt arrived");
+  }
+
+  private static boolean isIn(LockView view, Claim claim) {
+    return holds(view, claim)
+        || view.waiters().stream().anyMatch(waiter -> waiter.id().equals(claim.id()));
   }
 
   private static boolean holds(LockView view, Claim claim) {
@@ -97,6 +109,31 @@ class NetworkFaultsTest {
     assertThat(show("ghost").holders()).isEmpty();
     other.take(other.claim("ghost"));
     assertThat(seam.attempt(claim)).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void aWaiterWhoseReplyWasLostKeepsItsPlaceThoughPermitsWereAddedMeanwhile() {
+    Claim holder = other.permits("permits", 2, 2);
+    other.take(holder);
+    Claim claim = attemptWithoutAnswer(() -> seam.permits("permits", 2, 2));
+
+    assertThat(Seam.answer(near.setKind("permits", Kind.semaphore(3)))).isTrue();
+
+    assertThat(untilItAnswers(() -> seam.attempt(claim))).isInstanceOf(Standing.Waiting.class);
+    other.withdraw(holder);
+    await().until(() -> untilItAnswers(() -> seam.renew(claim)) instanceof Standing.Held);
+  }
+
+  @Test
+  void aWaiterWhoseReplyWasLostLosesItsPlaceWhereTooFewPermitsWereLeftMeanwhile() {
+    other.take(other.permits("permits", 1, 2));
+    Claim claim = attemptWithoutAnswer(() -> seam.permits("permits", 2, 2));
+
+    assertThat(Seam.answer(near.setKind("permits", Kind.semaphore(1)))).isTrue();
+
+    assertThat(untilItAnswers(() -> seam.attempt(claim)))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(1)));
+    assertThat(show("permits").waiters()).isEmpty();
   }
 
   @Test
