@@ -34,6 +34,7 @@ final class OwnNode {
   private long zxid;
   private long placedMillis;
   private long placedNanos;
+  private long askedNanos = System.nanoTime();
 
   OwnNode(Claim claim, Session session, String lockPath, List<ACL> acl) {
     this.claim = claim;
@@ -79,9 +80,12 @@ final class OwnNode {
     return zxid;
   }
 
-  /** The service's own time, as far as this machine's clock runs like the service's. */
-  long serviceMillis() {
-    return placedMillis + sincePlaced() / 1_000_000;
+  /**
+   * The service's own time, or somewhat later, as far as this machine's clock runs like the
+   * service's: the answer that says when it was may have come long after.
+   */
+  long latestServiceMillis() {
+    return placedMillis + (System.nanoTime() - askedNanos) / 1_000_000;
   }
 
   /** The service's own time, or somewhat earlier: clock rates differ by a hundredth at most. */
@@ -93,10 +97,11 @@ final class OwnNode {
     return System.nanoTime() - placedNanos;
   }
 
-  /** The service wrote it just now, at a time of its own. */
-  void isWritten(Stat stat) {
+  /** The service wrote it, at a time of its own, after it was asked to. */
+  void isWritten(Stat stat, long asked) {
     placedMillis = stat.getMtime();
     placedNanos = System.nanoTime();
+    askedNanos = asked;
   }
 
   /** What has to be there for the claim to stand; empty if nobody knows. */

@@ -412,11 +412,11 @@ final class QueuedClaim {
     all.forget(this);
   }
 
-  /** The service wrote its node just now, and said when. */
-  void isWritten(Stat stat) {
+  /** The service wrote its node after {@code askedNanos}, and said when. */
+  void isWritten(Stat stat, long askedNanos) {
     mutex.lock();
     try {
-      node.isWritten(stat);
+      node.isWritten(stat, askedNanos);
     } finally {
       mutex.unlock();
     }

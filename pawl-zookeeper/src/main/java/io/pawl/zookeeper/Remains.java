@@ -76,7 +76,7 @@ final class Remains {
     own.mutex.lock();
     try {
       over = overMillis <= own.node().earliestServiceMillis();
-      leftMillis = overMillis - own.node().serviceMillis();
+      leftMillis = overMillis - own.node().latestServiceMillis();
       ownPath = own.node().path();
       mode = own.mode;
     } finally {
@@ -89,11 +89,12 @@ final class Remains {
       lookAfter((leftMillis + 1) * 1_000_000, path, watcher);
       return CompletableFuture.completedFuture(Finding.STANDS);
     }
+    long askedNanos = System.nanoTime();
     return own.node()
         .write(ownPath, mode)
         .thenCompose(
             stat -> {
-              own.isWritten(stat);
+              own.isWritten(stat, askedNanos);
               return lookAtTime(path, node, watcher);
             });
   }

@@ -136,6 +136,25 @@ class NetworkFaultsTest {
     assertThat(show("permits").waiters()).isEmpty();
   }
 
+  private void leaveAShortestHold(String lock, Duration shortest) {
+    try (ZooKeeperStore store = Seam.connect("zk://" + server.address() + "?tick=100ms")) {
+      Seam gone = new Seam(store);
+      Claim lasting = gone.lasting(lock, shortest);
+      gone.take(lasting);
+      gone.withdraw(lasting);
+    }
+  }
+
+  /** It tells the service's time by when its node was made, of which it hears much later. */
+  @Test
+  void p6_someoneGetsIn_aShortestHoldThatWasOverBeforeAWaiterHeardOfItsNodeDelaysItNoMore() {
+    leaveAShortestHold("over", Duration.ofSeconds(4));
+    Claim claim = attemptWithoutAnswer("over");
+    await().until(() -> holds(show("over"), claim));
+
+    untilItAnswers(() -> seam.take(claim));
+  }
+
   @Test
   void aReleaseThatFailedIsRepeatedUntilItsNodeIsSeenGone() {
     Claim claim = seam.claim("release");
