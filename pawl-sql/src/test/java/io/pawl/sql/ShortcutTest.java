@@ -7,6 +7,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Kind;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
@@ -19,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -103,6 +105,31 @@ class ShortcutTest {
       Claim late = Claims.claim(name);
       withdraw(there, late.asUnsettled());
       assertThat(attempt(here, late)).isEqualTo(Standing.GONE);
+    }
+  }
+
+  /** Else an eviction grants its claim anew, and readers wait behind a writer that reads by now. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aJoinThatArrivesOnceMoreBringsNobodyBehindItsOwnHold(TestDatabase database)
+      throws Exception {
+    try (SqlStore here = database.open();
+        SqlStore there = database.open();
+        Connection connection = database.connect();
+        Statement late = connection.createStatement()) {
+      Claim writer = Claims.claim(name);
+      long token = token(attempt(here, writer));
+      Instant now = Instant.now();
+      late.execute(Claims.join(name, writer.id(), now, now.plusSeconds(300)));
+
+      attempt(here, writer.as(Mode.SHARED));
+      Claim reader = Claims.reader(name);
+      assertThat(attempt(there, reader)).isInstanceOf(Standing.Held.class);
+      withdraw(there, reader);
+      late.execute(Claims.join(name, writer.id(), now, now.plusSeconds(300)));
+      assertThat(there.evict(name, token).toCompletableFuture().get(60, SECONDS)).isTrue();
+
+      assertThat(attempt(there, Claims.claim(name))).isInstanceOf(Standing.Held.class);
     }
   }
 

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param waiters the rows of the claims that wait for it, the next first; a claim whose INSERT came
  *     a second time, late, stands in two of them: it waits where it first stood, until the later
- *     time
+ *     time; or in one of them beside its hold: it does not wait
  */
 public record StoredLock(Row row, List<WaiterRow> waiters) {
 
@@ -58,6 +58,7 @@ public record StoredLock(Row row, List<WaiterRow> waiters) {
           }
         }
       }
+      holders.forEach(holder -> queue.remove(holder.id()));
       return new LockState(
           row.name(), kind, row.lastToken(), holders, queue.values(), withdrawn, MAX_WAITERS);
     } catch (

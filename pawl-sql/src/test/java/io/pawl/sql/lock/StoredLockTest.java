@@ -336,6 +336,24 @@ class StoredLockTest {
     assertThat(change(before, read).left()).hasSize(1);
   }
 
+  /** As an INSERT leaves it that comes once more, when its claim was granted. */
+  @Test
+  void aClaimThatHoldsDoesNotStandInLineToo() {
+    LockState state = new LockState("x", 0);
+    GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    GrantRule.attempt(state, claim(2, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock before = stored(state);
+    GrantRule.withdraw(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock late = new StoredLock(Row.of(state), before.waiters());
+
+    LockState read = late.state(NOW);
+
+    assertThat(read.waiters()).isEmpty();
+    assertThat(change(late, read).left()).hasSize(1);
+    assertThat(GrantRule.evict(read, state.lastToken(), NOW)).isTrue();
+    assertThat(read.holders()).isEmpty();
+  }
+
   @Test
   void aClaimThatJoinedALockAsItBecameASemaphoreIsNotThere() {
     LockState state = new LockState("x", 0);
