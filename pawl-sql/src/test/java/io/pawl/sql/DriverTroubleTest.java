@@ -569,6 +569,74 @@ class DriverTroubleTest {
     }
   }
 
+  /** As a wrapper of a driver may, or whoever listens to one. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void whatAStatementThrowsAsItIsClosedCostsThePoolNoConnection(TestDatabase database) {
+    AtomicBoolean next = new AtomicBoolean();
+    Tampering ends =
+        (method, arguments, answer) -> {
+          if (method.equals("close") && next.getAndSet(false)) {
+            throw new IllegalStateException("of a listener");
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = pool(database)) {
+      pool.setMaximumPoolSize(1);
+      pool.setConnectionTimeout(2_000);
+      try (SqlStore store = SqlStore.over(tampered(pool, preparing(ends)))) {
+        next.set(true);
+        assertThat(store.attempt(Claims.claim(name), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+        await().atMost(Duration.ofMinutes(1)).untilFalse(next);
+        assertThat(store.attempt(Claims.claim(name + "-2"), standing -> {}))
+            .succeedsWithin(Duration.ofMinutes(1));
+      }
+    }
+  }
+
+  /** Its state is not known, as where the look itself has failed. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aConnectionOnWhichALookFailsToEndIsNotReturnedAlive(TestDatabase database) throws Exception {
+    AtomicBoolean failed = new AtomicBoolean();
+    Queue<String> then = new ConcurrentLinkedQueue<>();
+    Tampering ends =
+        (method, arguments, answer) -> {
+          if (method.equals("close") && looks() && !failed.getAndSet(true)) {
+            throw new SQLException("is gone", "08006");
+          }
+          return answer;
+        };
+    Tampering returns =
+        (method, arguments, answer) -> {
+          if (Set.of("abort", "close").contains(method) && looks() && failed.get()) {
+            then.add(method);
+          }
+          return preparing(ends).after(method, arguments, answer);
+        };
+    try (HikariDataSource pool = pool(database);
+        SqlStore other = database.open();
+        SqlStore store = SqlStore.over(tampered(pool, returns))) {
+      other.attempt(Claims.claim(name), standing -> {}).toCompletableFuture().get(60, SECONDS);
+      store.attempt(Claims.claim(name), standing -> {}).toCompletableFuture().get(60, SECONDS);
+      await().atMost(Duration.ofMinutes(1)).until(() -> !then.isEmpty());
+      assertThat(then.peek()).isEqualTo("abort");
+    }
+  }
+
+  private static boolean looks() {
+    return Thread.currentThread().getName().endsWith("-bell");
+  }
+
+  /** Of connections, whose statements are tampered with. */
+  private static Tampering preparing(Tampering ofStatements) {
+    return (method, arguments, answer) ->
+        method.equals("prepareStatement")
+            ? tampered(PreparedStatement.class, (PreparedStatement) answer, ofStatements)
+            : answer;
+  }
+
   /** The row is deleted, and its tokens are not kept yet; the close has waited for 5 s. */
   @ParameterizedTest
   @EnumSource(names = {"MYSQL", "MARIADB"})

@@ -280,14 +280,16 @@ final class RowPoll implements Doorbell {
     }
 
     @Override
-    public void close() throws SQLException {
+    public void close() {
       try {
         if (select != null) {
           select.close();
         }
-      } finally {
-        reader.close();
+      } catch (SQLException | RuntimeException | Error e) {
+        log.debug("a look did not end well, its connection is given up", e);
+        reader.markFailed();
       }
+      reader.close();
     }
   }
 

@@ -114,7 +114,7 @@ public final class Borrowed implements AutoCloseable {
     failed = true;
     try {
       connection.abort(Runnable::run);
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("cutting a connection failed", e);
     }
   }
@@ -124,7 +124,7 @@ public final class Borrowed implements AutoCloseable {
     if (!failed && !ours) {
       try {
         putBack();
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException | Error e) {
         log.debug("a connection cannot be put back as it came, and is given up", e);
         failed = true;
       }
@@ -133,7 +133,7 @@ public final class Borrowed implements AutoCloseable {
       if (failed) {
         connection.abort(Runnable::run);
       }
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("closing a connection failed", e);
     }
   }

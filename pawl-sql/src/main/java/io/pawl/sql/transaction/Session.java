@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection on which transactions run, one at a time: lock rows, write rows, commit.
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 public final class Session implements AutoCloseable {
 
   private static final int MOST_PREPARED = 32;
+
+  private static final Logger log = LoggerFactory.getLogger(Session.class);
 
   private final Database database;
   private final Dialect dialect;
@@ -408,7 +412,8 @@ public final class Session implements AutoCloseable {
       for (PreparedStatement statement : prepared.values()) {
         statement.close();
       }
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException | Error e) {
+      log.debug("a statement cannot be closed, the connection is given up", e);
       borrowed.markFailed();
     }
     borrowed.close();

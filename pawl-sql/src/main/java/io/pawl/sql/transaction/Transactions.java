@@ -195,7 +195,7 @@ public final class Transactions implements AutoCloseable {
     }
     try {
       open.rollBack();
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       log.debug("rolling back failed, the connection is given up", e);
       evict();
     }
