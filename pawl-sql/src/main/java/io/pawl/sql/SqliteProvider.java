@@ -120,7 +120,7 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
    * on it for other clients of this process.
    */
   private static void checkFile(StoreUrl url, Path file) throws IOException {
-    Path directory = file.getParent();
+    Path directory = SqliteDialect.behindLinks(file).getParent();
     if (directory == null || Files.isDirectory(file)) {
       throw new StoreConfigurationException("store '" + url + "': is a directory; name a file");
     }

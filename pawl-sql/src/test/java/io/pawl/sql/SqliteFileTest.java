@@ -101,6 +101,18 @@ class SqliteFileTest {
     assertThat(missing).doesNotExist();
   }
 
+  /** SQLite opens what a link leads to, and keeps its log there. */
+  @Test
+  void itIsLookedAtTheFolderToWhichALinkLeads() throws IOException {
+    Path missing = folder.resolve("missing");
+    Path link = Files.createSymbolicLink(folder.resolve("link.db"), Path.of("missing/locks.db"));
+    Path next = Files.createSymbolicLink(folder.resolve("next.db"), link);
+    assertThatThrownBy(() -> open(next))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining(missing.toString())
+        .hasMessageContaining("does not exist");
+  }
+
   @Test
   void parametersAndInMemoryNamesAreRefused() {
     for (String url :

@@ -1,5 +1,6 @@
 package io.pawl.sql.dialect;
 
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,7 +25,7 @@ final class FileTurns {
     turns.values().removeIf(turn -> turn.refersTo(null));
     Semaphore[] shared = {made};
     turns.compute(
-        file,
+        byItsOwnName(file),
         (path, turn) -> {
           Semaphore known = turn == null ? null : turn.get();
           if (turn == null || known == null) {
@@ -34,5 +35,15 @@ final class FileTurns {
           return turn;
         });
     return shared[0];
+  }
+
+  /** Without the links on the way to it, so that it has one name; it may be yet to be made. */
+  private static Path byItsOwnName(Path file) {
+    try {
+      Path real = SqliteDialect.behindLinks(file);
+      return real.resolveSibling(".").toRealPath().resolve(String.valueOf(real.getFileName()));
+    } catch (IOException e) {
+      return file;
+    }
   }
 }

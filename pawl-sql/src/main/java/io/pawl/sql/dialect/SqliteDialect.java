@@ -4,6 +4,8 @@ import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import io.pawl.sql.connection.Connections;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -23,6 +25,9 @@ import org.sqlite.SQLiteException;
  * clock is the host's own, see {@link HostClock}.
  */
 public class SqliteDialect implements Dialect, Connections {
+
+  /** In a row, as many as Linux follows. */
+  private static final int MOST_LINKS = 40;
 
   /** Marks the file as ours: "Pawl" in ASCII. */
   private static final int APPLICATION_ID = 0x5061776c;
@@ -55,6 +60,15 @@ public class SqliteDialect implements Dialect, Connections {
     this.files = new SqliteFiles(file);
     this.turn = FileTurns.of(file);
     this.clock = clock;
+  }
+
+  /** What SQLite opens or makes for {@code file}, and beside which it keeps its log. */
+  public static Path behindLinks(Path file) throws IOException {
+    Path real = file;
+    for (int i = 0; i < MOST_LINKS && Files.isSymbolicLink(real); i++) {
+      real = real.resolveSibling(Files.readSymbolicLink(real));
+    }
+    return real;
   }
 
   @Override
