@@ -105,6 +105,11 @@ final class NodeClaim {
     return raises++ < MOST_RAISES;
   }
 
+  /** It answers again: what it refused a while ago it may grant by now. */
+  void mayRaiseOnceMore() {
+    raises = Math.min(raises, MOST_RAISES - 1);
+  }
+
   /** It was asked too often: a new round has to. */
   boolean isWornOut() {
     return raises > MOST_RAISES;

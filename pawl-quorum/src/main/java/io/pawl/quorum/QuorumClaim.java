@@ -136,6 +136,9 @@ final class QuorumClaim {
             NodeClaim known = at[i];
             boolean renewable = known.status == Status.HELD || known.status == Status.WAITING;
             if (renewable && !lacksDowngrade(known)) {
+              if (granted != null) {
+                known.mayRaiseOnceMore();
+              }
               known.sent(false, question.from());
               renewals.get(i).add(known);
             } else if (known.isNothing()) {

@@ -76,6 +76,10 @@ class HoldTest {
   }
 
   private Standing renew(Claim claim) {
+    return renew(locks, claim);
+  }
+
+  private Standing renew(QuorumLocks locks, Claim claim) {
     return answer(locks.renew(List.of(claim)).thenApply(told -> told.get(claim.id())));
   }
 
@@ -151,6 +155,25 @@ class HoldTest {
     answer(other.withdraw(next));
 
     assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
+  /** It stood in line at a node that was started from its file, and so votes a while later. */
+  @Test
+  void p5_aMinorityIsStood_byAHoldForWhichItsFirstNodeDidNotVoteAtOnce() {
+    int seat = Math.floorMod(LOCK.hashCode(), servers.size());
+    QuorumLocks other = client();
+    Claim next = claim(Mode.EXCLUSIVE);
+    List<Standing> rung = new ArrayList<>();
+    assertThat(answer(other.attempt(next, rung::add))).isInstanceOf(Standing.Waiting.class);
+
+    servers.get(seat).abstains = true;
+    answer(locks.withdraw(writer));
+    assertThat(rung).hasSize(1);
+    servers.get(seat).abstains = false;
+    assertThat(renew(other, next)).isEqualTo(rung.get(0));
+
+    servers.get((seat + 1) % servers.size()).away = true;
+    assertThat(renew(other, next)).isEqualTo(rung.get(0));
   }
 
   /** Of one hold another client has node 0, so that it needs node 2, which says nothing. */

@@ -1,5 +1,6 @@
 package io.pawl.quorum;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -35,6 +36,9 @@ final class SimulatedNode implements QuorumNode {
 
     /** Whether its connections refuse all requests. */
     boolean away;
+
+    /** Whether it refuses attempts, as for a while one does that was started from a file. */
+    boolean abstains;
 
     /**
      * @param clockTokens the token that the clock shows, 0 where they are counted one by one
@@ -110,10 +114,18 @@ final class SimulatedNode implements QuorumNode {
         lastArrival - world.now(),
         () -> {
           server.requests++;
-          T result = verb.get();
-          reply(server.answersAreLater, () -> answer.complete(result));
+          CompletionStage<T> result = resultOf(verb);
+          reply(server.answersAreLater, () -> Futures.follow(answer, result));
         });
     return answer;
+  }
+
+  private static <T> CompletionStage<T> resultOf(Supplier<T> verb) {
+    try {
+      return CompletableFuture.completedFuture(verb.get());
+    } catch (StoreUnavailableException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   private void reply(long later, Runnable hear) {
@@ -125,6 +137,9 @@ final class SimulatedNode implements QuorumNode {
   public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
     return call(
         () -> {
+          if (server.abstains) {
+            throw StoreUnavailableException.unsent(server.name + " does not vote yet", null);
+          }
           LockState state = server.state(claim.lock());
           Standing standing = GrantRule.attempt(state, claim, server.millis());
           if (standing instanceof Standing.Waiting) {
