@@ -189,11 +189,13 @@ final class NodeClaim {
 
   /**
    * Returns whether the hold that was known has ended at the node meanwhile, and the node now lets
-   * the claim in, or stand in line, once more.
+   * the claim in, or stand in line, once more. What a renewal has found is of no use once a later
+   * request was answered: the hold may have ended in between.
    */
   boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
-    if (givenUp) {
+    boolean outdated = !attempt && answered && sentAt - answeredFrom < 0;
+    if (givenUp || outdated) {
       return false;
     }
     if (!answered || sentAt - answeredFrom > 0) {
@@ -259,9 +261,9 @@ final class NodeClaim {
     }
   }
 
-  /** Its bell has rung. Returns whether that is news. */
+  /** Its bell has rung, late perhaps. Returns whether that is news. */
   boolean rang(Standing.Held held, long now) {
-    if (givenUp) {
+    if (givenUp || isNothing()) {
       return false;
     }
     if (status == Status.HELD && tokens != null && tokens.isSameAs(held)) {

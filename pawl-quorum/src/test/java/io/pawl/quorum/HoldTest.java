@@ -144,15 +144,52 @@ class HoldTest {
     servers.get(0).away = false;
     assertThat(renew(held)).isInstanceOf(Standing.Held.class);
 
-    servers.subList(0, 2).forEach(server -> server.forget(LOCK));
+    isEndedAtTwoNodesAndHeldByAnother(held, LOCK);
+
+    assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
+  /** Its client hears of it from node 0 alone. */
+  private void isEndedAtTwoNodesAndHeldByAnother(Claim held, String lock) {
+    servers.subList(0, 2).forEach(server -> server.forget(lock));
     servers.get(1).away = true;
     locks.renew(List.of(held));
     world.run(SECOND);
     servers.get(1).away = false;
-    Claim next = claim(Mode.EXCLUSIVE);
+    Claim next = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
     QuorumLocks other = client();
     assertThat(answer(other.attempt(next, rung -> {}))).isInstanceOf(Standing.Held.class);
     answer(other.withdraw(next));
+  }
+
+  @Test
+  void p2_tokensOnlyGrow_aLateAnswerDoesNotReviveAHoldThatItsNodeHasEndedSince() {
+    servers.get(0).answersAreLater = 8 * SECOND;
+    assertThat(renew(writer)).isInstanceOf(Standing.Held.class);
+    servers.get(0).answersAreLater = 0;
+
+    isEndedAtTwoNodesAndHeldByAnother(writer, LOCK);
+    world.run(8 * SECOND);
+
+    assertThat(renew(writer)).isEqualTo(Standing.GONE);
+  }
+
+  /** Node 0 lets it in after the others, where it stood behind a claim that had no majority. */
+  @Test
+  void p2_tokensOnlyGrow_aLateBellDoesNotReviveAHoldThatItsNodeHasEndedSince() {
+    String lock = "seated at node 1";
+    assertThat(Math.floorMod(lock.hashCode(), servers.size())).isEqualTo(1);
+    SimulatedNode node = new SimulatedNode(world, servers.get(0), () -> 100_000);
+    Claim before = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
+    assertThat(answer(node.attempt(before, rung -> {}))).isInstanceOf(Standing.Held.class);
+    Claim held = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
+    assertThat(attempt(held)).isInstanceOf(Standing.Held.class);
+    assertThat(renew(held)).isInstanceOf(Standing.Held.class);
+    servers.get(0).bellsAreLater = 8 * SECOND;
+    answer(node.withdraw(before));
+
+    isEndedAtTwoNodesAndHeldByAnother(held, lock);
+    world.run(8 * SECOND);
 
     assertThat(renew(held)).isEqualTo(Standing.GONE);
   }

@@ -34,6 +34,9 @@ final class SimulatedNode implements QuorumNode {
     /** By how many ns answers come later than bells that ring at the same time. */
     long answersAreLater;
 
+    /** By how many ns bells come later than answers that are given at the same time. */
+    long bellsAreLater;
+
     /** Whether its connections refuse all requests. */
     boolean away;
 
@@ -143,7 +146,8 @@ final class SimulatedNode implements QuorumNode {
           LockState state = server.state(claim.lock());
           Standing standing = GrantRule.attempt(state, claim, server.millis());
           if (standing instanceof Standing.Waiting) {
-            server.bells.put(claim.id(), rung -> reply(0, () -> bell.ring(rung)));
+            server.bells.put(
+                claim.id(), rung -> reply(server.bellsAreLater, () -> bell.ring(rung)));
           }
           server.ring(state);
           return standing;
