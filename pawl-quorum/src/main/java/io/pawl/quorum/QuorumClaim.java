@@ -265,7 +265,7 @@ final class QuorumClaim {
                     : Node.failure(node, error);
             known.failed(failure, sentAt, attempt);
           }
-          if (at[known.node] == known) {
+          if (at[known.node] == known && !ended) {
             boolean over = anew || (standing != null && known.isEndedInDoubt());
             if (over && granted != null) {
               rounds.giveBack(known, effects);

@@ -58,12 +58,16 @@ class HoldTest {
   }
 
   private Claim claim(String lock, Mode mode, Duration lease) {
+    return claim(lock, mode, lease, Duration.ZERO);
+  }
+
+  private Claim claim(String lock, Mode mode, Duration lease, Duration minHold) {
     return new Claim(
         lock,
         new ClaimId("client", ++claims),
         mode,
         lease,
-        Duration.ZERO,
+        minHold,
         true,
         64,
         0,
@@ -192,6 +196,30 @@ class HoldTest {
     world.run(8 * SECOND);
 
     assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
+  /** Two nodes have once left an attempt unanswered, and a renewal is answered after the end. */
+  @Test
+  void theShortestHoldLastsThoughTheHoldEndsWhileItIsRenewed() {
+    answer(locks.withdraw(writer));
+    Duration shortest = Duration.ofSeconds(30);
+    Claim job = claim(LOCK, Mode.EXCLUSIVE, Duration.ofSeconds(20), shortest);
+    servers.subList(0, 2).forEach(server -> server.away = true);
+    locks.attempt(job, rung -> {});
+    world.run(SECOND);
+    servers.subList(0, 2).forEach(server -> server.away = false);
+    assertThat(attempt(job)).isInstanceOf(Standing.Held.class);
+
+    locks.renew(List.of(job));
+    answer(locks.withdraw(job));
+
+    QuorumLocks other = client();
+    Claim next = claim(Mode.EXCLUSIVE);
+    assertThat(answer(other.attempt(next, rung -> {}))).isInstanceOf(Standing.Waiting.class);
+    world.run(15 * SECOND);
+    assertThat(renew(other, next)).isInstanceOf(Standing.Waiting.class);
+    world.run(15 * SECOND);
+    assertThat(renew(other, next)).isInstanceOf(Standing.Held.class);
   }
 
   /** It stood in line at a node that was started from its file, and so votes a while later. */
