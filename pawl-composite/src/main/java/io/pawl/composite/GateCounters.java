@@ -210,15 +210,19 @@ final class GateCounters {
                 Stock stock = stock(counter);
                 LedgerEntry entry = applied.entries().get(counter);
                 if (stock != null && entry != null) {
-                  changed(stock, operation, entry);
+                  changed(stock, operation, entry, request.recordsRefusal());
                 }
               });
     }
     return answer;
   }
 
-  /** What others have read at the gate before it was told says nothing of now. */
-  private void changed(Stock stock, Operation operation, LedgerEntry entry) {
+  /**
+   * What others have read at the gate before it was told says nothing of now.
+   *
+   * @param isOld whether the entry may be one from long ago, and its value with it
+   */
+  private void changed(Stock stock, Operation operation, LedgerEntry entry, boolean isOld) {
     mirror.watch(stock);
     if (operation instanceof Operation.Cancel || operation instanceof Operation.SetBounds) {
       stock.raised();
@@ -226,7 +230,11 @@ final class GateCounters {
       stock.raised();
     } else if (operation instanceof Operation.Entering && entry.change() > 0) {
       stock.raised();
-      mirror.publish(stock, entry.value());
+      if (isOld) {
+        mirror.publishLatest(stock);
+      } else {
+        mirror.publish(stock, entry.value());
+      }
       stock.raised();
     }
   }

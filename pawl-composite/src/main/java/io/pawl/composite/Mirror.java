@@ -134,6 +134,18 @@ final class Mirror {
     write(stock, new Operation.SetTo(value));
   }
 
+  /** The truth has just said that the counter has risen, now or long ago. */
+  void publishLatest(Stock stock) {
+    if (gate.isAway()) {
+      return;
+    }
+    try {
+      join(truth.read(stock.counter)).ifPresent(view -> publish(stock, view.value()));
+    } catch (RuntimeException e) {
+      log.debug("counter '{}' could not be read", stock.counter, e);
+    }
+  }
+
   /**
    * Once more where another client has begun a generation in the meantime. Answers whether the gate
    * heard of it.

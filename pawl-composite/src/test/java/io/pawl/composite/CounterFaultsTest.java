@@ -228,6 +228,25 @@ class CounterFaultsTest {
     }
   }
 
+  /** The ledger answers with the value of then. */
+  @Test
+  void aRestockThatIsRepeatedLaterTakesNothingBackFromTheGate() {
+    GateOptions seldom = GateOptions.defaults().settle(Duration.ofMinutes(1));
+    try (GateStore own = GateStore.over(gate, truth, seldom);
+        GateStore another = GateStore.over(gate, truth, seldom);
+        Pawl client = Pawl.over(own);
+        Pawl fresh = Pawl.over(another)) {
+      Counter shop = client.counter("stock");
+      shop.add(1, OperationId.of("delivery"));
+      shop.add(1_000);
+
+      assertThat(shop.add(1, OperationId.of("delivery")).value()).isEqualTo(1);
+
+      assertThat(Seam.value(gate, "stock")).isEqualTo(1_001);
+      assertThat(fresh.counter("stock").tryTake(5).isApplied()).isTrue();
+    }
+  }
+
   @Test
   void soldOutIsRefusedWithoutAskingTheTruth() {
     GateStore patient =
