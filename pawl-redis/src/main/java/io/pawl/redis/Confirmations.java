@@ -19,6 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -39,21 +41,31 @@ final class Confirmations implements AutoCloseable {
 
   private static final int MOST_IN_A_WAIT = 256;
 
+  /** So many new grants later those are looked for of which nobody speaks any more. */
+  static final int SWEEP_EVERY = 1_000;
+
   /**
    * A grant that this store has seen.
    *
    * @param awaited whether the engine takes the claim for waiting until its bell rings
    * @param seenAtNanos when its confirmation was asked for
+   * @param heardAtNanos when it was last renewed
    */
   record Grant(
       Claim claim,
       Standing.Held held,
       boolean awaited,
       long seenAtNanos,
+      AtomicLong heardAtNanos,
       CompletableFuture<Void> confirmed) {
 
     boolean isOf(Standing.Held tokens) {
       return held.isSameAs(tokens);
+    }
+
+    /** Nobody has spoken of it for two leases and a minute: it was left to run out. */
+    boolean isForgotten(long nowNanos) {
+      return nowNanos - heardAtNanos.get() > 2 * claim.lease().toNanos() + 60_000_000_000L;
     }
   }
 
@@ -67,8 +79,10 @@ final class Confirmations implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final ObjIntConsumer<List<Object>> rings;
 
-  /** From the first sight of a grant until its claim is withdrawn or gone. */
+  /** From the first sight of a grant until its claim is withdrawn, gone, or forgotten. */
   private final ConcurrentHashMap<ClaimId, Grant> grants = new ConcurrentHashMap<>();
+
+  private final AtomicInteger sinceSweep = new AtomicInteger();
 
   private final Map<Integer, Lane> lanes = new ConcurrentHashMap<>();
 
@@ -99,7 +113,9 @@ final class Confirmations implements AutoCloseable {
 
   /** Has the grant confirmed, again where that has failed before. */
   CompletableFuture<Void> of(Claim claim, Standing.Held held, boolean awaited) {
-    Grant fresh = new Grant(claim, held, awaited, nanoTime.getAsLong(), new CompletableFuture<>());
+    long now = nanoTime.getAsLong();
+    Grant fresh =
+        new Grant(claim, held, awaited, now, new AtomicLong(now), new CompletableFuture<>());
     Grant grant =
         grants.compute(
             claim.id(),
@@ -108,6 +124,9 @@ final class Confirmations implements AutoCloseable {
                     ? known
                     : fresh);
     if (grant == fresh) {
+      if (sinceSweep.incrementAndGet() % SWEEP_EVERY == 0) {
+        grants.values().removeIf(each -> each.isForgotten(now));
+      }
       int server = servers.server(wire.connection(), Keys.of(claim.lock()));
       lanes.computeIfAbsent(server, number -> new Lane()).add(grant);
     }
@@ -117,7 +136,11 @@ final class Confirmations implements AutoCloseable {
   /** The grant, null where {@link #of} was not asked for it. */
   @Nullable Grant known(ClaimId id, Standing.Held held) {
     Grant grant = grants.get(id);
-    return grant != null && grant.isOf(held) ? grant : null;
+    if (grant == null || !grant.isOf(held)) {
+      return null;
+    }
+    grant.heardAtNanos.set(nanoTime.getAsLong());
+    return grant;
   }
 
   /** {@code id} is not held any more. */

@@ -35,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -161,6 +162,45 @@ class ReplicasTest {
           .withThrowableThat()
           .withCauseInstanceOf(StoreUnavailableException.class)
           .withMessageContaining("0 of 1 replicas");
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  /** As when a lease was dropped without being closed, which is never withdrawn. */
+  @Test
+  void grantsAreForgottenOfWhichNobodySpeaksAnyMore() {
+    RedisURI uri = RedisURI.create(primary.url());
+    RedisClient client = RedisClient.create(uri);
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://forgotten");
+    RedisOptions options = RedisOptions.defaults().waitReplicas(1, Duration.ofSeconds(1));
+    Failures failures = new Failures(one.describe());
+    AtomicLong now = new AtomicLong();
+    try (Confirmations confirmations =
+        new Confirmations(
+            one,
+            Handshake.another(one, failures, options, false),
+            failures,
+            Scripts.load().renew(),
+            "nobody's",
+            options,
+            now::get,
+            (reply, rings) -> {})) {
+      Claim dropped = plain.claim("dropped");
+      Claim renewed = plain.claim("renewed");
+      Standing.Held lost = plain.take(dropped);
+      Standing.Held kept = plain.take(renewed);
+      assertThat(confirmations.of(dropped, lost, false)).succeedsWithin(Duration.ofSeconds(20));
+      assertThat(confirmations.of(renewed, kept, false)).succeedsWithin(Duration.ofSeconds(20));
+      now.addAndGet(dropped.lease().multipliedBy(2).plusMinutes(2).toNanos());
+      assertThat(confirmations.known(renewed.id(), kept)).isNotNull();
+
+      for (int i = 0; i < Confirmations.SWEEP_EVERY; i++) {
+        confirmations.of(plain.claim("other"), kept, false);
+      }
+
+      assertThat(confirmations.known(dropped.id(), lost)).isNull();
+      assertThat(confirmations.known(renewed.id(), kept)).isNotNull();
     } finally {
       client.shutdown();
     }
