@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,24 @@ class GuardTest {
     Process guard = script.start();
     try (OutputStream pawl = guard.getOutputStream()) {
       order(pawl, Guard.uptime() + 100 + " 100");
+
+      assertThat(command.onExit()).succeedsWithin(LONG);
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
+  /** As in a container whose {@code lxcfs} counts from the start of it. */
+  @Test
+  void aGuardCountsInTheFirstSecondOfItsHostToo() throws Exception {
+    Path uptime = Files.writeString(directory.resolve("uptime"), "0.08 0.01\n");
+    Process command = new ProcessBuilder("sleep", "600").start();
+    List<String> script = new ArrayList<>(List.of(guardOf(command, "/bin/sh")));
+    script.replaceAll(word -> word.replace("/proc/uptime", uptime.toString()));
+    Process guard = new ProcessBuilder(script).start();
+    try {
+      guard.getOutputStream().close();
 
       assertThat(command.onExit()).succeedsWithin(LONG);
     } finally {
