@@ -20,16 +20,19 @@ stat() {
   state=$1 parent=$2 born=${20}
 }
 
-# sets alive to all processes that carry the mark, the child, and the descendants of both;
+# sets alive to all processes that carry the mark, the child, the descendants of both,
+# and those seen before, which may have lost their parents since;
 # those that carry the mark are unseen where what looks for them cannot be started, or is killed
 scan() {
-  alive=' ' marked= unseen=yes
+  before="$root$seen" alive=' ' seen=' ' marked= unseen=yes
   command eval 'marked=$(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 125 ] || unseen='
   for file in $marked; do
     file=${file#/proc/}
     add "${file%/environ}"
   done
-  stat "$child" && [ "$born" = "$child_born" ] && add "$child"
+  for one in $before; do
+    stat "${one%:*}" && [ "$born" = "${one#*:}" ] && add "${one%:*}"
+  done
   more=1
   while [ "$more" ]; do
     more=
@@ -44,7 +47,7 @@ scan() {
 
 add() {
   stat "$1" && [ "$state" != Z ] && [ "$1" != $$ ] || return 1
-  case $alive in *" $1 "*) ;; *) alive="$alive$1 " ;; esac
+  case $alive in *" $1 "*) ;; *) alive="$alive$1 " seen="$seen$1:$born " ;; esac
 }
 
 # A fork that fails ends dash, other than within "command eval".
@@ -54,7 +57,8 @@ doze() {
 
 command unset BASH_VERSINFO 2>/dev/null # bash keeps its own; another shell may have been handed one
 listen='read -r order || exit 3; echo "$order"'
-stat "$child" && child_born=$born || child_born=
+seen=' '
+stat "$child" && root=" $child:$born" || root=
 while :; do
   uptime || exit 0 # the command goes on unguarded, as where there is no such clock
   left=$((stop_at - now))

@@ -164,6 +164,32 @@ class GuardTest {
     }
   }
 
+  private static boolean isGone(long pid) {
+    ProcessStat stat = ProcessStat.of(Long.toString(pid));
+    return stat == null || stat.isZombie();
+  }
+
+  /** It takes its time after TERM, which its parent does not; its environment is its own. */
+  @Test
+  void aDescendantWithoutTheMarkWhoseParentEndsFirstIsStoppedToo() throws Exception {
+    String child = "trap '' TERM; echo $$; exec sleep 600 >/dev/null";
+    Process command =
+        new ProcessBuilder("sh", "-c", "env -i sh -c \"$1\" & wait", "sh", child).start();
+    long descendant = Long.parseLong(command.inputReader().readLine());
+    Process guard = new ProcessBuilder(guardOf(command, "/bin/sh")).start();
+    try {
+      guard.getOutputStream().close();
+      assertThat(guard.onExit()).succeedsWithin(LONG);
+
+      assertThat(isGone(command.pid())).isTrue();
+      await().atMost(LONG).until(() -> isGone(descendant));
+    } finally {
+      ProcessHandle.of(descendant).ifPresent(ProcessHandle::destroyForcibly);
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   private static void order(OutputStream pawl, String line) throws IOException {
     pawl.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
     pawl.flush();
