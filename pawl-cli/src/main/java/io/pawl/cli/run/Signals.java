@@ -2,7 +2,9 @@ package io.pawl.cli.run;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sun.misc.Signal;
 import sun.misc.SignalHandler;
@@ -19,10 +21,10 @@ final class Signals {
   private static final List<String> CAUGHT = List.of("HUP", "INT", "TERM", "USR1", "USR2");
 
   private final Thread waiting;
+  private final Set<Integer> pending = new LinkedHashSet<>();
   private @Nullable Process command;
-  private int pending;
 
-  private Signals(Thread waiting) {
+  Signals(Thread waiting) {
     this.waiting = waiting;
   }
 
@@ -43,18 +45,16 @@ final class Signals {
     return signals;
   }
 
-  /** The number of a signal that came while there was no command, 0 for none. */
+  /** The number of the first signal that came while there was no command, 0 for none. */
   synchronized int pending() {
-    return pending;
+    return pending.isEmpty() ? 0 : pending.iterator().next();
   }
 
-  /** The command runs: it gets the signals, and one that has just come. */
+  /** The command runs: it gets the signals, and those that have just come. */
   synchronized void forwardTo(Process started) {
     command = started;
-    if (pending != 0) {
-      send(Integer.toString(pending), started);
-      pending = 0;
-    }
+    pending.forEach(number -> send(Integer.toString(number), started));
+    pending.clear();
   }
 
   /** The command has ended. */
@@ -62,10 +62,10 @@ final class Signals {
     command = null;
   }
 
-  private synchronized void received(String name, int number) {
+  synchronized void received(String name, int number) {
     Process running = command;
     if (running == null) {
-      pending = number;
+      pending.add(number);
       waiting.interrupt();
     } else if (!hasCome(name, running)) {
       send(name, running);
