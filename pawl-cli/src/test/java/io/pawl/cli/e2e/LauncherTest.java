@@ -239,6 +239,17 @@ class LauncherTest {
   }
 
   @Test
+  void aRebuildAloneIsASuccess() throws Exception {
+    shadow("mvn", "echo jar >pawl-cli/target/dist/lib/pawl.jar\n");
+
+    assertThat(exit(launcher.toString(), "--rebuild")).isZero();
+
+    assertThat(Shell.text(out())).doesNotContain("ran ");
+    assertThat(lib.resolve("pawl.jar")).hasContent("jar");
+    assertThat(archives()).containsExactly("pawl-17.0.1.jsa");
+  }
+
+  @Test
   void anArchiveThatFindsNoRoomLeavesNothingBehind() throws Exception {
     shadow("cp", "echo part >\"$2\"; exit 1\n");
 
