@@ -1,8 +1,5 @@
 package io.pawl.cli.run;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,19 +23,24 @@ class ProcessTree {
   private static final int KILL_ROUNDS = 100;
 
   private final Process root;
-  private final String mark;
+  private final Marked marked;
   private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+  private boolean isLookWhole;
 
   ProcessTree(Process root, String mark) {
+    this(root, new Marked(mark, Path.of("/proc")));
+  }
+
+  ProcessTree(Process root, Marked marked) {
     this.root = root;
-    this.mark = mark;
+    this.marked = marked;
   }
 
   /** Asks all of them to end, and gives them {@code graceMillis} for it. */
   void terminate(long graceMillis) {
     long killAt = System.nanoTime() + graceMillis * 1_000_000; // looking takes time too
     living().forEach(ProcessHandle::destroy);
-    while (!living().isEmpty() && System.nanoTime() < killAt) {
+    while (!isGone(living()) && System.nanoTime() < killAt) {
       pause(Math.min(POLL_MILLIS, Math.max(1, (killAt - System.nanoTime()) / 1_000_000)));
     }
   }
@@ -48,13 +50,13 @@ class ProcessTree {
     seen.forEach(ProcessHandle::destroyForcibly); // before another look, which takes time
     for (int round = 0; round < KILL_ROUNDS; round++) {
       List<ProcessHandle> living = living();
-      if (living.isEmpty()) {
+      if (isGone(living)) {
         return true;
       }
       living.forEach(ProcessHandle::destroyForcibly);
       pause(round < 5 ? 1 : POLL_MILLIS);
     }
-    return living().isEmpty();
+    return isGone(living());
   }
 
   /** Waits, then kills again. Answers whether none is left. */
@@ -62,7 +64,11 @@ class ProcessTree {
     pause(millis);
     List<ProcessHandle> living = living();
     living.forEach(ProcessHandle::destroyForcibly);
-    return living.isEmpty();
+    return isGone(living);
+  }
+
+  private boolean isGone(List<ProcessHandle> living) {
+    return living.isEmpty() && isLookWhole;
   }
 
   /**
@@ -74,18 +80,15 @@ class ProcessTree {
       seen.add(root.toHandle());
     }
     Map<ProcessHandle, List<ProcessHandle>> children = new HashMap<>();
-    ProcessHandle.allProcesses()
-        .forEach(
-            process -> {
-              if (isMarked(process)) {
-                seen.add(process);
-              }
-              process
-                  .parent()
-                  .ifPresent(
-                      parent ->
-                          children.computeIfAbsent(parent, p -> new ArrayList<>()).add(process));
-            });
+    List<ProcessHandle> all = ProcessHandle.allProcesses().toList();
+    isLookWhole = marked.look(all);
+    seen.addAll(marked.found());
+    for (ProcessHandle process : all) {
+      process
+          .parent()
+          .ifPresent(
+              parent -> children.computeIfAbsent(parent, p -> new ArrayList<>()).add(process));
+    }
     Deque<ProcessHandle> parents = new ArrayDeque<>(seen);
     while (!parents.isEmpty()) {
       for (ProcessHandle child : children.getOrDefault(parents.remove(), List.of())) {
@@ -105,16 +108,6 @@ class ProcessTree {
     }
     ProcessStat stat = ProcessStat.of(Long.toString(process.pid()));
     return stat == null || !stat.isZombie();
-  }
-
-  private boolean isMarked(ProcessHandle process) {
-    try {
-      byte[] environment =
-          Files.readAllBytes(Path.of("/proc", Long.toString(process.pid()), "environ"));
-      return new String(environment, StandardCharsets.ISO_8859_1).contains(mark);
-    } catch (IOException e) {
-      return false; // not Linux, gone, or another user's
-    }
   }
 
   private static void pause(long millis) {

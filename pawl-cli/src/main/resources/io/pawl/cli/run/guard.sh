@@ -22,10 +22,11 @@ stat() {
 
 # sets alive to all processes that carry the mark, the child, the descendants of both,
 # and those seen before, which may have lost their parents since;
-# those that carry the mark are unseen where what looks for them cannot be started, or is killed
+# those that carry the mark are unseen where what looks for them cannot be started, is killed, or
+# meets a process that hangs in a file system: its environment may not be readable until that answers
 scan() {
   before="$root$seen" alive=' ' seen=' ' marked= unseen=yes
-  command eval 'marked=$(grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 125 ] || unseen='
+  command eval 'marked=$(timeout -s KILL 1 grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 2 ] || unseen='
   for file in $marked; do
     file=${file#/proc/}
     add "${file%/environ}"

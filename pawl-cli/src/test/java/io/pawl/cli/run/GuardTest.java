@@ -164,6 +164,33 @@ class GuardTest {
     }
   }
 
+  /** As that of a process which hangs in a file system that does not answer. */
+  @Test
+  void aCommandIsStoppedThoughAnEnvironmentCannotBeReadForNow() throws Exception {
+    Path environment = directory.resolve("environ");
+    assertThat(new ProcessBuilder("mkfifo", environment.toString()).start().waitFor()).isZero();
+    Process command = new ProcessBuilder("sleep", "600").start();
+    List<String> script = new ArrayList<>(List.of(guardOf(command, "/bin/sh")));
+    script.replaceAll(word -> word.replace("/proc/[0-9]*/environ", environment.toString()));
+    Process guard = new ProcessBuilder(script).start();
+    try {
+      guard.getOutputStream().close();
+
+      assertThat(command.onExit()).succeedsWithin(LONG);
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+      release(environment);
+    }
+  }
+
+  /** Whoever still waits for it reads that it is empty. */
+  private static void release(Path fifo) throws Exception {
+    new ProcessBuilder("timeout", "1", "sh", "-c", ": >\"$1\"", "sh", fifo.toString())
+        .start()
+        .waitFor();
+  }
+
   private static boolean isGone(long pid) {
     ProcessStat stat = ProcessStat.of(Long.toString(pid));
     return stat == null || stat.isZombie();

@@ -1,0 +1,39 @@
+package io.pawl.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProcessTreeTest {
+
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  @TempDir Path processes;
+
+  /** As that of a process which hangs in a file system that does not answer. */
+  @Test
+  void aCommandIsStoppedThoughAnEnvironmentCannotBeReadForNow() throws Exception {
+    Process command = new ProcessBuilder("sleep", "600").start();
+    Path stuck =
+        Files.createDirectory(processes.resolve(Long.toString(ProcessHandle.current().pid())))
+            .resolve("environ");
+    assertThat(new ProcessBuilder("mkfifo", stuck.toString()).start().waitFor()).isZero();
+    ProcessTree tree = new ProcessTree(command, new Marked("no-mark", processes));
+    try {
+      assertThat(CompletableFuture.runAsync(() -> tree.terminate(10_000))).succeedsWithin(LONG);
+
+      assertThat(command.isAlive()).isFalse();
+      assertThat(tree.kill()).isTrue();
+    } finally {
+      command.destroyForcibly();
+      new ProcessBuilder("timeout", "1", "sh", "-c", ": >\"$1\"", "sh", stuck.toString())
+          .start()
+          .waitFor();
+    }
+  }
+}
