@@ -2,14 +2,15 @@ package io.pawl.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.sql.dialect.Database;
-import io.pawl.sql.transaction.Session;
+import io.pawl.spi.StoreUrl;
+import io.pawl.sql.dialect.Databases;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -22,49 +23,48 @@ class QueueScanTest {
   @Test
   void postgresPassesOverRowsThatWereDeletedFromAQueue() throws SQLException {
     TestDatabase database = TestDatabase.POSTGRES;
-    Database ours = database.database();
     try (SqlStore store = database.open();
-        Connection applications = database.connect();
-        Statement statement = applications.createStatement();
-        Session session = new Session(ours)) {
+        Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
       store.show(LOCK).toCompletableFuture().join();
       statement.execute(
           "INSERT INTO pawl_waiter (lock_name, claims) SELECT '"
               + LOCK
               + "', '[]' FROM generate_series(1, 20000)");
       statement.execute("DELETE FROM pawl_waiter WHERE lock_name = '" + LOCK + "'");
-      String read = ours.dialect().readWaiters(1);
 
-      passesOver(session.connection(), session.opening(), read);
-      passesOver(applications, ours.dialect().frame().begin(), read);
+      assertThat(explain(connection))
+          .contains("Index Scan using pawl_waiter_by_lock")
+          .doesNotContain("Bitmap", "Seq Scan", "Sort");
+      Awaitility.await("once nobody has an older snapshot")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> pages(explain(connection)) < 1_000);
     }
   }
 
-  private static void passesOver(Connection connection, String begin, String read)
-      throws SQLException {
-    assertThat(explain(connection, begin, read))
-        .contains("Index Scan using pawl_waiter_by_lock")
-        .doesNotContain("Bitmap", "Seq Scan", "Sort");
-    Awaitility.await("once nobody has an older snapshot")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> pages(explain(connection, begin, read)) < 1_000);
-  }
-
-  private static String explain(Connection connection, String begin, String read)
-      throws SQLException {
+  private static String explain(Connection connection) throws SQLException {
+    StoreUrl url = StoreUrl.parse(TestDatabase.POSTGRES.url());
+    String read = Databases.at(JdbcProvider.connections(url)).dialect().readWaiters(1);
+    List<String> statements = List.of(read.split("; "));
     StringBuilder plan = new StringBuilder();
-    try (Statement statement = connection.createStatement();
-        PreparedStatement explained =
-            connection.prepareStatement("EXPLAIN (ANALYZE, BUFFERS) " + read)) {
-      statement.execute(begin);
-      explained.setString(1, LOCK);
-      try (ResultSet lines = explained.executeQuery()) {
-        while (lines.next()) {
-          plan.append(lines.getString(1)).append('\n');
-        }
-      } finally {
-        statement.execute("COMMIT");
+    connection.setAutoCommit(false);
+    try (Statement settings = connection.createStatement()) {
+      for (String setting : statements.subList(0, statements.size() - 1)) {
+        settings.execute(setting);
       }
+      String last = statements.get(statements.size() - 1);
+      try (PreparedStatement explained =
+          connection.prepareStatement("EXPLAIN (ANALYZE, BUFFERS) " + last)) {
+        explained.setString(1, LOCK);
+        try (ResultSet lines = explained.executeQuery()) {
+          while (lines.next()) {
+            plan.append(lines.getString(1)).append('\n');
+          }
+        }
+      }
+    } finally {
+      connection.commit();
+      connection.setAutoCommit(true);
     }
     return plan.toString();
   }

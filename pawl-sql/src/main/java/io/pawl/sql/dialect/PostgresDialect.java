@@ -35,18 +35,12 @@ public final class PostgresDialect implements Dialect {
   /**
    * A row lock or an idle transaction of a stopped process delays others by no more than this. A
    * role's own time-outs would end what only waits its turn.
-   *
-   * <p>Most rows of {@link Table#WAITER} are deleted soon. An index scan passes over those that an
-   * earlier one has met; the other scans meet all again until there is a vacuum. All else goes by
-   * keys anyway.
    */
   private static final List<String> SETTINGS =
       List.of(
           ROW_WAIT,
           "statement_timeout = '10s'",
-          "idle_in_transaction_session_timeout = '5s'",
-          "enable_bitmapscan = off",
-          "enable_seqscan = off");
+          "idle_in_transaction_session_timeout = '5s'");
 
   /**
    * Then transactions may have a time-out, which for one that has begun cannot be set but ended.
@@ -54,6 +48,9 @@ public final class PostgresDialect implements Dialect {
   private static final int TIMES_TRANSACTIONS = 17;
 
   private static final String NO_TIME_OUT = "transaction_timeout = 0";
+
+  private static final String BY_INDEX =
+      "SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off; ";
 
   private static final String TIME =
       "to_char((statement_timestamp() + ?::float8 * interval '1 millisecond') AT TIME ZONE 'UTC',"
@@ -140,6 +137,16 @@ public final class PostgresDialect implements Dialect {
         + " FOR UPDATE"
         + (waits ? "" : " SKIP LOCKED")
         + ") AS locked";
+  }
+
+  /**
+   * Most rows of {@link Table#WAITER} are deleted soon. An index scan passes over those that an
+   * earlier one has met; the other scans meet all again until there is a vacuum. What comes after
+   * it in the transaction goes by keys anyway; counters have statements that do not.
+   */
+  @Override
+  public String readWaiters(int n) {
+    return BY_INDEX + Dialect.super.readWaiters(n);
   }
 
   @Override
