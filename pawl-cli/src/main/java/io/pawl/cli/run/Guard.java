@@ -3,6 +3,7 @@ package io.pawl.cli.run;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,7 +80,7 @@ final class Guard {
     try {
       String uptime = Files.readString(clock, StandardCharsets.US_ASCII);
       int end = uptime.indexOf(' '); // an lxcfs that fails answers with an empty file
-      return end < 0 ? -1 : Long.parseLong(uptime.substring(0, end).replace(".", ""));
+      return end < 0 ? -1 : new BigDecimal(uptime.substring(0, end)).movePointRight(2).longValue();
     } catch (IOException e) {
       return -1;
     }

@@ -10,7 +10,8 @@ mark=$1 child=$2 stop_at=$3 grace=$4
 # fails, and leaves now as it is, where the clock cannot be read
 uptime() {
   read -r seconds rest </proc/uptime && [ -n "$seconds" ] || return 1
-  now=$((${seconds%.*} * 100 + 1${seconds#*.} - 100)) # 0.08: a number that begins with 0 is octal
+  hundredths=${seconds#*.}00 # some lxcfs say 7.0
+  now=$((${seconds%.*} * 100 + 1${hundredths%"${hundredths#??}"} - 100)) # 0.08: a number that begins with 0 is octal
 }
 
 # sets state, parent and born of process $1

@@ -132,6 +132,27 @@ class GuardTest {
     }
   }
 
+  /** As in a container of an old {@code lxcfs}, which says tenths. */
+  @Test
+  void aGuardReadsTheClockAsItsPawlDoes() throws Exception {
+    Path uptime = Files.writeString(directory.resolve("uptime"), "1000.0 0.0\n");
+    Process command = new ProcessBuilder("sleep", "600").start();
+    List<String> script = new ArrayList<>(List.of(guardOf(command, "/bin/sh")));
+    script.replaceAll(word -> word.replace("/proc/uptime", uptime.toString()));
+    script.set(script.size() - 2, Long.toString(Guard.uptime(uptime) + 6_000));
+    Process guard = new ProcessBuilder(script).start();
+    try (OutputStream pawl = guard.getOutputStream()) {
+      order(pawl, "done");
+
+      assertThat(guard.onExit()).succeedsWithin(LONG);
+      assertThat(command.isAlive()).isTrue();
+      assertThat(Guard.uptime(uptime)).isEqualTo(100_000);
+    } finally {
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   /** As where memory is short, of which pawl may have died just now. */
   @Test
   void whatTheCommandHasLeftBehindIsStoppedThoughTheFirstThatLooksForItAreKilled()
