@@ -24,10 +24,11 @@ stat() {
 # sets alive to all processes that carry the mark, the child, the descendants of both,
 # and those seen before, which may have lost their parents since;
 # those that carry the mark are unseen where what looks for them cannot be started, is killed, or
-# meets a process that hangs in a file system: its environment may not be readable until that answers
+# meets a process that hangs in a file system: its environment may not be readable until that answers;
+# "scan known" does not look for them, which may take a second
 scan() {
   before="$root$seen" alive=' ' seen=' ' marked= unseen=yes
-  command eval 'marked=$(timeout -s KILL 1 grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 2 ] || unseen='
+  [ "$1" = known ] || command eval 'marked=$(timeout -s KILL 1 grep -ls -- "PAWL_RUN=[0-9a-z,]*$mark" /proc/[0-9]*/environ); [ $? -gt 2 ] || unseen='
   for file in $marked; do
     file=${file#/proc/}
     add "${file%/environ}"
@@ -86,9 +87,16 @@ while :; do
 done
 
 uptime
-kill_at=$((now + grace))
+kill_at=$((now + grace)) signal=TERM
+[ "$grace" != 0 ] || signal=KILL
+scan known
+kill -s $signal $alive
+told=$alive
 scan
-[ "$grace" = 0 ] || kill -s TERM $alive
+for one in $alive; do
+  case $told in *" $one "*) ;; *) kill -s $signal "$one" ;; esac
+done
+uptime
 while [ "$now" -lt "$kill_at" ]; do
   looked_at=$now
   scan

@@ -205,6 +205,36 @@ class GuardTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "100"})
+  void aCommandIsStoppedBeforeTheSearchForWhatItHasLeftBehindEnds(String grace) throws Exception {
+    Path search = Files.createFile(directory.resolve("search"));
+    Path timeout = directory.resolve("timeout");
+    Files.writeString(
+        timeout,
+        "#!/bin/sh\nPATH=${PATH#*:}\ncase $* in *grep*) while [ -e "
+            + search
+            + " ]; do sleep 0.1; done; exit 1 ;; esac\nexec timeout \"$@\"\n");
+    assertThat(timeout.toFile().setExecutable(true)).isTrue();
+    Process command = new ProcessBuilder("sleep", "600").start();
+    String[] words = guardOf(command, "/bin/sh");
+    words[words.length - 1] = grace;
+    ProcessBuilder script = new ProcessBuilder(words);
+    script.environment().put("PATH", directory + ":" + System.getenv("PATH"));
+    Process guard = script.start();
+    try {
+      guard.getOutputStream().close();
+
+      assertThat(command.onExit()).succeedsWithin(LONG);
+      Files.delete(search);
+      assertThat(guard.onExit()).succeedsWithin(LONG);
+    } finally {
+      Files.deleteIfExists(search);
+      command.destroyForcibly();
+      guard.destroyForcibly();
+    }
+  }
+
   /** Whoever still waits for it reads that it is empty. */
   private static void release(Path fifo) throws Exception {
     new ProcessBuilder("timeout", "1", "sh", "-c", ": >\"$1\"", "sh", fifo.toString())
