@@ -328,7 +328,7 @@ final class Joining {
     }
     if (own.isSessionOver()) {
       fail(sessionIsOver(), true);
-    } else if (!(kind.takes(claim.mode()) || stood && hasRoom(kind))) {
+    } else if (!(kind.takes(claim.mode()) || stood && keepsItsPlace(kind, listed.lock()))) {
       leaveWith(told, new Standing.OtherKind(kind));
     } else if (!stand(kind, listed)) {
       if (own.isSessionOver()) {
@@ -341,9 +341,19 @@ final class Joining {
     }
   }
 
-  /** Whether a claim that waits for permits keeps its place now that there are others. */
-  private boolean hasRoom(Kind kind) {
-    return claim.mode() instanceof Mode.Permits permits && permits.wanted() <= kind.capacity();
+  /** Whether a claim for permits keeps its place, since their number changed after it came. */
+  private boolean keepsItsPlace(Kind kind, @Nullable Node lock) {
+    long came;
+    own.mutex.lock();
+    try {
+      came = node.zxid();
+    } finally {
+      own.mutex.unlock();
+    }
+    return lock != null
+        && lock.stat().getMzxid() > came
+        && claim.mode() instanceof Mode.Permits permits
+        && permits.wanted() <= kind.capacity();
   }
 
   private KeeperException sessionIsOver() {

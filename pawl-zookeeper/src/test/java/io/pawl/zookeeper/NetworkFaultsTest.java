@@ -136,6 +136,15 @@ class NetworkFaultsTest {
     assertThat(show("permits").waiters()).isEmpty();
   }
 
+  @Test
+  void anAttemptForAnotherNumberOfPermitsIsRefusedThoughItsFirstReplyWasLost() {
+    other.take(other.permits("permits", 1, 3));
+    Claim claim = attemptWithoutAnswer(() -> seam.permits("permits", 1, 2));
+
+    assertThat(untilItAnswers(() -> seam.attempt(claim)))
+        .isEqualTo(new Standing.OtherKind(Kind.semaphore(3)));
+  }
+
   private void leaveAShortestHold(String lock, Duration shortest) {
     try (ZooKeeperStore store = Seam.connect("zk://" + server.address() + "?tick=100ms")) {
       Seam gone = new Seam(store);
