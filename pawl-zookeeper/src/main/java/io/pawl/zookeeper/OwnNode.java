@@ -66,7 +66,7 @@ final class OwnNode {
 
   void learn(Stat stat) {
     zxid = stat.getCzxid();
-    placedMillis = stat.getCtime();
+    placedMillis = stat.getMtime();
     placedNanos = System.nanoTime();
   }
 

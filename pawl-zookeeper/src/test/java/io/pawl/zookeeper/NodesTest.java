@@ -101,4 +101,20 @@ class NodesTest {
     assertThat(queue.before("w-b.1-1-0000000008")).isNegative();
     assertThat(queue.signs()).containsExactly("a-x");
   }
+
+  /** One that is found again, since an answer was lost after it was written. */
+  @Test
+  void aNodeIsNotBehindTheServicesTimeWhenItIsFoundAgain() {
+    OwnNode node = new OwnNode(new Seam(null).claim("lock"), null, "/lock", List.of());
+    Stat stat = new Stat();
+    stat.setCtime(1_000);
+    stat.setMtime(1_000);
+    node.learn(stat);
+    stat.setMtime(60_000);
+    node.isWritten(stat, System.nanoTime());
+
+    node.learn(stat);
+
+    assertThat(node.latestServiceMillis()).isGreaterThanOrEqualTo(60_000);
+  }
 }
