@@ -37,10 +37,7 @@ public final class PostgresDialect implements Dialect {
    * role's own time-outs would end what only waits its turn.
    */
   private static final List<String> SETTINGS =
-      List.of(
-          ROW_WAIT,
-          "statement_timeout = '10s'",
-          "idle_in_transaction_session_timeout = '5s'");
+      List.of(ROW_WAIT, "statement_timeout = '10s'", "idle_in_transaction_session_timeout = '5s'");
 
   /**
    * Then transactions may have a time-out, which for one that has begun cannot be set but ended.
