@@ -74,6 +74,12 @@ public final class Bench implements Callable<Integer> {
   private String only = "";
 
   @Option(
+      names = "--sides",
+      defaultValue = "",
+      description = "Only sides of a contest whose name contains this; targets need them all.")
+  private String sides = "";
+
+  @Option(
       names = "--takes",
       defaultValue = "10000000",
       description = "Takes of the suite counters-soak (default ${DEFAULT-VALUE}).")
@@ -155,7 +161,17 @@ public final class Bench implements Callable<Integer> {
     long sown = seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed;
     Path files = folder == null ? Path.of(System.getProperty("java.io.tmpdir")) : folder;
     return new Settings(
-        forks, seconds, warmUpSeconds, threads, only, jvmArguments, files, pawl, takes, sown);
+        forks,
+        seconds,
+        warmUpSeconds,
+        threads,
+        only,
+        sides,
+        jvmArguments,
+        files,
+        pawl,
+        takes,
+        sown);
   }
 
   private static boolean missed(List<Section> sections) {

@@ -10,6 +10,7 @@ import java.util.List;
  * @param seconds of each, 0 for the suite's own number
  * @param threads of contests with several threads, 0 for their own number
  * @param only a part of the titles of the contests to run, empty for all
+ * @param sides a part of the names of those that take part in a contest, empty for all
  * @param jvmArguments for the forks
  * @param folder where stores with files put them
  * @param pawl the command that {@code startup} measures
@@ -22,13 +23,14 @@ public record Settings(
     double warmUpSeconds,
     int threads,
     String only,
+    String sides,
     List<String> jvmArguments,
     Path folder,
     String pawl,
     long takes,
     long seed) {
 
-  /** Without a soak. */
+  /** All sides, without a soak. */
   public Settings(
       int forks,
       double seconds,
@@ -38,7 +40,7 @@ public record Settings(
       List<String> jvmArguments,
       Path folder,
       String pawl) {
-    this(forks, seconds, warmUpSeconds, threads, only, jvmArguments, folder, pawl, 0, 0);
+    this(forks, seconds, warmUpSeconds, threads, only, "", jvmArguments, folder, pawl, 0, 0);
   }
 
   /** What contests and single operations take. */
@@ -63,5 +65,9 @@ public record Settings(
 
   public boolean includes(String title) {
     return title.contains(only);
+  }
+
+  public boolean includesSide(String name) {
+    return name.contains(sides);
   }
 }

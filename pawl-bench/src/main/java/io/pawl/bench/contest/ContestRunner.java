@@ -63,6 +63,9 @@ public final class ContestRunner {
     Map<String, List<Sample>> samples = new LinkedHashMap<>();
     List<String> notes = new ArrayList<>(about);
     for (String name : contest.rivals()) {
+      if (!settings.includesSide(name)) {
+        continue;
+      }
       String missing = suite.rival(name).missing();
       if (missing.isEmpty()) {
         samples.put(name, new ArrayList<>());

@@ -25,7 +25,12 @@ class ContestTest {
   @TempDir Path folder;
 
   private Section measure(String contest) {
-    Settings settings = new Settings(1, 0.2, 0.1, 0, contest, ShortRuns.JVM_ARGUMENTS, folder, "");
+    return measure(contest, "");
+  }
+
+  private Section measure(String contest, String sides) {
+    Settings settings =
+        new Settings(1, 0.2, 0.1, 0, contest, sides, ShortRuns.JVM_ARGUMENTS, folder, "", 0, 0);
     return new BrokenSuite().measure(settings, said -> {}).get(0);
   }
 
@@ -72,6 +77,13 @@ class ContestTest {
     try (Stream<Path> left = Files.list(folder)) {
       assertThat(left).isEmpty();
     }
+  }
+
+  @Test
+  void aSideThatIsLeftOutIsNotMeasured() {
+    assertThat(measure("honest", JavaLocks.FAIR).sides())
+        .extracting(Side::name)
+        .containsExactly(JavaLocks.FAIR);
   }
 
   @Test
