@@ -62,6 +62,9 @@ final class Agreement {
     }
     boolean alike = ballot.isAlike();
     if (!alike && !ballot.mayAgree(from, floor)) {
+      if (!ballot.canBeRaised()) {
+        return null; // those that answer would chase each other's tokens
+      }
       floor = Math.max(floor, locks.tokens().above(ballot.largestToken(), disagreements++));
     }
     for (NodeClaim each : at) {

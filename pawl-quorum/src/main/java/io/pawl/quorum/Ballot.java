@@ -111,13 +111,22 @@ final class Ballot {
     return null;
   }
 
+  /** Whether a majority of those that hold it may be asked for larger tokens. */
+  boolean canBeRaised() {
+    long able =
+        Arrays.stream(at).filter(each -> each.status == Status.HELD && !each.isWornOut()).count();
+    return able >= majority;
+  }
+
   /**
-   * Whether votes that were asked for may still make a majority of equal tokens.
+   * Whether votes that were asked for, or can be, may still make a majority of equal tokens. Where
+   * one that can be asked above {@code floor} did not count, a node that answers late would have
+   * the floor raised, and those that were asked above the old one would be late themselves.
    *
    * @param floor only tokens above it count
    */
   boolean mayAgree(long from, long floor) {
-    int underWay = 0;
+    int open = 0;
     int most = 0;
     for (NodeClaim each : at) {
       if (isElected(each, from, floor)) {
@@ -126,11 +135,15 @@ final class Ballot {
           same += isElected(other, from, floor) && first(other) == first(each) ? 1 : 0;
         }
         most = Math.max(most, same);
-      } else if (each.status == Status.HELD && each.isAttemptUnderWay()) {
-        underWay++;
+      } else if (each.status == Status.HELD && isOpen(each)) {
+        open++;
       }
     }
-    return underWay > 0 && most + underWay >= majority;
+    return open > 0 && most + open >= majority;
+  }
+
+  private static boolean isOpen(NodeClaim each) {
+    return each.isAttemptUnderWay() || !each.isWornOut();
   }
 
   /** Has voted for tokens above a floor, which it is not asked to change. */
