@@ -15,16 +15,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How a claim ends: its node is removed, or left to stand for what is left of its shortest hold,
  * and is looked for first where nobody knows whether it was made.
  */
 final class Leaving {
-
-  private static final Logger log = LoggerFactory.getLogger(Leaving.class);
 
   private static final long LINGER_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -142,16 +138,15 @@ final class Leaving {
     Mode mode;
     long leftNanos = 0;
     boolean marked;
+    boolean over;
     own.mutex.lock();
     try {
       path = node.path();
       mode = own.mode;
-      Long markedNanos = own.markedNanos();
-      marked = markedNanos != null;
+      marked = own.markedNanos() != null;
+      over = own.sessionOver;
       if (node.isKept() && heldAtEnd && !holdAtEnd.isZero()) {
-        long since = markedNanos == null ? 0 : System.nanoTime() - markedNanos;
-        long nanos = holdAtEnd.toNanos();
-        leftNanos = nanos + nanos / 100 - since; // the service's clock may be that much slower
+        leftNanos = leftNanos();
       }
     } finally {
       own.mutex.unlock();
@@ -161,7 +156,7 @@ final class Leaving {
       return CompletableFuture.completedFuture(null);
     }
     if (leftNanos <= 0) {
-      return node.remove(path).thenRun(this::removed);
+      return (over ? all.remove(path) : node.remove(path)).thenRun(this::removed);
     }
     long lingerNanos = leftNanos;
     return node.leaveBehind(path, mode, marked)
@@ -173,6 +168,14 @@ final class Leaving {
               }
               linger(path, lingerNanos);
             });
+  }
+
+  /** Of the shortest hold, in a service whose clock may be 1 % slower. Under the mutex. */
+  private long leftNanos() {
+    Long markedNanos = own.markedNanos();
+    long since = markedNanos == null ? 0 : System.nanoTime() - markedNanos;
+    long nanos = holdAtEnd.toNanos();
+    return nanos + nanos / 100 - since;
   }
 
   private void linger(String path, long nanos) {
@@ -214,11 +217,12 @@ final class Leaving {
   /**
    * Its session has ended, and its node with it unless that is kept. The client of a hold is told
    * at once: it trusts the hold for longer than a session lasts that another server has shortened.
+   * A kept node stands for its shortest hold, unless its client says yet that nobody worked under
+   * it.
    */
   void sessionEnded() {
     String path;
-    boolean unheard;
-    boolean unwanted;
+    long lingerNanos = 0;
     @Nullable Bell rung;
     own.mutex.lock();
     try {
@@ -229,35 +233,36 @@ final class Leaving {
       if (own.state == State.JOINING) {
         return; // its requests fail, one after another, or find that it is over
       }
-      path = node.path();
-      boolean lasts = own.state == State.ENDING && heldAtEnd;
-      unheard = node.isKept() && !own.mayBeMarked() && !lasts;
-      unwanted = node.isKept() && lasts && holdAtEnd.isZero();
+      path = node.isKept() ? node.path() : null;
       rung = own.state == State.HELD ? own.bell : null;
-      own.state = State.ENDED;
+      if (own.state != State.ENDING) {
+        heldAtEnd = own.mayBeMarked();
+        holdAtEnd = own.claim().minHold();
+      }
+      if (path != null && heldAtEnd && !holdAtEnd.isZero()) {
+        lingerNanos = Math.max(1, leftNanos());
+      }
+      own.state = lingerNanos > 0 ? State.LINGERING : State.ENDED;
       own.held = null;
       lookout.stop();
     } finally {
       own.mutex.unlock();
     }
-    all.forget(own);
+    if (lingerNanos > 0) {
+      own.leaveSession();
+    } else {
+      all.forget(own);
+    }
     if (all.isClosed()) {
       return; // its session runs out in its own time, and its client may be told yet that it holds
     }
     if (rung != null) {
       rung.ring(Standing.GONE);
     }
-    if (unwanted && path != null) {
+    if (path != null && lingerNanos > 0) {
+      lingering = all.clock().after(lingerNanos, () -> endLingering(path));
+    } else if (path != null) {
       endLingering(path);
-    }
-    if (unheard && path != null) {
-      all.remove(path)
-          .whenComplete(
-              (was, error) -> {
-                if (error != null) {
-                  log.debug("claim {}: its node is left to whoever comes next", own.id(), error);
-                }
-              });
     }
   }
 

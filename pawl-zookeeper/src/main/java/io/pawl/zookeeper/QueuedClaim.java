@@ -182,6 +182,16 @@ final class QueuedClaim {
     }
   }
 
+  /** Whether it is nobody's any more, and its node stands for a shortest hold. */
+  boolean lingers() {
+    mutex.lock();
+    try {
+      return state == State.LINGERING;
+    } finally {
+      mutex.unlock();
+    }
+  }
+
   boolean isSessionOver() {
     mutex.lock();
     try {

@@ -145,6 +145,9 @@ final class QueuedClaims {
       }
       joining.leaveSession();
     }
+    if (known.lingers()) {
+      return CompletableFuture.completedFuture(Standing.GONE);
+    }
     return attemptAgain(known, claim, bell);
   }
 
@@ -184,7 +187,7 @@ final class QueuedClaims {
     Map<Session, List<QueuedClaim>> bySession = new HashMap<>();
     for (Claim claim : asked) {
       QueuedClaim known = claims.get(claim.id());
-      if (known == null) {
+      if (known == null || known.lingers()) {
         standings.put(claim.id(), Standing.GONE);
       } else {
         known.hear();

@@ -205,6 +205,44 @@ class ShortestHoldTest {
     await().until(() -> !isStored("unused"));
   }
 
+  @Test
+  void p6_someoneGetsIn_aHoldUnderWhichNobodyWorkedEndsThoughItsClientHeardOfItsLossFirst() {
+    Claim claim = here.claim("lost", LEASE, 1).withMinHold(Duration.ofHours(1));
+    untilItAnswers(() -> here.take(claim));
+    endTheSession();
+    assertThat(here.renew(claim)).isEqualTo(Standing.GONE);
+    assertThat(standsForItsShortestHold("lost")).isTrue();
+
+    here.withdraw(claim.withMinHold(Duration.ZERO));
+
+    await().until(() -> !isStored("lost"));
+  }
+
+  @Test
+  void aHoldWhoseClientHeardOfItsLossStandsForItsShortestHoldAndNoLonger() {
+    Duration shortest = Duration.ofSeconds(12);
+    Claim claim = here.claim("worked", LEASE, 1).withMinHold(shortest);
+    untilItAnswers(() -> here.take(claim));
+    long since = System.nanoTime();
+    endTheSession();
+    here.withdraw(claim);
+
+    await().atMost(Duration.ofSeconds(30)).until(() -> !isStored("worked"));
+
+    assertThat(Duration.ofNanos(System.nanoTime() - since)).isGreaterThan(shortest);
+  }
+
+  /** Of the claims with this lease, and their client knows it: it opens another for the next. */
+  private void endTheSession() {
+    untilItAnswers(() -> here.take(here.claim("canary", LEASE, 1)));
+    proxy.blackHole(Direction.TO_SERVER);
+    await().atMost(Duration.ofSeconds(30)).until(() -> !isStored("canary"));
+    heal();
+    Claim next = here.claim("canary", LEASE, 1);
+    untilItAnswers(() -> here.take(next));
+    untilItAnswers(() -> here.withdraw(next));
+  }
+
   private boolean standsForItsShortestHold(String lock) {
     Instant longAfterItsLease = Instant.now().plus(Duration.ofMinutes(30));
     return show(lock).holders().stream().anyMatch(each -> each.until().isAfter(longAfterItsLease));
