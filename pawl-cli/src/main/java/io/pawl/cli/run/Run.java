@@ -211,7 +211,7 @@ final class Run {
 
   private int runUnder(Lease lease, Signals signals) throws InterruptedException {
     if (signals.pending() != 0) {
-      lease.close();
+      lease.closeAsync(); // nothing has run under it, so that its loss is no news
       return Exit.SIGNAL + signals.pending();
     }
     String mark = Long.toHexString(ThreadLocalRandom.current().nextLong() | Long.MIN_VALUE);
