@@ -230,6 +230,7 @@ class DoorbellTest {
                       == 1);
       Instant now = Instant.now();
       statement.execute(Claims.join(name, waiter.id(), now, now.plusSeconds(300)));
+      statement.execute("UPDATE pawl_lock SET queued = 1 WHERE name = '" + name + "'");
       joins.commit();
       gives.get(60, SECONDS);
 
@@ -366,7 +367,7 @@ class DoorbellTest {
   private static int awaitListening(Connection connection) {
     String listens =
         "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE application_name = 'pawl' AND"
-            + " query LIKE '%pawl_lock%' AND query LIKE '%holders, ''[]''%' AND state = 'idle'";
+            + " query LIKE '%pawl_lock%' AND query LIKE '%holders, 0, ''[]''%' AND state = 'idle'";
     return Awaitility.await()
         .atMost(Duration.ofSeconds(60))
         .until(() -> ask(connection, listens), pid -> pid > 0);

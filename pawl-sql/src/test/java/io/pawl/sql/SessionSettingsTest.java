@@ -12,6 +12,10 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -71,6 +75,28 @@ class SessionSettingsTest {
         next.close();
       }
     }
+  }
+
+  /** Several rows are locked in order by the statement before their update. */
+  @Test
+  void statementsOfOneTextAreOneTransactionOnPostgres() throws Exception {
+    try (Connection connection = TestDatabase.POSTGRES.connect();
+        PreparedStatement both =
+            connection.prepareStatement("SELECT txid_current(), ?; SELECT txid_current(), ?")) {
+      for (int i = 0; i < 10; i++) { // at first by the text, then as a prepared statement
+        both.setInt(1, i);
+        both.setInt(2, i);
+        both.execute();
+        String first = transaction(both.getResultSet());
+        assertThat(both.getMoreResults()).isTrue();
+        assertThat(transaction(both.getResultSet())).isEqualTo(first);
+      }
+    }
+  }
+
+  private static String transaction(ResultSet row) throws SQLException {
+    row.next();
+    return row.getString(1);
   }
 
   @Test

@@ -416,6 +416,7 @@ class UpkeepTest {
       take(store, name("left"));
     }
     execute(database, insertWaiter(name("left"), new ClaimId("gone", 1)));
+    execute(database, "UPDATE pawl_lock SET queued = 1 WHERE name = '" + name("left") + "'");
     age(database, "left");
 
     try (SqlStore store = database.open()) {
@@ -479,7 +480,7 @@ class UpkeepTest {
       statement.execute(
           "INSERT INTO pawl_lock VALUES ('"
               + name("a")
-              + "', '', 0, '[]', '[]', '"
+              + "', '', 0, '[]', 0, '[]', '"
               + time(database, Instant.now())
               + "')");
       CompletableFuture<CompletionStage<Standing>> late = new CompletableFuture<>();

@@ -152,7 +152,7 @@ public interface Dialect {
         + ", 0 AS position, '', ''"
         + " FROM pawl_lock WHERE name"
         + in
-        + " UNION ALL SELECT lock_name, '', 0, '', '', NULL, 0, "
+        + " UNION ALL SELECT lock_name, '', 0, '', 0, '', NULL, 0, "
         + Table.WAITER.columns()
         + " FROM pawl_waiter"
         + by("pawl_waiter_by_lock")
@@ -216,7 +216,7 @@ public interface Dialect {
   /** As {@link #insertLocks}, without what makes it pass over rows that exist. */
   default String selectNewLocks(int n) {
     String one =
-        "SELECT ?, '', pawl_forgotten.last_token, '[]', '[]', "
+        "SELECT ?, '', pawl_forgotten.last_token, '[]', 0, '[]', "
             + utcNow()
             + " FROM pawl_forgotten WHERE pawl_forgotten.one = 1"
             + " AND NOT EXISTS (SELECT 1 FROM pawl_counter WHERE name = ?)"
@@ -229,19 +229,29 @@ public interface Dialect {
 
   /**
    * Inserts {@code n} rows into {@link Table#NEW_WAITER}: for each the parameters of its columns,
-   * its lock's name again, and what must be withdrawn there. None for a lock that nobody holds.
+   * its lock's name again, and what must be withdrawn there. None for a lock that nobody holds or
+   * waits for, whose row says otherwise until whoever comes first has written it, nor for one whose
+   * row somebody else has locked.
    */
   default String joinWaiters(int n) {
     String one =
         "SELECT "
             + Table.repeated("?", Table.NEW_WAITER.columnCount())
-            + " FROM pawl_lock"
+            + " FROM (SELECT 1 FROM pawl_lock"
             + by("PRIMARY")
-            + " WHERE name = ? AND kind = 'lock' AND holders <> '[]' AND withdrawn = ?";
+            + " WHERE name = ? AND kind = 'lock' AND holders <> '[]' AND queued = 1"
+            + " AND withdrawn = ? "
+            + shareUnlessLocked()
+            + ") AS joined";
     return "INSERT INTO pawl_waiter ("
         + Table.NEW_WAITER.columns()
         + ") "
         + String.join(" UNION ALL ", Collections.nCopies(n, one));
+  }
+
+  /** Locks the rows of a SELECT beside others who do so, and leaves out those who others lock. */
+  default String shareUnlessLocked() {
+    return "FOR SHARE SKIP LOCKED";
   }
 
   /** Begins a DELETE from a table of rows by its primary key. */
@@ -278,8 +288,8 @@ public interface Dialect {
   }
 
   /**
-   * Whether a transaction excludes all others from its begin on, so that reading locks. There
-   * {@link #lockRows} of {@link Table#LOCK} answers, instead of the time, whether anybody waits.
+   * Whether a transaction excludes all others from its begin on, so that reading locks. Such a
+   * dialect {@linkplain #now(long) tells the time} itself.
    */
   default boolean excludesOthers() {
     return false;
@@ -320,8 +330,7 @@ public interface Dialect {
 
   /**
    * What stands before an UPDATE of {@code n} rows by their names, with as many parameters: it
-   * locks the rows where an UPDATE that waits for them would not see who joined their queues
-   * meanwhile; empty where clients poll, and so find out.
+   * locks them in order where the UPDATE might not; empty where it does.
    */
   default String locksBeforeUpdate(int n) {
     return "";

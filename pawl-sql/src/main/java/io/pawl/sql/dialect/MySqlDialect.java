@@ -38,13 +38,15 @@ public final class MySqlDialect implements Dialect {
   private static final String BEGIN = "START TRANSACTION; ";
 
   /** What MariaDB says differently. */
-  private record Words(String schema, String inserted, String alias, String setUp, Frame frame) {}
+  private record Words(
+      String schema, String inserted, String alias, String share, String setUp, Frame frame) {}
 
   private static final Words MYSQL =
       new Words(
           "mysql",
           "new.%s",
           " AS new",
+          "FOR SHARE",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15",
           new Frame(
               "SET SESSION wait_timeout = 5; " + BEGIN, "; SET SESSION wait_timeout = 15", false));
@@ -54,6 +56,7 @@ public final class MySqlDialect implements Dialect {
           "mariadb",
           "VALUES(%s)",
           "",
+          "LOCK IN SHARE MODE",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5",
           new Frame(BEGIN, "", false));
 
@@ -195,6 +198,11 @@ public final class MySqlDialect implements Dialect {
   public void bindTime(PreparedStatement statement, int parameter, long millis)
       throws SQLException {
     statement.setString(parameter, IsoMillis.sortable(millis).replace("Z", ""));
+  }
+
+  @Override
+  public String shareUnlessLocked() {
+    return words.share + " SKIP LOCKED";
   }
 
   /** See {@link #lockRows}. */

@@ -19,7 +19,7 @@ import org.postgresql.PGConnection;
 
 /**
  * PostgreSQL from 13. Transactions begin and end in SQL, on connections in autocommit, and change
- * no setting of their session: whatever pool or pooler is in between has nothing to restore.
+ * no setting of a session that may be another's next: a pool or pooler has nothing to restore.
  *
  * <p><b>Time.</b> {@code clock_timestamp()} is when it is evaluated, which in the select list of a
  * locking read is before the lock; hence the outer SELECT around it.
@@ -29,6 +29,9 @@ public final class PostgresDialect implements Dialect {
   private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
   private static final String BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; ";
+
+  /** For those without a BEGIN. */
+  private static final String READ_COMMITTED = "default_transaction_isolation = 'read committed'";
 
   private static final String ROW_WAIT = "lock_timeout = '1s'";
 
@@ -67,7 +70,7 @@ public final class PostgresDialect implements Dialect {
     if (version >= TIMES_TRANSACTIONS) {
       all.add(NO_TIME_OUT);
     }
-    this.settings = setAll("SET SESSION ", all);
+    this.settings = setAll("SET SESSION ", all) + "SET SESSION " + READ_COMMITTED;
     this.frame = new Frame(BEGIN + setAll("SET LOCAL ", all), "", true);
     this.schema = new Schema("postgresql", createsTables);
     this.listens = listens;
@@ -93,7 +96,7 @@ public final class PostgresDialect implements Dialect {
       return frame();
     }
     execute(connection, settings);
-    return new Frame(BEGIN, "", true);
+    return new Frame(BEGIN, "", false); // statements of one text are one transaction
   }
 
   @Override
@@ -188,12 +191,13 @@ public final class PostgresDialect implements Dialect {
     return table.insert(n) + table.onConflictReplace();
   }
 
-  /** The UPDATE after it has a snapshot of its own, taken when the rows were locked. */
   @Override
   public String locksBeforeUpdate(int n) {
-    return "SELECT 1 FROM pawl_lock WHERE name IN ("
-        + Table.repeated("?", n)
-        + ") ORDER BY name FOR UPDATE; ";
+    return n == 1
+        ? ""
+        : "SELECT 1 FROM pawl_lock WHERE name IN ("
+            + Table.repeated("?", n)
+            + ") ORDER BY name FOR UPDATE; ";
   }
 
   @Override

@@ -33,10 +33,10 @@ import java.util.stream.Stream;
  */
 public record Schema(String database, boolean creates, int version) {
 
-  static final int VERSION = 4;
+  static final int VERSION = 5;
 
   /** The first that was ever released. */
-  private static final int FIRST = 4;
+  private static final int FIRST = 5;
 
   private static final Pattern COMMENT = Pattern.compile("--[^\n]*");
   private static final String EVERY_PLANE = "a\u00e9\u6f22\ud83d\udd12";

@@ -33,8 +33,7 @@ public class SqliteDialect implements Dialect, Connections {
   private static final int APPLICATION_ID = 0x5061776c;
 
   /** Ready-made: a statement here costs so little that its text would show. */
-  private static final String LOCK_ROW =
-      lockRow(Table.LOCK, "EXISTS (SELECT 1 FROM pawl_waiter WHERE lock_name = name)");
+  private static final String LOCK_ROW = lockRow(Table.LOCK);
 
   private static final String SIZE =
       "SELECT 'the file', (SELECT count(*) FROM pawl_lock), page_count * page_size"
@@ -237,15 +236,13 @@ public class SqliteDialect implements Dialect, Connections {
 
   @Override
   public String lockRows(Table table, int n, boolean waits) {
-    return table == Table.LOCK ? LOCK_ROW : lockRow(table, "0");
+    return table == Table.LOCK ? LOCK_ROW : lockRow(table);
   }
 
-  private static String lockRow(Table table, String last) {
+  private static String lockRow(Table table) {
     return "SELECT "
         + table.columns()
-        + ", "
-        + last
-        + " FROM "
+        + ", 0 FROM "
         + table.name()
         + " WHERE "
         + table.key().get(0)

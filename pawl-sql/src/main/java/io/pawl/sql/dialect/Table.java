@@ -16,7 +16,7 @@ public record Table(String name, List<String> key, List<String> others) {
       new Table(
           "pawl_lock",
           List.of("name"),
-          List.of("kind", "last_token", "holders", "withdrawn", "used"));
+          List.of("kind", "last_token", "holders", "queued", "withdrawn", "used"));
 
   public static final Table WAITER =
       new Table("pawl_waiter", List.of("position"), List.of("lock_name", "claims"));

@@ -204,10 +204,9 @@ public final class Combiner implements AutoCloseable {
    * can be told, but for a grant that a crash could still undo; where the rule would change more,
    * all is decided anew.
    *
-   * <p>A claim may so join a lock that becomes free at the same time, and whose giver saw nobody
-   * wait. Only an exclusive claim joins like this, which nothing but a free lock could serve; and
-   * where clients poll, so that the next look finds the lock free and has the queue {@linkplain
-   * #serve served}.
+   * <p>A claim so joins those who wait already: who comes first writes the lock's row too, by which
+   * others know that somebody waits. Only an exclusive claim joins like this, which nothing but a
+   * free lock could serve.
    */
   private boolean decideByReading(Session session, LockRows rows, List<Request<?>> batch)
       throws SQLException {

@@ -64,11 +64,7 @@ record GuardedUpdate(int guards, int takes) {
         isLone()
             ? "last_token = ?"
             : "(name, last_token) IN (" + Table.repeated("(?, ?)", guards) + ")");
-    return sql.append(" AND kind = 'lock' AND withdrawn = '[]' AND ")
-        .append("NOT EXISTS (SELECT 1 FROM pawl_waiter")
-        .append(dialect.by("pawl_waiter_by_lock"))
-        .append(" WHERE lock_name = name)")
-        .toString();
+    return sql.append(" AND kind = 'lock' AND queued = 0 AND withdrawn = '[]'").toString();
   }
 
   /** One use of the statement. */

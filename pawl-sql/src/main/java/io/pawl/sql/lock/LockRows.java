@@ -211,7 +211,7 @@ public final class LockRows {
         while (result.next()) {
           StoredLock lock = StoredLock.alone(Row.read(result));
           locks.put(lock.row().name(), lock);
-          waiters |= result.getLong(Row.COLUMN_COUNT + 1) > 0;
+          waiters |= lock.row().queued();
         }
       }
       if (waiters) {

@@ -20,15 +20,17 @@ import org.jspecify.annotations.Nullable;
  * The row of a lock.
  *
  * @param holders see {@link ClaimsText}, as {@code withdrawn}
+ * @param queued whether claims wait in rows of their own
  */
-public record Row(String name, String kind, long lastToken, String holders, String withdrawn) {
+public record Row(
+    String name, String kind, long lastToken, String holders, boolean queued, String withdrawn) {
 
   private static final String ANY_KIND = "";
-  public static final int COLUMN_COUNT = 6;
+  public static final int COLUMN_COUNT = 7;
 
   /** What a poll needs to see of {@code n} rows. */
   static String selectHolders(int n) {
-    return "SELECT name, kind, last_token, holders, '[]' FROM pawl_lock WHERE name IN ("
+    return "SELECT name, kind, last_token, holders, 0, '[]' FROM pawl_lock WHERE name IN ("
         + Table.repeated("?", n)
         + ")";
   }
@@ -39,7 +41,8 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         columns.getString(2),
         columns.getLong(3),
         columns.getString(4),
-        columns.getString(5));
+        columns.getLong(5) != 0,
+        columns.getString(6));
   }
 
   /**
@@ -52,8 +55,9 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
     upsert.setString(first + 1, kind);
     upsert.setLong(first + 2, lastToken);
     upsert.setString(first + 3, holders);
-    upsert.setString(first + 4, withdrawn);
-    dialect.bindTime(upsert, first + 5, now);
+    upsert.setInt(first + 4, queued ? 1 : 0);
+    upsert.setString(first + 5, withdrawn);
+    dialect.bindTime(upsert, first + 6, now);
     return first + COLUMN_COUNT;
   }
 
@@ -64,7 +68,7 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
 
   /** As {@link #unknown(String)}, where tokens up to {@code forgotten} may have been granted. */
   static Row unknown(String name, long forgotten) {
-    return new Row(name, ANY_KIND, forgotten, ClaimsText.NONE, ClaimsText.NONE);
+    return new Row(name, ANY_KIND, forgotten, ClaimsText.NONE, false, ClaimsText.NONE);
   }
 
   /** The holders' text after the times of the first. */
@@ -83,6 +87,7 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
         kind == null ? ANY_KIND : kind.toString(),
         state.lastToken(),
         ClaimsText.write(state.holders()),
+        !state.waiters().isEmpty(),
         ClaimsText.writeTimes(state.withdrawn()));
   }
 
@@ -93,7 +98,7 @@ public record Row(String name, String kind, long lastToken, String holders, Stri
 
   /** The same, where tokens up to {@code forgotten} may have been granted. */
   Row above(long forgotten) {
-    return new Row(name, kind, Math.max(lastToken, forgotten), holders, withdrawn);
+    return new Row(name, kind, Math.max(lastToken, forgotten), holders, queued, withdrawn);
   }
 
   /** Whether nobody holds it. */

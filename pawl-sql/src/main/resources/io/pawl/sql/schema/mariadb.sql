@@ -1,4 +1,4 @@
--- Pawl's tables for MariaDB 10.6 and later, version 4. Times are UTC. Read freely, write never.
+-- Pawl's tables for MariaDB 10.6 and later, version 5. Times are UTC. Read freely, write never.
 -- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
 -- pawl_reservation too for counters with reservations or pruning, on pawl_lock for purging; CREATE and ALTER
 -- only for these statements.
@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   kind       VARCHAR(32)  NOT NULL COMMENT 'lock or semaphore of <n>, empty until it is first granted',
   last_token BIGINT       NOT NULL COMMENT 'the largest fencing token granted: deleted rows leave it to pawl_forgotten',
   holders    MEDIUMTEXT   NOT NULL COMMENT 'JSON: who holds it, since when, until when, under which tokens',
+  queued     TINYINT      NOT NULL COMMENT '1 where claims stand in pawl_waiter',
   withdrawn  MEDIUMTEXT   NOT NULL COMMENT 'JSON: claims that must not be granted should they still arrive',
   used       DATETIME(3)  NOT NULL COMMENT 'when the row was last written'
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
@@ -72,4 +73,4 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   usable_by  INT NOT NULL COMMENT 'the oldest version whose clients may use the tables from then on'
 ) ENGINE = InnoDB;
 
-INSERT IGNORE INTO pawl_schema (version, usable_by) VALUES (4, 4);
+INSERT IGNORE INTO pawl_schema (version, usable_by) VALUES (5, 5);

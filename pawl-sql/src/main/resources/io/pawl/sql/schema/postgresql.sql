@@ -1,4 +1,4 @@
--- Pawl's tables for PostgreSQL 13 and later, version 4. Times are UTC. Read freely, write never.
+-- Pawl's tables for PostgreSQL 13 and later, version 5. Times are UTC. Read freely, write never.
 -- Privileges in use: SELECT, INSERT, UPDATE on all tables, DELETE on pawl_waiter, on pawl_ledger and
 -- pawl_reservation too for counters with reservations or pruning, on pawl_lock for purging; CREATE on the
 -- schema only for these statements. Names are compared byte for byte.
@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS pawl_lock (
   kind       text   NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token bigint NOT NULL,  -- the largest fencing token granted: deleted rows leave it to pawl_forgotten
   holders    text   NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
+  queued     smallint NOT NULL,  -- 1 where claims stand in pawl_waiter
   withdrawn  text   NOT NULL,  -- JSON: claims that must not be granted should they still arrive
   used       timestamp(3) NOT NULL  -- when the row was last written
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
@@ -74,4 +75,4 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   usable_by  integer NOT NULL  -- the oldest version whose clients may use the tables from then on
 );
 
-INSERT INTO pawl_schema (version, usable_by) VALUES (4, 4) ON CONFLICT DO NOTHING;
+INSERT INTO pawl_schema (version, usable_by) VALUES (5, 5) ON CONFLICT DO NOTHING;

@@ -1,10 +1,11 @@
--- Pawl's tables for SQLite, version 4. Times are UTC. Read freely, write never.
+-- Pawl's tables for SQLite, version 5. Times are UTC. Read freely, write never.
 
 CREATE TABLE IF NOT EXISTS pawl_lock (
   name       TEXT    NOT NULL PRIMARY KEY COLLATE BINARY,
   kind       TEXT    NOT NULL,  -- lock or semaphore of <n>; empty until it is first granted
   last_token INTEGER NOT NULL,  -- the largest fencing token granted: deleted rows leave it to pawl_forgotten
   holders    TEXT    NOT NULL,  -- JSON: who holds it, since when, until when, under which tokens
+  queued     INTEGER NOT NULL,  -- 1 where claims stand in pawl_waiter
   withdrawn  TEXT    NOT NULL,  -- JSON: claims that must not be granted should they still arrive
   used       TEXT    NOT NULL   -- when the row was last written
 ) WITHOUT ROWID;
@@ -71,7 +72,7 @@ CREATE TABLE IF NOT EXISTS pawl_schema (
   usable_by  INTEGER NOT NULL  -- the oldest version whose clients may use the tables from then on
 );
 
-INSERT OR IGNORE INTO pawl_schema (version, usable_by) VALUES (4, 4);
+INSERT OR IGNORE INTO pawl_schema (version, usable_by) VALUES (5, 5);
 
 -- The monotonic clock of the host, as milliseconds since 1970: offset + clock, within one boot.
 CREATE TABLE IF NOT EXISTS pawl_clock (

@@ -142,8 +142,8 @@ class PostgresFindingsTest implements Doctor {
     Doctor.run(
         admin,
         "ALTER TABLE pawl_lock SET (autovacuum_enabled = false)",
-        "INSERT INTO pawl_lock (name, kind, last_token, holders, withdrawn, used)"
-            + " VALUES ('x', '', 0, '[]', '[]', now())");
+        "INSERT INTO pawl_lock (name, kind, last_token, holders, queued, withdrawn, used)"
+            + " VALUES ('x', '', 0, '[]', 0, '[]', now())");
     for (int i = 0; i < 30; i++) {
       Doctor.run(admin, "UPDATE pawl_lock SET last_token = last_token + 1");
     }

@@ -148,10 +148,10 @@ class StoredLockTest {
         ""
       })
   void aRowThatNoStoreHasWrittenIsRefused(String text) {
-    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, text, "[]")).state(NOW))
+    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, text, false, "[]")).state(NOW))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("cannot be read");
-    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, "[]", text)).state(NOW))
+    assertThatThrownBy(() -> StoredLock.alone(new Row("x", "", 1, "[]", false, text)).state(NOW))
         .isInstanceOf(StoreException.class);
   }
 
@@ -195,8 +195,14 @@ class StoredLockTest {
   void whoeverJoinsLeavesOrStaysWritesNoRowButItsOwn() {
     LockState state = new LockState("x", 0);
     GrantRule.attempt(state, claim(1, Mode.EXCLUSIVE, 1), NOW);
+    StoredLock alone = stored(state);
+    GrantRule.attempt(state, claim(4, Mode.EXCLUSIVE, 1), NOW);
+    Changes first = change(alone, state);
+    assertThat(first.areJoins()).isFalse();
+    assertThat(first.locks()).singleElement().satisfies(row -> assertThat(row.queued()).isTrue());
     StoredLock held = stored(state);
     List<WaiterRow> rows = new ArrayList<>();
+    rows.add(new WaiterRow(1, "x", first.joined().get(0).claims(), null));
     for (long number : List.of(2L, 3L)) {
       StoredLock before = new StoredLock(held.row(), List.copyOf(rows));
       LockState joined = before.state(NOW);
@@ -371,9 +377,9 @@ class StoredLockTest {
   @Test
   void anIdleLockIsTwoEmptyLists() {
     LockState state = new LockState("x", 7);
-    assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", "[]"));
+    assertThat(Row.of(state)).isEqualTo(new Row("x", "", 7, "[]", false, "[]"));
     assertThat(Row.of(new LockState("x", Kind.LOCK, 7)))
-        .isEqualTo(new Row("x", "lock", 7, "[]", "[]"));
+        .isEqualTo(new Row("x", "lock", 7, "[]", false, "[]"));
   }
 
   private static Claim claim(long number, Mode mode, int tokens) {
