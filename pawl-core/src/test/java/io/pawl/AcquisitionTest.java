@@ -218,6 +218,21 @@ class AcquisitionTest {
     assertThat(second).as("patient since it came, not since the last one gave up").isDone();
   }
 
+  /** Each has a claim of its own, and those of newcomers have failed for less than a minute. */
+  @Test
+  void whoWaitsForAPermitIsNoMorePatientThanAMinuteThoughOthersKeepComing() {
+    var permits = new DistributedSemaphore(engine, "permits", 2, LockOptions.defaults());
+    var first = permits.tryAcquireAsync(1, LONG);
+    failAllFor(Duration.ofSeconds(40));
+    var second = permits.tryAcquireAsync(1, LONG);
+    failAllFor(Duration.ofSeconds(25));
+    assertThat(first).isCompletedExceptionally();
+    assertThat(second).isNotDone();
+    permits.tryAcquireAsync(1, LONG);
+    failAllFor(Duration.ofSeconds(40));
+    assertThat(second).isCompletedExceptionally();
+  }
+
   @Test
   void patienceCountsFromTheQuestionNotFromItsFailure() {
     var future = lock.tryAcquireAsync(LONG);

@@ -580,7 +580,8 @@ public final class LocalQueue {
 
   /**
    * Waiters that another claim stands for may still get it, and so may those who came later than
-   * the failures began: their patience is not over.
+   * the failures began: their patience is not over. Claims of which the store says nothing stand
+   * for those who came last, or newcomers would keep the first waiting for ever.
    */
   void failed(LiveClaim failed, RuntimeException cause) {
     decide(
@@ -599,8 +600,9 @@ public final class LocalQueue {
           if (cause instanceof StoreUnavailableException) {
             long now = engine.time().nanos();
             unserved =
-                unserved.stream()
+                waiters.behind(claims.askingWell()).stream()
                     .filter(waiter -> now - waiter.enteredAt() >= engine.patienceNanos())
+                    .limit(unserved.size())
                     .toList();
           }
           unserved.forEach(waiters::remove);

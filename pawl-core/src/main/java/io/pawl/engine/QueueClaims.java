@@ -97,6 +97,15 @@ final class QueueClaims {
     return count;
   }
 
+  /** How many of them the store has answered, and has not failed since. */
+  int askingWell() {
+    int count = 0;
+    for (LiveClaim claim : asking) {
+      count += claim.silentNanos() == 0 && claim.lastFailure() == null ? 1 : 0;
+    }
+    return count;
+  }
+
   @Nullable LiveClaim oldestAsking() {
     return asking.isEmpty() ? null : asking.get(0);
   }
