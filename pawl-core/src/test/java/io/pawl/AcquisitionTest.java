@@ -233,6 +233,18 @@ class AcquisitionTest {
     assertThat(second).isCompletedExceptionally();
   }
 
+  /** Else those who come while it is refused would keep whoever came first from hearing of it. */
+  @Test
+  void aFinalFailureIsToldToWhomItIsAboutThoughTheClaimOfAnotherIsUnderWay() {
+    var permits = new DistributedSemaphore(engine, "permits", 2, LockOptions.defaults());
+    var first = permits.tryAcquireAsync(1, LONG);
+    var second = permits.tryAcquireAsync(1, LONG);
+    store.attempt(0).answer().completeExceptionally(new StoreException("denied"));
+    pass(Duration.ZERO);
+    assertThat(first).isCompletedExceptionally();
+    assertThat(second).isNotDone();
+  }
+
   @Test
   void patienceCountsFromTheQuestionNotFromItsFailure() {
     var future = lock.tryAcquireAsync(LONG);

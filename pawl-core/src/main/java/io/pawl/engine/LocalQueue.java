@@ -596,15 +596,13 @@ public final class LocalQueue {
             askForMore(effects, 0);
             return;
           }
-          List<Waiter<?>> unserved = waiters.behind(claims.asking());
-          if (cause instanceof StoreUnavailableException) {
-            long now = engine.time().nanos();
-            unserved =
-                waiters.behind(claims.askingWell()).stream()
-                    .filter(waiter -> now - waiter.enteredAt() >= engine.patienceNanos())
-                    .limit(unserved.size())
-                    .toList();
-          }
+          boolean mayPass = cause instanceof StoreUnavailableException;
+          long now = engine.time().nanos();
+          List<Waiter<?>> unserved =
+              waiters.behind(claims.askingWell()).stream()
+                  .filter(waiter -> !mayPass || now - waiter.enteredAt() >= engine.patienceNanos())
+                  .limit(Math.max(0, waiters.size() - claims.asking()))
+                  .toList();
           unserved.forEach(waiters::remove);
           turnAway(unserved, cause, effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
