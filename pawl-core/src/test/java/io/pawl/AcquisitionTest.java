@@ -245,6 +245,14 @@ class AcquisitionTest {
     assertThat(second).isNotDone();
   }
 
+  /** It asks all at once before it waits for the first, which would be patient once more. */
+  @Test
+  void aGroupIsNoMorePatientThanAnyOtherRequest() {
+    var group = new LockGroup(engine, List.of("a", "b"), LockOptions.defaults()).acquireAsync();
+    failAllFor(Duration.ofSeconds(63));
+    assertThat(group).isCompletedExceptionally();
+  }
+
   @Test
   void patienceCountsFromTheQuestionNotFromItsFailure() {
     var future = lock.tryAcquireAsync(LONG);
@@ -258,7 +266,8 @@ class AcquisitionTest {
     for (Duration spent = Duration.ZERO;
         spent.compareTo(length) < 0;
         spent = spent.plusMillis(100)) {
-      store.attempts.forEach(attempt -> attempt.answer().completeExceptionally(unavailable()));
+      List.copyOf(store.attempts)
+          .forEach(attempt -> attempt.answer().completeExceptionally(unavailable()));
       pass(Duration.ofMillis(100));
     }
   }

@@ -59,6 +59,9 @@ public final class GroupAcquisition {
 
   private List<Made<Optional<Loan>>> underWay = List.of();
 
+  /** When the round under way began; used by the rounds alone. */
+  private long askedAt;
+
   /** Completes when what these are granted is held by this, or has been given back. */
   private CompletableFuture<Void> round = CompletableFuture.completedFuture(null);
 
@@ -175,6 +178,7 @@ public final class GroupAcquisition {
     if (isOver()) {
       return;
     }
+    askedAt = engine.time().nanos();
     List<Made<Optional<Loan>>> requests = new ArrayList<>();
     List<Runnable> asks = new ArrayList<>();
     Throwable refusal = null;
@@ -271,11 +275,16 @@ public final class GroupAcquisition {
     }
   }
 
-  /** Then it waits in the queue, where it is as patient with the store as others that wait. */
+  /**
+   * Then it waits in the queue, where it is as patient with the store as others that wait; not if
+   * it was so patient already.
+   */
   private boolean mayYetBeAnswered(Throwable failure) {
+    long now = engine.time().nanos();
     return waits
         && failure.getCause() instanceof StoreUnavailableException
-        && engine.time().nanos() - deadline < 0;
+        && now - askedAt < engine.patienceNanos()
+        && now - deadline < 0;
   }
 
   private void served(List<Made<Optional<Loan>>> requests) {
