@@ -130,8 +130,7 @@ public final class GroupLease implements AutoCloseable {
    * on the client's {@linkplain PawlOptions#executor executor}.
    */
   public CompletableFuture<Void> closeAsync() {
-    GroupLoan.Ending ending = loan.end(false);
-    return loan.engine().forUser(ending.confirmed().thenRun(ending::throwIfLost));
+    return loan.engine().forUser(loan.end(false).told());
   }
 
   @Override

@@ -160,6 +160,22 @@ class GroupTest {
     assertThat(store.withdrawals).extracting(Claim::lock).containsExactly("b");
   }
 
+  /** What took one lock from it may well keep the others from being given back. */
+  @Test
+  void p5_lossIsTold_byTheFutureOfACloseThoughTheStoreCannotBeToldOfTheOtherLocks() {
+    GroupLease lease = granted("a", "b");
+    client.pass(LEASE.dividedBy(2));
+    store.answerRenewals(claim -> claim.lock().equals("a") ? Standing.GONE : held(1));
+    client.pass(Duration.ZERO);
+    store.failingWithdrawals = Integer.MAX_VALUE;
+    CompletableFuture<Void> closed = lease.closeAsync();
+    client.pass(LEASE.multipliedBy(2));
+    assertThat(closed)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(LeaseLostException.class);
+  }
+
   /** The client's end may come between the end of the lease and its being told to the store. */
   @Test
   void aCloseIsAnsweredThoughTheClientHasEnded() throws Exception {

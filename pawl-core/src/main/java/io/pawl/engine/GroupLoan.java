@@ -130,6 +130,21 @@ public final class GroupLoan {
    */
   public record Ending(CompletableFuture<Void> confirmed, @Nullable LeaseLostException lost) {
 
+    /** As {@link #confirmed}, but fails with the loss if there was one, whatever the store says. */
+    public CompletableFuture<Void> told() {
+      LeaseLostException loss = lost;
+      if (loss == null) {
+        return confirmed;
+      }
+      return confirmed.handle(
+          (nothing, failure) -> {
+            if (failure != null) {
+              loss.addSuppressed(failure);
+            }
+            throw loss;
+          });
+    }
+
     public void throwIfLost() {
       if (lost != null) {
         throw lost;
