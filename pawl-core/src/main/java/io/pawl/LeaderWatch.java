@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.Election.Candidate;
+import io.pawl.concurrent.Time;
 import io.pawl.engine.Engine;
 import io.pawl.engine.StoreCalls;
 import java.time.Duration;
@@ -24,6 +25,7 @@ public final class LeaderWatch implements AutoCloseable {
   private final long everyNanos;
   private final Consumer<Optional<Candidate>> listener;
   private volatile boolean closed;
+  private volatile Time.Pending next = () -> {};
 
   /**
    * The token that the listener was told last; only one question or call is under way at a time.
@@ -59,7 +61,10 @@ public final class LeaderWatch implements AutoCloseable {
                 last = leader.map(Candidate::token);
                 tell(leader);
               }
-              engine.time().after(everyNanos, () -> engine.run(this::ask));
+              next = engine.time().after(everyNanos, () -> engine.run(this::ask));
+              if (closed) {
+                next.cancel();
+              }
             },
             engine.workers().users());
   }
@@ -76,5 +81,6 @@ public final class LeaderWatch implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    next.cancel();
   }
 }
