@@ -205,12 +205,17 @@ final class Wire implements AutoCloseable {
       boolean unanswered =
           first.timedOut()
               || first.completeExceptionally(failures.noAnswer(timeoutNanos / 1_000_000));
-      silent |= unanswered && (Object) first.on() != examined;
+      silent |= unanswered && isOurs(first.on());
       first = inFlight.peek();
     }
     if (silent) {
       dialAnew("was silent for too long");
     }
+  }
+
+  /** Whether its silence is: what one that was replaced still owes is no reason to dial again. */
+  private boolean isOurs(StatefulConnection<String, String> on) {
+    return (Object) on != examined && !replaced.contains(on);
   }
 
   private void disconnected(RedisChannelHandler<?, ?> handler) {

@@ -15,6 +15,7 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -114,6 +115,35 @@ class NetworkFaultsTest {
     untilItAnswers(() -> seam.renew(warm));
     assertThat(Seam.answer(near.renew(List.of(claim))).get(claim.id())).isEqualTo(Standing.GONE);
     other.take(other.claim("late"));
+  }
+
+  @Test
+  void aConnectionThatFellSilentIsReplacedOnceHoweverManyCommandsItOwes() {
+    Claim claim = seam.claim("owed");
+    seam.take(claim);
+    long before = connectionsSoFar();
+    proxy.dropReplies(1, AfterDrop.SILENCE, "EVALSHA");
+    List<CompletableFuture<?>> owed = new ArrayList<>();
+    await()
+        .pollInterval(Duration.ofMillis(20))
+        .until(
+            () -> {
+              owed.add(store.renew(List.of(claim)).toCompletableFuture());
+              return owed.get(0).isDone();
+            });
+    await().until(() -> owed.stream().allMatch(CompletableFuture::isDone));
+
+    assertThat(seam.renew(claim)).isInstanceOf(Standing.Held.class);
+    assertThat(connectionsSoFar() - before).isEqualTo(2); // ours, and that of the question
+  }
+
+  private long connectionsSoFar() {
+    return server
+        .text("INFO", "stats")
+        .lines()
+        .filter(line -> line.startsWith("total_connections_received:"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+        .sum();
   }
 
   @Test
