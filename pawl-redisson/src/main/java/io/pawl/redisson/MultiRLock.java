@@ -38,7 +38,7 @@ final class MultiRLock implements RLock {
       if (!tryOnce(since, waitNanos, step)) {
         return false;
       }
-      if (isHeldByCurrentThread()) {
+      if (areHeld()) {
         return true;
       }
       leave(locks.size()); // one is lost
@@ -71,12 +71,20 @@ final class MultiRLock implements RLock {
         : Math.max(0, waitNanos - (System.nanoTime() - since));
   }
 
-  /** The first so many, as far as they are held. */
+  /** Whether none was lost; where one cannot say, all are left. */
+  private boolean areHeld() {
+    try {
+      return isHeldByCurrentThread();
+    } catch (RuntimeException | Error e) {
+      leave(locks.size());
+      throw e;
+    }
+  }
+
+  /** The first so many, each though another is not held any more or fails. */
   private void leave(int taken) {
     for (RLock lock : locks.subList(0, taken)) {
-      if (lock.isHeldByCurrentThread()) {
-        unlocked(lock, null);
-      }
+      unlocked(lock, null);
     }
   }
 

@@ -34,6 +34,22 @@ class MultiRLockTest {
             });
   }
 
+  /**
+   * That cannot say whether it is held, as one of both releases where Redisson's server is away.
+   */
+  private static RLock silent(RLock lock) {
+    return (RLock)
+        Proxy.newProxyInstance(
+            RLock.class.getClassLoader(),
+            new Class<?>[] {RLock.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("isHeldByCurrentThread")) {
+                throw new IllegalStateException("the server is away");
+              }
+              return method.invoke(lock, arguments);
+            });
+  }
+
   /** That is granted once {@code before} has happened, the first time. */
   private static RLock after(RLock lock, Runnable before) {
     AtomicBoolean first = new AtomicBoolean(true);
@@ -79,6 +95,40 @@ class MultiRLockTest {
 
       assertThatThrownBy(both::unlock).hasMessage("the store is away");
 
+      assertThat(second.isLocked()).isFalse();
+    }
+  }
+
+  @Test
+  void whereALockIsBusyTheOthersAreLeftThoughOneCannotSayWhetherItIsHeld() {
+    try (Pawl pawl = Pawl.connect("memory:shared");
+        Pawl elsewhere = Pawl.connect("memory:shared")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      RLock busy = PawlRedisson.over(elsewhere).getLock("c");
+      busy.lock();
+      RLock first = redisson.getLock("a");
+      RLock second = redisson.getLock("b");
+      RLock all = new MultiRLock(List.of(silent(first), second, redisson.getLock("c")));
+
+      assertThat(all.tryLock()).isFalse();
+
+      assertThat(first.isLocked()).isFalse();
+      assertThat(second.isLocked()).isFalse();
+      busy.unlock();
+    }
+  }
+
+  @Test
+  void whoIsNotToldThatAllAreHeldHoldsNone() {
+    try (Pawl pawl = Pawl.connect("memory:")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      RLock first = redisson.getLock("a");
+      RLock second = redisson.getLock("b");
+      RLock both = new MultiRLock(List.of(first, silent(second)));
+
+      assertThatThrownBy(both::lock).hasMessage("the server is away");
+
+      assertThat(first.isLocked()).isFalse();
       assertThat(second.isLocked()).isFalse();
     }
   }
