@@ -24,7 +24,8 @@ final class Handshake {
   private Handshake() {}
 
   /**
-   * Connects and asks the server who it is. Takes at most three times the timeout.
+   * Connects and asks the server who it is. Takes at most twice the timeout, and once more for each
+   * of those that are asked in turn until then, since any may be silent.
    *
    * @throws StoreException that says what to change
    */
@@ -54,7 +55,7 @@ final class Handshake {
     }
     try {
       StatefulConnection<String, String> first =
-          Uninterruptibly.get(dialled.toCompletableFuture(), 2 * nanos);
+          Uninterruptibly.get(dialled.toCompletableFuture(), (servers.askedInTurn() + 1) * nanos);
       return new Wire(servers, failures, nanos, first, dialled);
     } catch (ExecutionException | TimeoutException e) {
       closeWhenItComes(dialled);

@@ -26,6 +26,12 @@ record ManyServers(
         .thenCompose(refreshed -> client.connectAsync(StringCodec.UTF8));
   }
 
+  /** All of the URL, then all others that those tell of, then one of them. */
+  @Override
+  public int askedInTurn() {
+    return 3;
+  }
+
   @Override
   public CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> dialBells() {
     return client.connectPubSubAsync(StringCodec.UTF8);

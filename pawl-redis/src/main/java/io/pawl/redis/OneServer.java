@@ -68,6 +68,11 @@ final class OneServer implements Servers {
   }
 
   @Override
+  public int askedInTurn() {
+    return Math.max(1, uri.getSentinels().size());
+  }
+
+  @Override
   public CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> dialBells() {
     return client.connectPubSubAsync(StringCodec.UTF8, latest());
   }

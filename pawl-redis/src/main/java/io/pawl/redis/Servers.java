@@ -22,6 +22,11 @@ interface Servers extends AutoCloseable {
   /** A new connection that can be used for any lock. */
   CompletionStage<? extends StatefulConnection<String, String>> dial();
 
+  /** How often in a row a dial may wait for a silent server, and succeed with another one. */
+  default int askedInTurn() {
+    return 1;
+  }
+
   /** A new connection that can subscribe. */
   CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> dialBells();
 

@@ -68,6 +68,26 @@ class ClusterTest {
     }
   }
 
+  /** Which is dialled under the name of the URL, and again under the one that others tell. */
+  @Test
+  void aStoreOpensThoughANodeIsSilentThatHasTwoNames() {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS)) {
+      RedisServer silent = cluster.nodes().get(0);
+      RedisServer other = cluster.nodes().get(1);
+      silent.pause();
+
+      RedisStore.connect(
+              "redis-cluster://localhost:"
+                  + silent.port()
+                  + ","
+                  + other.host()
+                  + ":"
+                  + other.port()
+                  + "?timeout=500ms")
+          .close();
+    }
+  }
+
   /** Halfway, the server answers TRYAGAIN to a command for both. */
   @Test
   void locksOfOneSlotAreTakenAndRenewedTogetherWhileItMoves() {

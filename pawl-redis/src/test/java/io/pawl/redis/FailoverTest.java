@@ -108,6 +108,18 @@ class FailoverTest {
   }
 
   @Test
+  void aStoreOpensByTheLastSentinelThoughThoseBeforeItAreSilent() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5))) {
+      group.sentinels().get(0).pause();
+      group.sentinels().get(1).pause();
+      try (RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=500ms")) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("opened"));
+      }
+    }
+  }
+
+  @Test
   void aSentinelThatIsRestartedCostsNoConnectionToThePrimary() {
     try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
         RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=20s")) {
