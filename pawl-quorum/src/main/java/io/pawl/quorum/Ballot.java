@@ -111,10 +111,13 @@ final class Ballot {
     return null;
   }
 
-  /** Whether a majority of those that hold it may be asked for larger tokens. */
-  boolean canBeRaised() {
+  /** Whether a majority of those that hold it would answer if it were asked for larger tokens. */
+  boolean canBeRaised(long silentNanos, long now) {
     long able =
-        Arrays.stream(at).filter(each -> each.status == Status.HELD && !each.isWornOut()).count();
+        Arrays.stream(at)
+            .filter(each -> each.status == Status.HELD && !each.isWornOut())
+            .filter(each -> each.mayVote(silentNanos, now))
+            .count();
     return able >= majority;
   }
 
@@ -124,8 +127,9 @@ final class Ballot {
    * the floor raised, and those that were asked above the old one would be late themselves.
    *
    * @param floor only tokens above it count
+   * @param silentNanos for how long a node is waited for
    */
-  boolean mayAgree(long from, long floor) {
+  boolean mayAgree(long from, long floor, long silentNanos, long now) {
     int open = 0;
     int most = 0;
     for (NodeClaim each : at) {
@@ -135,15 +139,11 @@ final class Ballot {
           same += isElected(other, from, floor) && first(other) == first(each) ? 1 : 0;
         }
         most = Math.max(most, same);
-      } else if (each.status == Status.HELD && isOpen(each)) {
+      } else if (each.status == Status.HELD && each.mayVote(silentNanos, now)) {
         open++;
       }
     }
     return open > 0 && most + open >= majority;
-  }
-
-  private static boolean isOpen(NodeClaim each) {
-    return each.isAttemptUnderWay() || !each.isWornOut();
   }
 
   /** Has voted for tokens above a floor, which it is not asked to change. */
@@ -157,13 +157,19 @@ final class Ballot {
     return tokens != null && each.isSettledUpon(tokens);
   }
 
-  /** Whether a majority holds it under the same tokens, so that only votes are missing. */
-  boolean isAlike() {
+  /**
+   * Whether a majority holds it under the same tokens, so that only votes are missing, which may
+   * come.
+   *
+   * @param silentNanos for how long a node is waited for
+   */
+  boolean isAlike(long from, long silentNanos, long now) {
     for (NodeClaim each : at) {
       int same = 0;
       for (NodeClaim other : at) {
         boolean settled = other.status == Status.HELD && isSettled(other);
-        same += settled && first(other) == first(each) ? 1 : 0;
+        boolean counts = votes(other, from) || other.mayVote(silentNanos, now);
+        same += settled && counts && first(other) == first(each) ? 1 : 0;
       }
       if (each.status == Status.HELD && same >= majority) {
         return true;

@@ -99,6 +99,11 @@ final class QuorumLocks {
     return Math.min(options.promptNanos(), patience(claim) / 2);
   }
 
+  /** After how long a majority does not wait for a node's vote any more. */
+  long lateNanos(Claim claim) {
+    return Math.max(2 * promptNanos(claim), 4 * typicalNanos);
+  }
+
   /** A node's id for a round of a claim. */
   static ClaimId nodeId(ClaimId id, int round) {
     return new ClaimId(id.client(), id.number() * ROUNDS + round % ROUNDS);
