@@ -65,7 +65,7 @@ final class QuorumLocks {
     this.options = options;
     this.time = time;
     this.random = random;
-    this.tokens = new TokenClock(time);
+    this.tokens = new TokenClock(time, random);
     this.questions = new Questions(time);
   }
 
