@@ -86,13 +86,22 @@ public final class GateStore
     return new GateCounters(gate, counting, options, threads, System::nanoTime, mirror);
   }
 
-  /** Returns a store over two parts that stay the caller's: closing it leaves them open. */
+  /**
+   * Returns a store over two parts that stay the caller's: closing it leaves them open.
+   *
+   * @throws IllegalArgumentException where both are the same store, whose counters would be
+   *     overwritten with copies of them
+   */
   public static GateStore over(LockStore gate, LockStore truth) {
     return over(gate, truth, GateOptions.defaults());
   }
 
   /** As {@link #over(LockStore, LockStore)}, with options. */
   public static GateStore over(LockStore gate, LockStore truth, GateOptions options) {
+    if (gate == truth) {
+      throw new IllegalArgumentException(
+          truth.describe() + " cannot be gate and truth at once; name two stores");
+    }
     return new GateStore(gate.describe(), gate, () -> gate, truth, false, options);
   }
 

@@ -39,6 +39,7 @@ class GateProviderTest {
         "gate:redis://h|unknown://h",
         "gate:nothing|sqlite:/tmp/x",
         "gate:gate:redis://h|sqlite:/a|sqlite:/b",
+        "gate:redis://h|redis://h",
         "gate:?settle=1s",
         "gate:?settle=1s|redis://h",
         "gate:?|redis://h",
@@ -76,6 +77,16 @@ class GateProviderTest {
           "gate:?redis://u:" + SECRET.replace('|', ' ') + "@h",
         }) {
       assertThatThrownBy(() -> Pawl.connect(url)).hasMessageNotContaining("7c1e");
+    }
+  }
+
+  /** Else what the gate is told of a counter would overwrite what others have sold meanwhile. */
+  @Test
+  void p7_conservation_noStoreIsItsOwnGate() {
+    try (MemoryStore store = new MemoryStore()) {
+      assertThatThrownBy(() -> GateStore.over(store, store))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("memory cannot be gate and truth at once; name two stores");
     }
   }
 
