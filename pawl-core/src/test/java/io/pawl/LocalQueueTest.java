@@ -355,6 +355,22 @@ class LocalQueueTest {
     assertThat(line.get(2).future).isNotDone();
   }
 
+  /** The store may have heard from it as from a holder, and keep its shortest hold since. */
+  @Test
+  void p6_someoneGetsIn_aGrantWhoseConfirmationWasLostOwesNoShortestHoldOnceItIsGone() {
+    Requested waiter = inLine(PASSING.minHold(LONG)).get(0);
+    grant(waiter, 10);
+    store.renewals.get(0).answer().completeExceptionally(ScriptedStore.unavailable());
+    client.pass(Duration.ofSeconds(1));
+
+    store.attempt(1).answer().complete(Standing.GONE);
+    client.pass(Duration.ZERO);
+
+    assertThat(store.attempt(1).claim().id()).isEqualTo(waiter.id());
+    assertThat(withdrawn()).containsExactly(waiter.id());
+    assertThat(store.withdrawals.get(0).minHold()).isZero();
+  }
+
   @Test
   void aStrictClaimAsksForATokenForEachFollowerThatItMayHave() {
     inLine(STRICT, STRICT);

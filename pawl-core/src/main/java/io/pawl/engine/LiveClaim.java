@@ -326,7 +326,8 @@ final class LiveClaim extends Timetable.Entry implements Bell {
       }
       return report;
     }
-    Runnable finish = doubtful ? withdrawing() : endLocally();
+    boolean mayLinger = !first && !claim.minHold().isZero(); // heard of as a holder while it waited
+    Runnable finish = doubtful || mayLinger ? withdrawing() : endLocally();
     return () -> {
       engine.run(finish);
       if (standing instanceof Standing.OtherKind other) {
