@@ -217,8 +217,8 @@ final class Leaving {
   /**
    * Its session has ended, and its node with it unless that is kept. The client of a hold is told
    * at once: it trusts the hold for longer than a session lasts that another server has shortened.
-   * A kept node stands for its shortest hold, unless its client says yet that nobody worked under
-   * it.
+   * A kept node stands for its shortest hold, and for a lease where its client trusts it until it
+   * has heard of this; unless the client says yet that nobody worked under it.
    */
   void sessionEnded() {
     String path;
@@ -240,7 +240,8 @@ final class Leaving {
         holdAtEnd = own.claim().minHold();
       }
       if (path != null && heldAtEnd && !holdAtEnd.isZero()) {
-        lingerNanos = Math.max(1, leftNanos());
+        long trustedNanos = own.state == State.HELD ? own.claim().lease().toNanos() : 1;
+        lingerNanos = Math.max(trustedNanos, leftNanos());
       }
       own.state = lingerNanos > 0 ? State.LINGERING : State.ENDED;
       own.held = null;
