@@ -259,8 +259,18 @@ final class QueuedClaim {
   /** Its client hears of its grant, which a kept node has to say. */
   private CompletableFuture<Standing> heard(Standing.Held tokens) {
     return node.isKept()
-        ? mark().thenApply(marked -> marked ? tokens : Standing.GONE)
+        ? mark().thenCompose(marked -> marked ? unlessOver(tokens) : gone())
         : CompletableFuture.completedFuture(tokens);
+  }
+
+  /** It may have ended meanwhile: where it was its session, its client is to give the hold back. */
+  private CompletableFuture<Standing> unlessOver(Standing.Held tokens) {
+    if (isHeld()) {
+      return CompletableFuture.completedFuture(tokens);
+    }
+    return isSessionOver()
+        ? CompletableFuture.failedFuture(KeeperException.create(Code.SESSIONEXPIRED, lockPath))
+        : gone();
   }
 
   /** False if its node has gone. */

@@ -14,6 +14,8 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
+import io.pawl.spi.StoreUrl;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,6 +25,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,7 +217,7 @@ class ShortestHoldTest {
     assertThat(here.renew(claim)).isEqualTo(Standing.GONE);
     assertThat(standsForItsShortestHold("lost")).isTrue();
 
-    here.withdraw(claim.withMinHold(Duration.ZERO));
+    untilItAnswers(() -> here.withdraw(claim.withMinHold(Duration.ZERO)));
 
     await().until(() -> !isStored("lost"));
   }
@@ -230,6 +234,49 @@ class ShortestHoldTest {
     await().atMost(Duration.ofSeconds(30)).until(() -> !isStored("worked"));
 
     assertThat(Duration.ofNanos(System.nanoTime() - since)).isGreaterThan(shortest);
+  }
+
+  /** The answer may come while the connection is being given up. */
+  @Test
+  void p1_oneHolder_aGrantThatIsNotedAsItsSessionEndsIsNone() throws Exception {
+    Settings settings =
+        Settings.parse(StoreUrl.parse("zk://" + slow.host() + ":" + slow.port() + "?tick=2s"));
+    try (Clock clock = new Clock()) {
+      QueuedClaims claims = new QueuedClaims(settings, clock, new Failures(settings.shown()));
+      Claim claim = here.claim("noted", LEASE, 1).withMinHold(Duration.ofHours(1));
+      Session session = claims.sessions().of(claim.leaseMillis());
+      CompletableFuture<Void> open = new CompletableFuture<>();
+      session.admit(() -> open.complete(null), open::completeExceptionally);
+      Seam.answer(open);
+      slow.delay(Direction.TO_CLIENT, SLOW);
+      CompletableFuture<Standing> answer = claims.attempt(claim, standing -> {});
+      await().until(() -> isNoted("noted"));
+
+      session.close();
+
+      assertThat(answer)
+          .failsWithin(Duration.ofSeconds(30))
+          .withThrowableThat()
+          .withCauseInstanceOf(KeeperException.SessionExpiredException.class);
+      assertThat(Seam.answer(claims.attempt(claim, standing -> {}))).isEqualTo(Standing.GONE);
+      slow.heal();
+      claims.close();
+    }
+  }
+
+  private boolean isNoted(String lock) throws Exception {
+    try (ZooKeeper client = new ZooKeeper(server.address(), 10_000, event -> {})) {
+      String path = "/pawl/locks/" + lock;
+      for (String name : client.getChildren(path, false)) {
+        byte[] data = client.getData(path + "/" + name, false, null);
+        if (new String(data, StandardCharsets.UTF_8).contains("granted=true")) {
+          return true;
+        }
+      }
+      return false;
+    } catch (KeeperException.NoNodeException e) {
+      return false;
+    }
   }
 
   /** Of the claims with this lease, and their client knows it: it opens another for the next. */
