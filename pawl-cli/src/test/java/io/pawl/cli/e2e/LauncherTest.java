@@ -249,6 +249,37 @@ class LauncherTest {
     assertThat(archives()).containsExactly("pawl-17.0.1.jsa");
   }
 
+  /** As jenv and asdf put it on the PATH. */
+  @Test
+  void aJavaThatIsAScriptElsewhereBuildsWithTheJdkThatItFinds() throws Exception {
+    Files.delete(lib.resolve("pawl.jar"));
+    String jdk = variables.get("JAVA_HOME");
+    shadow(
+        "java",
+        """
+        [ "$1" != -XshowSettings:properties ] || printf '    java.%s\\n' 'home = JDK' 'version = 17.0.1'
+        [ "$1" = -XshowSettings:properties ] || exec JDK/bin/java "$@"
+        """
+            .replace("JDK", jdk));
+    shadow("mvn", "echo \"$JAVA_HOME\" >pawl-cli/target/dist/lib/pawl.jar\n");
+
+    starts("env", "-u", "JAVA_HOME", launcher.toString(), "--version");
+
+    assertThat(lib.resolve("pawl.jar")).hasContent(jdk);
+    assertThat(archives()).containsExactly("pawl-17.0.1.jsa");
+  }
+
+  @Test
+  void aRebuildLeavesNoJarOfAnEarlierVersionBesideItsOwn() throws Exception {
+    Path lab = Files.createDirectories(directory.resolve("pawl-lab/target"));
+    Files.createFile(lab.resolve("pawl-lab-1.jar"));
+    shadow("mvn", "mkdir -p pawl-lab/target/lib; echo jar >pawl-lab/target/pawl-lab-2.jar\n");
+
+    assertThat(exit(launcher.toString(), "--rebuild", "lab")).isZero();
+
+    assertThat(Shell.text(out())).contains("ran -cp " + lab.resolve("pawl-lab-2.jar") + ":");
+  }
+
   @Test
   void anArchiveThatFindsNoRoomLeavesNothingBehind() throws Exception {
     shadow("cp", "echo part >\"$2\"; exit 1\n");
