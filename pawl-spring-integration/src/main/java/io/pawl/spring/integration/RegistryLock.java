@@ -76,7 +76,8 @@ final class RegistryLock implements DistributedLock {
   }
 
   private JavaLock lasting(Duration timeToLive) {
-    return pawl.lock(lock.name(), options.lease(timeToLive).renewal(false)).asJavaLock();
+    LockOptions fixed = options.sticky(Duration.ZERO).lease(timeToLive).renewal(false);
+    return pawl.lock(lock.name(), fixed).asJavaLock();
   }
 
   @Override

@@ -183,6 +183,21 @@ abstract class LockRegistryCases {
     assertThat(isFreeFor(lock)).isTrue();
   }
 
+  /** Which has not the options of the others: a lease without renewal refuses to be sticky. */
+  @Test
+  void aRegistryOfStickyLocksHasLocksWithATimeToLiveToo() throws InterruptedException {
+    LockOptions sticky = OPTIONS.sticky(Duration.ofMillis(100));
+    DistributedLock mine = new PawlLockRegistry(here, "app:", sticky).obtain(key);
+
+    assertThat(mine.tryLock(Duration.ofSeconds(5), LONG)).isTrue();
+    assertThat(isFreeFor(other)).isFalse();
+    mine.unlock();
+
+    mine.lock(LONG);
+    mine.unlock();
+    assertThat(isFreeFor(other)).isTrue();
+  }
+
   @Test
   void aRenewedLockLastsForItsNewTime() throws InterruptedException {
     assertThat(lock.tryLock(Duration.ZERO, Duration.ofSeconds(2))).isTrue();
