@@ -1,5 +1,6 @@
 package io.pawl.spring.test;
 
+import io.pawl.Pawl;
 import io.pawl.spi.LockStore;
 import io.pawl.spring.boot.PawlAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -10,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 /** Locks in memory in place of those that {@code pawl.url} names. */
 @AutoConfiguration(before = PawlAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "pawl.test.memory", matchIfMissing = true)
-@ConditionalOnMissingBean(LockStore.class)
+@ConditionalOnMissingBean({Pawl.class, LockStore.class})
 public final class PawlTestAutoConfiguration {
 
   @Bean

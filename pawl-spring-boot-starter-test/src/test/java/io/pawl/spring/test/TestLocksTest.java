@@ -67,6 +67,16 @@ class TestLocksTest {
         });
   }
 
+  /** Of a client that the application made itself they could lose nothing. */
+  @Test
+  void anApplicationWithAClientOfItsOwnHasNoLocksForTests() {
+    application
+        .withBean(Pawl.class, () -> Pawl.connect("memory:"))
+        .run(
+            context ->
+                assertThat(context).hasSingleBean(Pawl.class).doesNotHaveBean(TestLocks.class));
+  }
+
   @Test
   void aLeaseIsLostInTheMiddleOfAMethodAndTheMethodHearsOfItAtOnce() {
     application
