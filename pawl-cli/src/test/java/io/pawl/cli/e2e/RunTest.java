@@ -91,6 +91,17 @@ class RunTest {
         .isBetween(before.plusSeconds(25), Instant.now().plusSeconds(30));
   }
 
+  /** A JVM raises its own, which programs inherit that look at each file that they could have. */
+  @Test
+  void theCommandMayOpenAsManyFilesAsItsCaller() {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            "sh", "-c", "ulimit -Sn 200; exec \"$0\" run x -c 'ulimit -Sn'", Shell.LAUNCHER);
+    Started run = shell.launch(builder, Map.of());
+    assertThat(run.exit()).isZero();
+    assertThat(run.output()).isEqualTo("200\n");
+  }
+
   @Test
   void streamsAreTheCommandsByteForByte() throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
