@@ -390,10 +390,10 @@ public final class LockRows {
   }
 
   /**
-   * Lets {@code joining} stand in line where their locks are still held and remember the same
-   * withdrawals as in {@code read}, and says whether all do. One trip, and no row of a lock is
-   * locked. Those who do are found there by their claims' ids if all is repeated. Where it fails,
-   * it may still arrive: after whoever joined has come and gone, unless its withdrawal is
+   * Lets {@code joining} stand in line where others do, their locks are still held and remember the
+   * same withdrawals as in {@code read}, and says whether all do. One trip, which waits for no row
+   * of a lock. Those who do are found there by their claims' ids if all is repeated. Where it
+   * fails, it may still arrive: after whoever joined has come and gone, unless its withdrawal is
    * remembered.
    */
   boolean tryJoin(List<WaiterRow> joining, Function<String, Row> read) throws SQLException {
