@@ -50,8 +50,10 @@ interface Conversation {
     @Override
     public Answer answer(byte[] bytes, int n) {
       answered = true;
-      AfterDrop then = faults.takesReply(this::requestContains);
-      return new Answer(then == null ? Arrays.copyOf(bytes, n) : NOTHING, then);
+      String last = faults.lastOfReply();
+      int at = new String(bytes, 0, n, ISO_8859_1).indexOf(last);
+      AfterDrop then = faults.takesReply(text -> at >= 0 && requestContains(text));
+      return new Answer(Arrays.copyOf(bytes, then == null ? n : at + last.length()), then);
     }
 
     private boolean requestContains(String text) {

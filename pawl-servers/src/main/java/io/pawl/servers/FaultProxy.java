@@ -132,7 +132,15 @@ public final class FaultProxy implements AutoCloseable {
    *     commands, else texts that a request contains, so without TLS
    */
   public void dropReplies(int n, AfterDrop then, String... requests) {
-    faults.dropReplies(n, then, requests);
+    faults.dropReplies(n, "", then, requests);
+  }
+
+  /**
+   * Forwards of one reply what comes up to {@code last}, and then ends the connection as that of a
+   * server that dies. Not where the proxy understands RESP.
+   */
+  public void breakOffReply(String last, String request) {
+    faults.dropReplies(1, last, AfterDrop.RESET, request);
   }
 
   /**

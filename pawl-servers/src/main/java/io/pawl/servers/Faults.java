@@ -25,6 +25,7 @@ final class Faults {
   private boolean closed;
   private boolean dropPushes;
   private int repliesToDrop;
+  private String lastOfReply = "";
   private AfterDrop afterDrop = AfterDrop.RESET;
   private Set<String> requestsToDrop = Set.of();
   private int droppedReplies;
@@ -79,13 +80,17 @@ final class Faults {
     change(() -> dropPushes = true);
   }
 
-  void dropReplies(int n, AfterDrop then, String... requests) {
+  /**
+   * @param last what each must contain, of which it passes with all before it
+   */
+  void dropReplies(int n, String last, AfterDrop then, String... requests) {
     if (n < 1) {
       throw new IllegalArgumentException(n + " replies");
     }
     change(
         () -> {
           repliesToDrop = n;
+          lastOfReply = last;
           afterDrop = then;
           requestsToDrop =
               Stream.of(requests)
@@ -138,6 +143,11 @@ final class Faults {
 
   int trips() {
     return trips.get();
+  }
+
+  /** What a reply that is dropped must contain, of which it passes with all before it. */
+  String lastOfReply() {
+    return read(() -> lastOfReply);
   }
 
   int droppedReplies() {

@@ -71,7 +71,7 @@ final class Pump {
           queuedBytes -= next.bytes.length;
           deliver(next, out);
           if (next.then == AfterDrop.RESET && !silent) {
-            return End.RESET;
+            return faults.lastOfReply().isEmpty() ? End.RESET : finish();
           }
           silent |= next.then == AfterDrop.SILENCE;
         } else if (sourceEnded || queuedBytes >= MOST_QUEUED) {

@@ -71,6 +71,26 @@ class NetworkFaultsTest {
     }
   }
 
+  /** In the middle of the lock's row. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aReleaseWhoseAnswerBreaksOffIsAskedAgain(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy), PATIENT);
+        Pawl other = Pawl.connect(database.url());
+        SqlStore store = database.open()) {
+      Lease held = pawl.lock(name, STEADY).acquire();
+      CompletableFuture<Lease> next = other.lock(name, STEADY).acquireAsync();
+      Stored.awaitWaiters(store, name, 1);
+
+      proxy.breakOffReply("leaseMillis", "FOR UPDATE");
+      held.close();
+
+      assertThat(proxy.droppedReplies()).isEqualTo(1);
+      next.get(60, SECONDS).close();
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aConnectionLostAsAClaimJoinsLeavesItOnePlace(TestDatabase database) throws Exception {

@@ -1,5 +1,6 @@
 package io.pawl.sql.dialect;
 
+import java.io.IOException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
@@ -8,6 +9,8 @@ import java.sql.SQLTransientConnectionException;
 
 /** What the SQLSTATE of a failure means, and the class of JDBC's exceptions, for every database. */
 public final class SqlStates {
+
+  private static final int MOST_CAUSES = 10;
 
   private SqlStates() {}
 
@@ -43,7 +46,20 @@ public final class SqlStates {
         failure instanceof SQLTransientConnectionException
             || failure instanceof SQLNonTransientConnectionException
             || failure instanceof SQLRecoverableException
-            || failure instanceof SQLTimeoutException;
+            || failure instanceof SQLTimeoutException
+            || isOfTheNetwork(failure);
     return connection ? Dialect.Failure.UNAVAILABLE : Dialect.Failure.OTHER;
+  }
+
+  /** MySQL's driver has no state for a connection that is lost in the middle of an answer. */
+  private static boolean isOfTheNetwork(SQLException failure) {
+    Throwable next = failure;
+    for (int i = 0; next != null && i < MOST_CAUSES; i++) {
+      if (next instanceof IOException) {
+        return true;
+      }
+      next = next.getCause();
+    }
+    return false;
   }
 }
