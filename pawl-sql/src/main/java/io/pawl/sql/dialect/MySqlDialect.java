@@ -350,6 +350,7 @@ public final class MySqlDialect implements Dialect {
       // offline mode, a group that a member has left, and the drivers' own
       case 1040, 1053, 1180, 1203, 1226, 1927, 1969, 2006, 2013, 3024, 3032, 3100, 3169, 4031 ->
           Failure.UNAVAILABLE;
+      case 2003 -> Failure.UNAVAILABLE; // a router reaches no server
       case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1698, 3118 -> Failure.DENIED;
       case 1290, 1792, 1836 -> Failure.READ_ONLY; // by option, transaction, engine
       // no such database or table; a binary log that needs more isolation

@@ -32,4 +32,13 @@ class FailureTest {
     assertThat(MySqlDialect.mySql(true, true).classify(failure)).isEqualTo(Failure.UNAVAILABLE);
     assertThat(MySqlDialect.mariaDb(true, true).classify(failure)).isEqualTo(Failure.UNAVAILABLE);
   }
+
+  /** As MySQL Router says it while a group elects a primary. */
+  @Test
+  void aRouterThatReachesNoServerIsAskedAgain() {
+    SQLException failure = new SQLException("Can't connect to remote MySQL server", "HY000", 2003);
+
+    assertThat(MySqlDialect.mySql(true, true).classify(failure)).isEqualTo(Failure.UNAVAILABLE);
+    assertThat(MySqlDialect.mariaDb(true, true).classify(failure)).isEqualTo(Failure.UNAVAILABLE);
+  }
 }
