@@ -44,13 +44,6 @@ final class CounterChanges {
     return writes;
   }
 
-  /** As {@link #writesIfStill}, as one transaction in one trip; null where that takes two. */
-  Session.@Nullable Write writeIfStill(CounterRow before, CounterTables tables, Session session) {
-    return session.chunks(fresh).size() == 1
-        ? tables.replaceRowAndEnter(before, rows.get(0), fresh)
-        : null;
-  }
-
   /**
    * Those of {@link #enterLinesOnly}; the last changes no row unless it stands as {@code before}.
    */

@@ -31,8 +31,8 @@ import java.util.concurrent.locks.LockSupport;
  * after an id was known. A counter that is hot needs no reading either ({@link CounterGuesses}).
  *
  * <p>Round trips: 2, {@code lock; look up} and {@code write; COMMIT}, or {@code write} and {@code
- * COMMIT} by a guess, which on MySQL is 1; 1 more for each counter that has open reservations.
- * Counters never seen before cost 3 more, once.
+ * COMMIT} by a guess; 1 more for each counter that has open reservations. Counters never seen
+ * before cost 3 more, once.
  */
 public final class CounterCombiner implements AutoCloseable {
 
@@ -207,20 +207,14 @@ public final class CounterCombiner implements AutoCloseable {
       repeated = tried;
       tried = true;
       try {
-        return !repeated && isCommitted(session, guess);
+        return !repeated
+            && session.commitIfLastChanges(
+                guess.changes().writesIfStill(guess.before(), tables, session));
       } catch (SQLException e) {
         suspectIfBlocked(batch, e);
         throw e;
       }
     }
-  }
-
-  private boolean isCommitted(Session session, Guess guess) throws SQLException {
-    CounterChanges changes = guess.changes();
-    Session.Write alone = changes.writeIfStill(guess.before(), tables, session);
-    return alone == null
-        ? session.commitIfLastChanges(changes.writesIfStill(guess.before(), tables, session))
-        : session.runAlone(alone, true) > 0;
   }
 
   /** The transaction of one batch, as often as it takes. */

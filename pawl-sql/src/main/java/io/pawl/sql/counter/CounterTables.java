@@ -15,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -288,20 +287,6 @@ public final class CounterTables {
           statement.setString(parameter++, before.view().name());
           return before.bindOthers(statement, parameter, dialect);
         });
-  }
-
-  /** As both, the lines only with the row, in one trip; null where that takes two. */
-  Session.@Nullable Write replaceRowAndEnter(
-      CounterRow before, CounterRow after, List<LedgerLine> lines) {
-    Session.Write replace = replaceRow(before, after);
-    Session.Write enter = newLines(lines);
-    String sql = dialect.changeAndInsert(replace.sql(), LEDGER, lines.size());
-    return sql == null
-        ? null
-        : new Session.Write(
-            sql,
-            (statement, first) ->
-                enter.binding().bind(statement, replace.binding().bind(statement, first)));
   }
 
   /** Lines that are new; it is an error if one exists. */

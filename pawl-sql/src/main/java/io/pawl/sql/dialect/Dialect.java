@@ -312,14 +312,6 @@ public interface Dialect {
    */
   @Nullable String insertMissing(Table table, int n);
 
-  /**
-   * A transaction in one text, which makes {@code update}, of one row, and where that changes the
-   * row inserts {@code n} rows; null where it takes a trip to know whether it does.
-   */
-  default @Nullable String changeAndInsert(String update, Table table, int n) {
-    return null;
-  }
-
   /** Replaces {@code n} rows, inserting where {@link #insertMissing} did not. */
   String upsert(Table table, int n);
 

@@ -239,27 +239,6 @@ public final class MySqlDialect implements Dialect {
     return table.insert(n) + " ON DUPLICATE KEY UPDATE " + key + " = " + table.name() + "." + key;
   }
 
-  /**
-   * Only a row that is there already leaves it to the client to end the transaction. MariaDB has
-   * other words, and names columns by what is in them.
-   */
-  @Override
-  public @Nullable String changeAndInsert(String update, Table table, int n) {
-    if (!ours || words != MYSQL) {
-      return null;
-    }
-    String row = "ROW(" + Table.repeated("?", table.columnCount()) + ")";
-    return BEGIN
-        + update
-        + "; INSERT INTO "
-        + table.name()
-        + " ("
-        + table.columns()
-        + ") SELECT * FROM (VALUES "
-        + Table.repeated(row, n)
-        + ") AS fresh WHERE ROW_COUNT() = 1; COMMIT";
-  }
-
   @Override
   public String insertLocks(int n) {
     return selectNewLocks(n) + " ON DUPLICATE KEY UPDATE name = pawl_lock.name";

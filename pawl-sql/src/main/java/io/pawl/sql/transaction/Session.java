@@ -195,13 +195,6 @@ public final class Session implements AutoCloseable {
     return rows;
   }
 
-  /** As {@link #runAlone(PreparedStatement, boolean)}, once its parameters are set. */
-  public int runAlone(Write write, boolean mayComeLate) throws SQLException {
-    PreparedStatement statement = prepare(write.sql);
-    write.binding.bind(statement, 1);
-    return runAlone(statement, mayComeLate);
-  }
-
   /** How many rows {@code statement} changed, whatever stands around its UPDATE. */
   private static int updated(PreparedStatement statement) throws SQLException {
     boolean selected = statement.execute();
