@@ -245,6 +245,22 @@ class AcquisitionTest {
     assertThat(second).isNotDone();
   }
 
+  /** Its claim has a place in the store's queue, where it comes first. */
+  @Test
+  void whoStandsInLineKeepsItsPlaceThoughItsRenewalFailsAndWhoCameLaterIsRefused() {
+    var permits = new DistributedSemaphore(engine, "permits", 2, LockOptions.defaults());
+    var first = permits.tryAcquireAsync(1, LONG);
+    store.attempt(0).answer().complete(new Standing.Waiting(Duration.ofMinutes(1)));
+    pass(Duration.ofSeconds(30));
+    var second = permits.tryAcquireAsync(1, LONG);
+    store.renewals.forEach(each -> each.answer().completeExceptionally(unavailable()));
+    store.attempt(1).answer().completeExceptionally(new StoreException("denied"));
+    pass(Duration.ZERO);
+    assertThat(store.renewals).isNotEmpty();
+    assertThat(second).isCompletedExceptionally();
+    assertThat(first).isNotDone();
+  }
+
   /** It asks all at once before it waits for the first, which would be patient once more. */
   @Test
   void aGroupIsNoMorePatientThanAnyOtherRequest() {

@@ -599,7 +599,7 @@ public final class LocalQueue {
           boolean mayPass = cause instanceof StoreUnavailableException;
           long now = engine.time().nanos();
           List<Waiter<?>> unserved =
-              waiters.behind(claims.askingWell()).stream()
+              waiters.behind(claims.answered()).stream()
                   .filter(waiter -> !mayPass || now - waiter.enteredAt() >= engine.patienceNanos())
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();

@@ -97,11 +97,11 @@ final class QueueClaims {
     return count;
   }
 
-  /** How many of them the store has answered, and has not failed since. */
-  int askingWell() {
+  /** How many of them the store has ever answered: these have a place there. */
+  int answered() {
     int count = 0;
     for (LiveClaim claim : asking) {
-      count += claim.silentNanos() == 0 && claim.lastFailure() == null ? 1 : 0;
+      count += claim.silentNanos() == 0 ? 1 : 0;
     }
     return count;
   }

@@ -64,7 +64,7 @@ final class TokenClock {
       ahead.accumulateAndGet(largest - ours(), (old, now) -> usable ? Math.max(old, now) : now);
     }
     long lead = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
-    lead += random.nextLong(1 + failures * LEAD);
+    lead += random.nextLong(1 + Math.min(failures, 256) * LEAD);
     return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + lead);
   }
 

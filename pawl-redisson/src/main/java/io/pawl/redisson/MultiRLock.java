@@ -81,10 +81,20 @@ final class MultiRLock implements RLock {
     }
   }
 
-  /** The first so many, each though another is not held any more or fails. */
+  /** The first so many, as far as they are held, or cannot say. */
   private void leave(int taken) {
     for (RLock lock : locks.subList(0, taken)) {
-      unlocked(lock, null);
+      if (mayBeHeld(lock)) {
+        unlocked(lock, null);
+      }
+    }
+  }
+
+  private static boolean mayBeHeld(RLock lock) {
+    try {
+      return lock.isHeldByCurrentThread();
+    } catch (RuntimeException e) {
+      return true;
     }
   }
 

@@ -3,6 +3,8 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.Counter;
+import io.pawl.Pawl;
 import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Mode;
@@ -61,6 +63,20 @@ class TripsTest {
       assertThat(proxy.trips() - before).as("first seen").isEqualTo(2);
       assertThat(attempt(store, impatient)).isEqualTo(Standing.GONE);
       assertThat(proxy.trips() - before).as("turned away").isEqualTo(3);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aCounterThatIsAsItWasLeftCostsTwo(TestDatabase database) {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.urlThrough(proxy))) {
+      Counter counter = pawl.counter(name);
+      counter.add(10);
+      int before = proxy.trips();
+      counter.add(-1);
+      assertThat(proxy.trips() - before).isEqualTo(2);
+      assertThat(counter.get()).isEqualTo(9);
     }
   }
 

@@ -226,8 +226,8 @@ class ShortestHoldTest {
   void aHoldWhoseClientHeardOfItsLossStandsForItsShortestHoldAndNoLonger() {
     Duration shortest = Duration.ofSeconds(12);
     Claim claim = here.claim("worked", LEASE, 1).withMinHold(shortest);
-    untilItAnswers(() -> here.take(claim));
     long since = System.nanoTime();
+    untilItAnswers(() -> here.take(claim));
     endTheSession();
     here.withdraw(claim);
 

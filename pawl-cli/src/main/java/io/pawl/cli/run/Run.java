@@ -252,7 +252,7 @@ final class Run {
     try {
       return builder.start();
     } catch (IOException e) {
-      lease.close();
+      lease.closeAsync();
       throw new Failure(
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());

@@ -1,6 +1,8 @@
 package io.pawl.sql.dialect;
 
-import java.io.IOException;
+import java.io.EOFException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
@@ -55,7 +57,9 @@ public final class SqlStates {
   private static boolean isOfTheNetwork(SQLException failure) {
     Throwable next = failure;
     for (int i = 0; next != null && i < MOST_CAUSES; i++) {
-      if (next instanceof IOException) {
+      if (next instanceof EOFException
+          || next instanceof SocketException
+          || next instanceof SocketTimeoutException) {
         return true;
       }
       next = next.getCause();
