@@ -111,26 +111,13 @@ final class Ballot {
     return null;
   }
 
-  /** Whether a majority of those that hold it would answer if it were asked for larger tokens. */
-  boolean canBeRaised(long silentNanos, long now) {
-    long able =
-        Arrays.stream(at)
-            .filter(each -> each.status == Status.HELD && !each.isWornOut())
-            .filter(each -> each.mayVote(silentNanos, now))
-            .count();
-    return able >= majority;
-  }
-
   /**
-   * Whether votes that were asked for, or can be, may still make a majority of equal tokens. Where
-   * one that can be asked above {@code floor} did not count, a node that answers late would have
-   * the floor raised, and those that were asked above the old one would be late themselves.
+   * Whether votes that were asked for may still make a majority of equal tokens.
    *
    * @param floor only tokens above it count
-   * @param silentNanos for how long a node is waited for
    */
-  boolean mayAgree(long from, long floor, long silentNanos, long now) {
-    int open = 0;
+  boolean mayAgree(long from, long floor) {
+    int underWay = 0;
     int most = 0;
     for (NodeClaim each : at) {
       if (isElected(each, from, floor)) {
@@ -139,11 +126,11 @@ final class Ballot {
           same += isElected(other, from, floor) && first(other) == first(each) ? 1 : 0;
         }
         most = Math.max(most, same);
-      } else if (each.status == Status.HELD && each.mayVote(silentNanos, now)) {
-        open++;
+      } else if (each.status == Status.HELD && each.isAttemptUnderWay()) {
+        underWay++;
       }
     }
-    return open > 0 && most + open >= majority;
+    return underWay > 0 && most + underWay >= majority;
   }
 
   /** Has voted for tokens above a floor, which it is not asked to change. */
@@ -157,19 +144,13 @@ final class Ballot {
     return tokens != null && each.isSettledUpon(tokens);
   }
 
-  /**
-   * Whether a majority holds it under the same tokens, so that only votes are missing, which may
-   * come.
-   *
-   * @param silentNanos for how long a node is waited for
-   */
-  boolean isAlike(long from, long silentNanos, long now) {
+  /** Whether a majority holds it under the same tokens, so that only votes are missing. */
+  boolean isAlike() {
     for (NodeClaim each : at) {
       int same = 0;
       for (NodeClaim other : at) {
         boolean settled = other.status == Status.HELD && isSettled(other);
-        boolean counts = votes(other, from) || other.mayVote(silentNanos, now);
-        same += settled && counts && first(other) == first(each) ? 1 : 0;
+        same += settled && first(other) == first(each) ? 1 : 0;
       }
       if (each.status == Status.HELD && same >= majority) {
         return true;

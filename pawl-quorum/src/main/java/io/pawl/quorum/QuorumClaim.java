@@ -185,17 +185,16 @@ final class QuorumClaim {
     return question;
   }
 
-  /** The seat may be silent: then the next one is taken. So may be one whose vote is waited for. */
+  /** The seat may be silent: then the next one is taken. */
   void look(long now) {
     under(
         effects -> {
           if (granted == null && !ended) {
-            boolean silent = seat.isSilent(now);
-            if (silent) {
+            if (seat.isSilent(now)) {
               moveSeat(effects);
-            }
-            if (silent || seat.isHeld()) {
               react(effects);
+            } else if (seat.isHeld()) {
+              decideAll(effects);
             }
           }
           return true;
