@@ -13,6 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class RedisGroupsTest {
+
+  /** After a takeover: a machine that stands still for a second must not bring about another. */
+  private static final String PATIENT = "60000";
+
   @ParameterizedTest
   @EnumSource
   void sentinelsPromoteTheReplicaOfAKilledPrimary(Flavour flavour) {
@@ -65,6 +69,12 @@ class RedisGroupsTest {
       group.primary().awaitReplicated(group.replica());
 
       shard.killUntilTakeover();
+      group
+          .sentinels()
+          .forEach(
+              sentinel ->
+                  sentinel.call(
+                      "SENTINEL", "SET", RedisSentinels.NAME, "down-after-milliseconds", PATIENT));
       group.awaitSettled();
 
       assertThat(shard.replica()).isEqualTo(before);
@@ -92,6 +102,7 @@ class RedisGroupsTest {
       long takeovers = cluster.takeovers();
 
       shard.stopUntilTakeover();
+      cluster.nodes().forEach(node -> node.call("CONFIG", "SET", "cluster-node-timeout", PATIENT));
       cluster.awaitSettled();
 
       assertThat(shard.replica()).isEqualTo(before);
