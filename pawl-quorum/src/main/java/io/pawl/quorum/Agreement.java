@@ -60,8 +60,11 @@ final class Agreement {
     if (agreed != null) {
       return agreed;
     }
-    boolean alike = ballot.isAlike();
-    if (!alike && !ballot.mayAgree(from, floor)) {
+    long late = locks.lateNanos(claim);
+    long now = locks.now();
+    boolean alike = ballot.isAlike(from, late, now);
+    boolean disagree = !alike && !ballot.mayAgree(from, floor, late, now);
+    if (disagree && ballot.canBeRaised(late, now)) { // else they would chase each other's tokens
       floor = Math.max(floor, locks.tokens().above(ballot.largestToken(), disagreements++));
     }
     for (NodeClaim each : at) {

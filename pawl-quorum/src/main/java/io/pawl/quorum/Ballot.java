@@ -111,13 +111,26 @@ final class Ballot {
     return null;
   }
 
+  /** Whether a majority of those that hold it would answer if it were asked for larger tokens. */
+  boolean canBeRaised(long silentNanos, long now) {
+    long able =
+        Arrays.stream(at)
+            .filter(each -> each.status == Status.HELD && !each.isWornOut())
+            .filter(each -> each.mayVote(silentNanos, now))
+            .count();
+    return able >= majority;
+  }
+
   /**
-   * Whether votes that were asked for may still make a majority of equal tokens.
+   * Whether votes that were asked for, or can be, may still make a majority of equal tokens. Where
+   * one that can be asked above {@code floor} did not count, a node that answers late would have
+   * the floor raised, and those that were asked above the old one would be late themselves.
    *
    * @param floor only tokens above it count
+   * @param silentNanos for how long a node is waited for
    */
-  boolean mayAgree(long from, long floor) {
-    int underWay = 0;
+  boolean mayAgree(long from, long floor, long silentNanos, long now) {
+    int open = 0;
     int most = 0;
     for (NodeClaim each : at) {
       if (isElected(each, from, floor)) {
@@ -126,11 +139,11 @@ final class Ballot {
           same += isElected(other, from, floor) && first(other) == first(each) ? 1 : 0;
         }
         most = Math.max(most, same);
-      } else if (each.status == Status.HELD && each.isAttemptUnderWay()) {
-        underWay++;
+      } else if (each.status == Status.HELD && each.mayVote(silentNanos, now)) {
+        open++;
       }
     }
-    return underWay > 0 && most + underWay >= majority;
+    return open > 0 && most + open >= majority;
   }
 
   /** Has voted for tokens above a floor, which it is not asked to change. */
@@ -144,13 +157,19 @@ final class Ballot {
     return tokens != null && each.isSettledUpon(tokens);
   }
 
-  /** Whether a majority holds it under the same tokens, so that only votes are missing. */
-  boolean isAlike() {
+  /**
+   * Whether a majority holds it under the same tokens, so that only votes are missing, which may
+   * come.
+   *
+   * @param silentNanos for how long a node is waited for
+   */
+  boolean isAlike(long from, long silentNanos, long now) {
     for (NodeClaim each : at) {
       int same = 0;
       for (NodeClaim other : at) {
         boolean settled = other.status == Status.HELD && isSettled(other);
-        same += settled && first(other) == first(each) ? 1 : 0;
+        boolean counts = votes(other, from) || other.mayVote(silentNanos, now);
+        same += settled && counts && first(other) == first(each) ? 1 : 0;
       }
       if (each.status == Status.HELD && same >= majority) {
         return true;

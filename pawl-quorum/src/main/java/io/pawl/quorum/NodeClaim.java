@@ -115,6 +115,14 @@ final class NodeClaim {
     return raises > MOST_RAISES;
   }
 
+  /**
+   * Whether it may yet vote for what it is asked: it has not failed, nor been silent for so long.
+   */
+  boolean mayVote(long silentNanos, long now) {
+    boolean answers = !hasFailed() && !isSilentFor(silentNanos, now);
+    return answers && (isAttemptUnderWay() || !isWornOut());
+  }
+
   boolean isUnderWay() {
     return underWay > 0;
   }

@@ -185,16 +185,17 @@ final class QuorumClaim {
     return question;
   }
 
-  /** The seat may be silent: then the next one is taken. */
+  /** The seat may be silent: then the next one is taken. So may be one whose vote is waited for. */
   void look(long now) {
     under(
         effects -> {
           if (granted == null && !ended) {
-            if (seat.isSilent(now)) {
+            boolean silent = seat.isSilent(now);
+            if (silent) {
               moveSeat(effects);
+            }
+            if (silent || seat.isHeld()) {
               react(effects);
-            } else if (seat.isHeld()) {
-              decideAll(effects);
             }
           }
           return true;

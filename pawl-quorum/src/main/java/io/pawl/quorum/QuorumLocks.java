@@ -65,7 +65,7 @@ final class QuorumLocks {
     this.options = options;
     this.time = time;
     this.random = random;
-    this.tokens = new TokenClock(time);
+    this.tokens = new TokenClock(time, random);
     this.questions = new Questions(time);
   }
 
@@ -97,6 +97,11 @@ final class QuorumLocks {
   /** How long the seat of a claim is waited for. */
   long promptNanos(Claim claim) {
     return Math.min(options.promptNanos(), patience(claim) / 2);
+  }
+
+  /** After how long a majority does not wait for a node's vote any more. */
+  long lateNanos(Claim claim) {
+    return Math.max(2 * promptNanos(claim), 4 * typicalNanos);
   }
 
   /** A node's id for a round of a claim. */

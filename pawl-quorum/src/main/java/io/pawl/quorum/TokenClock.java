@@ -3,6 +3,7 @@ package io.pawl.quorum;
 import io.pawl.concurrent.Time;
 import io.pawl.spi.Tokens;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 
 /**
  * Guesses a floor above which all nodes grant the same tokens at their first answer. Nodes on Redis
@@ -22,12 +23,14 @@ final class TokenClock {
   private static final long UNKNOWN = Long.MIN_VALUE;
 
   private final Time time;
+  private final RandomGenerator random;
 
   /** What the latest clock is ahead of ours, in tokens. */
   private final AtomicLong ahead = new AtomicLong(UNKNOWN);
 
-  TokenClock(Time time) {
+  TokenClock(Time time, RandomGenerator random) {
     this.time = time;
+    this.random = random;
   }
 
   /** Returns a floor for a claim; 0 where no node has shown yet that it follows a clock. */
@@ -47,7 +50,9 @@ final class TokenClock {
   }
 
   /**
-   * Returns the floor above which nodes that granted different tokens may grant the same ones.
+   * Returns the floor above which nodes that granted different tokens may grant the same ones. It
+   * is another one for each client: readers who ask the same nodes above the same floor, in another
+   * order, would chase each other. Whoever asks above the others is granted the same everywhere.
    *
    * @param largest of the tokens granted
    * @param failures how often such a floor was in vain
@@ -59,6 +64,7 @@ final class TokenClock {
       ahead.accumulateAndGet(largest - ours(), (old, now) -> usable ? Math.max(old, now) : now);
     }
     long lead = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
+    lead += random.nextLong(1 + Math.min(failures, 256) * LEAD);
     return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + lead);
   }
 

@@ -17,6 +17,7 @@ class ContentionTest {
   private static final int CLIENTS = 3;
   private static final long SECOND = 1_000_000_000L;
   private static final long HOLD = 100_000;
+  private static final long TOKENS_OF_A_SECOND = 2_000_000;
 
   private final World world = new World();
   private final Random random = new Random(7);
@@ -39,7 +40,11 @@ class ContentionTest {
   }
 
   private void connect(Delays delays) {
-    for (int c = 0; c < CLIENTS; c++) {
+    connect(CLIENTS, delays);
+  }
+
+  private void connect(int count, Delays delays) {
+    for (int c = 0; c < count; c++) {
       List<SimulatedNode> stores = new ArrayList<>();
       for (int i = 0; i < servers.size(); i++) {
         int node = i;
@@ -115,5 +120,31 @@ class ContentionTest {
     }
     assertThat(witness.wrongs).isEmpty();
     assertThat(requestsPerGrant()).isLessThan(8 * nodes);
+  }
+
+  /** A majority can be asked, and one of it refuses: the others raised their tokens for nothing. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void tokensDoNotRunAheadOfTheClocksForANodeThatRefusesWhatItHasGranted(int nodes) {
+    start(nodes, true);
+    int minority = (nodes - 1) / 2;
+    servers.subList(0, minority).forEach(server -> server.away = true);
+    connect(1, node -> usual());
+    SimulatedNode.Server seat = null;
+    while (seat == null) {
+      world.run(10_000);
+      seat =
+          servers.stream().filter(each -> each.isHeld(SimulatedClient.LOCK)).findAny().orElse(null);
+    }
+    seat.away = true;
+
+    world.run(2 * SECOND);
+    assertThat(witness.waits).isEmpty();
+    servers.forEach(server -> server.away = false);
+    world.run(2 * SECOND);
+
+    assertThat(witness.waits).isNotEmpty();
+    assertThat(witness.lastToken() - 2 * world.epochMicros()).isLessThan(TOKENS_OF_A_SECOND);
+    assertThat(witness.wrongs).isEmpty();
   }
 }

@@ -90,7 +90,11 @@ class LineTest {
 
     /** As {@link #ask}, but it does not wait for others. */
     Claim tryTo(String who) {
-      return asked(who, claim(Mode.EXCLUSIVE, false));
+      return tryTo(who, Mode.EXCLUSIVE);
+    }
+
+    Claim tryTo(String who, Mode mode) {
+      return asked(who, claim(mode, false));
     }
 
     void renew(String who, Claim claim) {
@@ -158,6 +162,21 @@ class LineTest {
     run(300);
     assertThat(grants).endsWith("next writer");
     prompt.locks.withdraw(next);
+  }
+
+  /** All nodes that answer have to grant the same, and each reader is the first at one of them. */
+  @Test
+  void p6_someoneGetsIn_readersWhoAskNodesInDifferentOrdersDoNotChaseEachOther() {
+    servers.get(3).away = true;
+    servers.get(4).away = true;
+    Client one = new Client(10, 10, 20, 10, 10);
+    Client other = new Client(10, 20, 10, 10, 10);
+
+    one.tryTo("one", Mode.SHARED);
+    other.tryTo("other", Mode.SHARED);
+    run(100);
+
+    assertThat(grants).containsExactlyInAnyOrder("one", "other");
   }
 
   /** The holder's withdrawal is at the seat and two others, and takes 40 ms to the last two. */

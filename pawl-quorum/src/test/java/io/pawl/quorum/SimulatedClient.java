@@ -34,6 +34,10 @@ final class SimulatedClient {
       waits.add(waited);
     }
 
+    long lastToken() {
+      return lastToken;
+    }
+
     long percentile(double part) {
       List<Long> sorted = waits.stream().sorted().toList();
       return sorted.get((int) Math.min(sorted.size() - 1, sorted.size() * part));

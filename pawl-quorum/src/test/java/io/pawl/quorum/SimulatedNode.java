@@ -40,6 +40,9 @@ final class SimulatedNode implements QuorumNode {
     /** Whether its connections refuse all requests. */
     boolean away;
 
+    /** Whether it stands still: a request that arrives fails later, unanswered. */
+    boolean standsStill;
+
     /** Whether it refuses attempts, as for a while one does that was started from a file. */
     boolean abstains;
 
@@ -91,6 +94,9 @@ final class SimulatedNode implements QuorumNode {
     }
   }
 
+  /** As Redis has it by default. */
+  private static final long TIMEOUT_NANOS = 2_000_000_000;
+
   private final World world;
   private final Server server;
   private final LongSupplier delay;
@@ -116,11 +122,19 @@ final class SimulatedNode implements QuorumNode {
     world.later(
         lastArrival - world.now(),
         () -> {
+          if (server.standsStill) {
+            world.later(TIMEOUT_NANOS, () -> answer.completeExceptionally(unanswered()));
+            return;
+          }
           server.requests++;
           CompletionStage<T> result = resultOf(verb);
           reply(server.answersAreLater, () -> Futures.follow(answer, result));
         });
     return answer;
+  }
+
+  private StoreUnavailableException unanswered() {
+    return new StoreUnavailableException(server.name + " gave no answer", null);
   }
 
   private static <T> CompletionStage<T> resultOf(Supplier<T> verb) {

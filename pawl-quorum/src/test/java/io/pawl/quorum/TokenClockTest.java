@@ -3,6 +3,7 @@ package io.pawl.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.concurrent.Time;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class TokenClockTest {
@@ -29,7 +30,8 @@ class TokenClockTest {
             public Pending after(long delayNanos, Runnable task) {
               throw new UnsupportedOperationException();
             }
-          });
+          },
+          new Random(1));
 
   /** Two tokens a microsecond. */
   private long shown() {

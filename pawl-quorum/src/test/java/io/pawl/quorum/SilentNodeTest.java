@@ -1,0 +1,121 @@
+package io.pawl.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Three nodes, of which one lets a claim in and then stands still, while the other two have yet to
+ * agree on tokens. In virtual time.
+ */
+class SilentNodeTest {
+
+  private static final long MICRO = 1_000;
+  private static final long SECOND = 1_000_000_000L;
+
+  private final World world = new World();
+  private final List<SimulatedNode.Server> servers = new ArrayList<>();
+
+  private void start(LongSupplier... tokensOfClocks) {
+    for (LongSupplier tokens : tokensOfClocks) {
+      servers.add(new SimulatedNode.Server(world, "node " + servers.size(), tokens));
+    }
+  }
+
+  private LongSupplier clock(long aheadMicros) {
+    return () -> 2 * (world.epochMicros() + aheadMicros);
+  }
+
+  private SimulatedNode connected(int node, long delay) {
+    return new SimulatedNode(world, servers.get(node), () -> delay);
+  }
+
+  /** Node 0 is the seat. */
+  private static Claim claim(String client, int number) {
+    return new Claim(
+        SimulatedClient.LOCK,
+        new ClaimId(client, number),
+        Mode.EXCLUSIVE,
+        Duration.ofSeconds(20),
+        Duration.ZERO,
+        true,
+        1,
+        0,
+        false,
+        new Holder("host", 1, "thread", "", ""));
+  }
+
+  /** Nodes 0 and 1 are asked for tokens above each other's when node 2 answers with larger ones. */
+  @Test
+  void p6_someoneGetsIn_thoughANodeFallsSilentThatWasAskedForLargerTokens() {
+    start(clock(0), clock(1_000), clock(200_000));
+    SimulatedClient.Witness witness = new SimulatedClient.Witness();
+    List<SimulatedNode> stores =
+        List.of(connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, 80 * MICRO));
+    new SimulatedClient(world, stores, witness, "client", Duration.ofSeconds(20), SECOND / 100, 1)
+        .next();
+    world.run(120 * MICRO);
+    servers.get(1).standsStill = true;
+
+    world.run(SECOND);
+
+    assertThat(witness.waits).hasSizeGreaterThan(10).allMatch(waited -> waited < SECOND / 5);
+    assertThat(witness.wrongs).isEmpty();
+  }
+
+  /** Node 1 has the tokens of the seat, by its bell, and is to vote for them. */
+  @Test
+  void p6_someoneGetsIn_thoughANodeFallsSilentWhoseVoteAloneIsMissing() {
+    start(() -> 0, () -> 0, () -> 0);
+    List<SimulatedNode> others =
+        List.of(connected(0, MICRO), connected(1, MICRO), connected(2, MICRO));
+    grantAndEnd(others.get(0), 1);
+    grantAndEnd(others.get(2), 5);
+    Claim other = claim("other", 6);
+    others.get(1).attempt(other, rung -> {});
+    world.run(100 * MICRO);
+    List<Node> nodes = new ArrayList<>();
+    for (SimulatedNode store :
+        List.of(connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, SECOND / 200))) {
+      nodes.add(
+          new Node(
+              store.describe(),
+              () -> store,
+              QuorumOptions.defaults(),
+              world.time(),
+              new Lanes("client")));
+    }
+    nodes.forEach(Node::open);
+    QuorumLocks locks =
+        new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+    List<Standing> answers = new ArrayList<>();
+    locks.attempt(claim("client", 1), answers::add).thenAccept(answers::add);
+    world.run(200 * MICRO);
+    others.get(1).withdraw(other);
+    world.run(80 * MICRO);
+    servers.get(1).standsStill = true;
+
+    world.run(SECOND / 5);
+
+    assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
+  }
+
+  private void grantAndEnd(SimulatedNode node, int times) {
+    for (int i = 1; i <= times; i++) {
+      Claim claim = claim("other", i);
+      node.attempt(claim, rung -> {});
+      node.withdraw(claim);
+      world.run(100 * MICRO);
+    }
+  }
+}
