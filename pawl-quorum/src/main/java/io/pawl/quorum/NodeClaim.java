@@ -202,8 +202,7 @@ final class NodeClaim {
    */
   boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
-    boolean outdated = !attempt && answered && sentAt - answeredFrom < 0;
-    if (givenUp || outdated) {
+    if (givenUp || isOutdated(standing, sentAt, attempt)) {
       return false;
     }
     if (!answered || sentAt - answeredFrom > 0) {
@@ -236,6 +235,23 @@ final class NodeClaim {
       otherKind = standing instanceof Standing.OtherKind other ? other.kind() : null;
     }
     return anew;
+  }
+
+  /**
+   * Whether this says nothing, as a later request was answered. Of two attempts either may be told
+   * first, whatever their order at the node: a hold that the later one told of has not ended before
+   * it, and of two holds the one with the larger tokens is the later.
+   */
+  private boolean isOutdated(Standing standing, long sentAt, boolean attempt) {
+    if (!answered || sentAt - answeredFrom >= 0) {
+      return false;
+    }
+    Standing.Held known = tokens;
+    boolean mayBeNews =
+        status != Status.HELD
+            || known == null
+            || (standing instanceof Standing.Held held && held.token() >= known.token());
+    return !attempt || !mayBeNews;
   }
 
   /** Whether the hold that is known has ended at the node, if the node says this. */
@@ -274,14 +290,14 @@ final class NodeClaim {
     if (givenUp || isNothing()) {
       return false;
     }
+    rung = true;
+    rungAt = now;
     if (status == Status.HELD && tokens != null && tokens.isSameAs(held)) {
       return false;
     }
     status = Status.HELD;
     tokens = held;
     voted = false;
-    rung = true;
-    rungAt = now;
     return true;
   }
 }

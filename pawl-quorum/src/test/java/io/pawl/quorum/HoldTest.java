@@ -113,7 +113,7 @@ class HoldTest {
     Claim next = claim(Mode.EXCLUSIVE);
     assertThat(attempt(next)).isInstanceOf(Standing.Held.class);
 
-    servers.forEach(server -> server.answersAreLater = SECOND / 10);
+    servers.forEach(server -> server.answersAreLater = () -> SECOND / 10);
     CompletionStage<Standing> downgrade = locks.attempt(writer.as(Mode.SHARED), rung -> {});
     world.run(SECOND / 100);
     locks.withdraw(next);
@@ -168,9 +168,9 @@ class HoldTest {
 
   @Test
   void p2_tokensOnlyGrow_aLateAnswerDoesNotReviveAHoldThatItsNodeHasEndedSince() {
-    servers.get(0).answersAreLater = 8 * SECOND;
+    servers.get(0).answersAreLater = () -> 8 * SECOND;
     assertThat(renew(writer)).isInstanceOf(Standing.Held.class);
-    servers.get(0).answersAreLater = 0;
+    servers.get(0).answersAreLater = () -> 0;
 
     isEndedAtTwoNodesAndHeldByAnother(writer, LOCK);
     world.run(8 * SECOND);
@@ -189,7 +189,7 @@ class HoldTest {
     Claim held = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
     assertThat(attempt(held)).isInstanceOf(Standing.Held.class);
     assertThat(renew(held)).isInstanceOf(Standing.Held.class);
-    servers.get(0).bellsAreLater = 8 * SECOND;
+    servers.get(0).bellsAreLater = () -> 8 * SECOND;
     answer(node.withdraw(before));
 
     isEndedAtTwoNodesAndHeldByAnother(held, lock);
@@ -256,7 +256,7 @@ class HoldTest {
         .isCompletedWithValueMatching(Standing.Held.class::isInstance);
     assertThat(locks.renewGroup(writer)).isEqualTo(locks.renewGroup(brief));
 
-    servers.get(2).answersAreLater = 10 * SECOND;
+    servers.get(2).answersAreLater = () -> 10 * SECOND;
     CompletableFuture<Map<ClaimId, Standing>> both =
         locks.renew(List.of(writer, brief)).toCompletableFuture();
     world.run(brief.lease().toNanos() * 2 / 3);

@@ -31,11 +31,11 @@ final class SimulatedNode implements QuorumNode {
     private final Map<ClaimId, Bell> bells = new HashMap<>();
     int requests;
 
-    /** By how many ns answers come later than bells that ring at the same time. */
-    long answersAreLater;
+    /** By how many ns each answer comes later than a bell that rings at the same time. */
+    LongSupplier answersAreLater = () -> 0;
 
-    /** By how many ns bells come later than answers that are given at the same time. */
-    long bellsAreLater;
+    /** By how many ns each bell comes later than an answer that is given at the same time. */
+    LongSupplier bellsAreLater = () -> 0;
 
     /** Whether its connections refuse all requests. */
     boolean away;
@@ -128,7 +128,7 @@ final class SimulatedNode implements QuorumNode {
           }
           server.requests++;
           CompletionStage<T> result = resultOf(verb);
-          reply(server.answersAreLater, () -> Futures.follow(answer, result));
+          reply(server.answersAreLater.getAsLong(), () -> Futures.follow(answer, result));
         });
     return answer;
   }
@@ -161,7 +161,7 @@ final class SimulatedNode implements QuorumNode {
           Standing standing = GrantRule.attempt(state, claim, server.millis());
           if (standing instanceof Standing.Waiting) {
             server.bells.put(
-                claim.id(), rung -> reply(server.bellsAreLater, () -> bell.ring(rung)));
+                claim.id(), rung -> reply(server.bellsAreLater.getAsLong(), () -> bell.ring(rung)));
           }
           server.ring(state);
           return standing;
