@@ -537,14 +537,20 @@ class BlockedRowTest {
     try (Pawl pawl = Pawl.connect(database.url())) {
       pawl.lock(stuck).acquire().close();
       try (Session stopped = new Session(same)) {
-        String lock = stopped.opening() + same.dialect().lockRows(Table.LOCK, 1, true);
-        PreparedStatement select = stopped.prepare(lock);
-        select.setString(1, stuck);
-        assertThat(Session.query(select).next()).isTrue();
+        lockRow(stopped, same);
+        stopped.commit();
+        lockRow(stopped, same);
 
         pawl.lock(stuck).acquire().close();
       }
     }
+  }
+
+  private void lockRow(Session session, Database database) throws SQLException {
+    String lock = session.opening() + database.dialect().lockRows(Table.LOCK, 1, true);
+    PreparedStatement select = session.prepare(lock);
+    select.setString(1, stuck);
+    assertThat(Session.query(select).next()).isTrue();
   }
 
   /** Else two clients wait for each other, each with a row that the other takes before or after. */

@@ -3,6 +3,7 @@ package io.pawl.sql;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -16,6 +17,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,31 @@ class SessionSettingsTest {
             .containsKey(claim.id());
         store.withdraw(claim).toCompletableFuture().get(60, SECONDS);
       }
+    }
+  }
+
+  /** MySQL has one time-out for both, which is 5 s in a transaction. */
+  @Test
+  void aSessionThatLiesIdleIsKeptForLongerThanOneThatStandsStillInATransaction() throws Exception {
+    try (Pawl pawl = Pawl.connect(TestDatabase.MYSQL.url());
+        Connection watch = TestDatabase.MYSQL.connect()) {
+      pawl.lock(name).acquire().close();
+      pawl.counter(name + "-counter").add(1);
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> sessionsIdleFor(watch, Duration.ofSeconds(9)) == 2);
+    }
+  }
+
+  private static int sessionsIdleFor(Connection connection, Duration least) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet sessions =
+            statement.executeQuery(
+                "SELECT COUNT(*) FROM information_schema.processlist"
+                    + " WHERE command = 'Sleep' AND time >= "
+                    + least.toSeconds())) {
+      sessions.next();
+      return sessions.getInt(1);
     }
   }
 

@@ -57,7 +57,7 @@ public final class CounterCombiner implements AutoCloseable {
 
   public CounterCombiner(Database database, String threadName) {
     this.database = database;
-    this.transactions = new Transactions(database, tally);
+    this.transactions = new Transactions(database, tally, this::restIsDue);
     this.tables = new CounterTables(database.dialect());
     this.blockedRows =
         new BlockedRows<>(
@@ -88,7 +88,11 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   private boolean hasWork() {
-    return !queue.isEmpty() || !blockedRows.isEmpty();
+    return !queue.isEmpty() || !blockedRows.isEmpty() || transactions.isRestDue();
+  }
+
+  private void restIsDue() {
+    drain.takeElsewhere();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

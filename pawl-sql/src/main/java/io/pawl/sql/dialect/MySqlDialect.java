@@ -49,7 +49,10 @@ public final class MySqlDialect implements Dialect {
           "FOR SHARE",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15",
           new Frame(
-              "SET SESSION wait_timeout = 5; " + BEGIN, "; SET SESSION wait_timeout = 15", false));
+              "SET SESSION wait_timeout = 5; " + BEGIN,
+              BEGIN,
+              "SET SESSION wait_timeout = 15",
+              false));
 
   private static final Words MARIADB =
       new Words(
@@ -58,7 +61,7 @@ public final class MySqlDialect implements Dialect {
           "",
           "LOCK IN SHARE MODE",
           "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5",
-          new Frame(BEGIN, "", false));
+          new Frame(BEGIN, false));
 
   private final Words words;
   private final boolean ours;
@@ -99,7 +102,7 @@ public final class MySqlDialect implements Dialect {
   /**
    * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
    * stopped transaction of our own is ended by the server, so that others go on. MySQL has no
-   * time-out for those. So that of idle sessions is short while one is open.
+   * time-out for those. So that of idle sessions is short while there are transactions.
    */
   @Override
   public Frame setUpWriter(Connection connection) throws SQLException {

@@ -71,7 +71,7 @@ public final class PostgresDialect implements Dialect {
       all.add(NO_TIME_OUT);
     }
     this.settings = setAll("SET SESSION ", all) + "SET SESSION " + READ_COMMITTED;
-    this.frame = new Frame(BEGIN + setAll("SET LOCAL ", all), "", true);
+    this.frame = new Frame(BEGIN + setAll("SET LOCAL ", all), true);
     this.schema = new Schema("postgresql", createsTables);
     this.listens = listens;
   }
@@ -96,7 +96,7 @@ public final class PostgresDialect implements Dialect {
       return frame();
     }
     execute(connection, settings);
-    return new Frame(BEGIN, "", false); // statements of one text are one transaction
+    return new Frame(BEGIN, false); // statements of one text are one transaction
   }
 
   @Override

@@ -68,7 +68,7 @@ public final class Combiner implements AutoCloseable {
     this.blockedRows =
         new BlockedRows<>(
             database, "lock", Table.LOCK, "pawl_lock or pawl_waiter", tally, threadName + "-row");
-    this.transactions = new Transactions(database, tally);
+    this.transactions = new Transactions(database, tally, this::restIsDue);
     this.drain =
         new DrainLoop(
             this::hasWork,
@@ -111,7 +111,11 @@ public final class Combiner implements AutoCloseable {
   }
 
   private boolean hasWork() {
-    return !queue.isEmpty() || !blockedRows.isEmpty();
+    return !queue.isEmpty() || !blockedRows.isEmpty() || transactions.isRestDue();
+  }
+
+  private void restIsDue() {
+    drain.takeElsewhere();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

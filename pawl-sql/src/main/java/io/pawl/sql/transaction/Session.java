@@ -41,6 +41,11 @@ public final class Session implements AutoCloseable {
   private final Map<String, PreparedStatement> prepared =
       new LinkedHashMap<>(MOST_PREPARED, 0.75f, true);
   private boolean begun;
+
+  /** Whether what {@link Frame#begin} sets is certain to be set, and whether it may be. */
+  private boolean hurried;
+
+  private boolean mayBeHurried;
   private boolean written;
   private boolean aloneSent;
   private boolean committedSome;
@@ -212,9 +217,12 @@ public final class Session implements AutoCloseable {
    * It is taken to follow.
    */
   public String opening() {
-    String opening = begun ? "" : frame.begin();
+    if (begun) {
+      return "";
+    }
     begun = true;
-    return opening;
+    mayBeHurried = !frame.rest().isEmpty();
+    return hurried ? frame.beginAgain() : frame.begin();
   }
 
   /** {@code update} as a transaction of its own that waits for no row for long, in one trip. */
@@ -291,7 +299,7 @@ public final class Session implements AutoCloseable {
     }
     StringBuilder sql = new StringBuilder();
     writes.forEach(write -> sql.append(write.sql).append("; "));
-    run(sql.append(frame.end("COMMIT")).toString(), writes);
+    run(sql.append("COMMIT").toString(), writes);
     committed();
   }
 
@@ -322,7 +330,7 @@ public final class Session implements AutoCloseable {
   /** Commits whatever was done. */
   public void commit() throws SQLException {
     if (dialect.beginsInSql()) {
-      run(frame.end("COMMIT"));
+      run("COMMIT");
     } else {
       connection().commit();
     }
@@ -334,6 +342,7 @@ public final class Session implements AutoCloseable {
       committedSome = true;
       database.written().set(true);
     }
+    hurried |= begun && mayBeHurried;
     begun = false;
     written = false;
   }
@@ -341,13 +350,25 @@ public final class Session implements AutoCloseable {
   /** Ends the transaction under way, so that its locks are free. */
   public void rollBack() throws SQLException {
     if (dialect.beginsInSql()) {
-      run(frame.end("ROLLBACK"));
+      run("ROLLBACK");
     } else {
       connection().rollback();
     }
     begun = false;
     written = false;
     aloneSent = false;
+  }
+
+  /** Whether the server ends it sooner than it should if it lies idle. */
+  boolean isHurried() {
+    return mayBeHurried;
+  }
+
+  /** It may lie idle from now on. */
+  void rest() throws SQLException {
+    prepare(frame.rest()).execute();
+    hurried = false;
+    mayBeHurried = false;
   }
 
   private void run(String sql) throws SQLException {

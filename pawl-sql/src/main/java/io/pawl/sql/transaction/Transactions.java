@@ -7,8 +7,11 @@ import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +27,9 @@ public final class Transactions implements AutoCloseable {
 
   /** A failure as quick as this was a connection found dead, not a server that is silent. */
   private static final long AT_ONCE_NANOS = 1_000_000_000L;
+
+  /** After so long without one the session is told that it lies idle. */
+  private static final long REST_NANOS = 1_000_000_000L;
 
   private static final long SHORTEST_PAUSE_NANOS = 100_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
@@ -87,14 +93,27 @@ public final class Transactions implements AutoCloseable {
 
   private final Database database;
   private final Tally tally;
+  private final @Nullable Runnable whenRestIsDue;
+  private final AtomicBoolean restAwaited = new AtomicBoolean();
+  private volatile boolean restDue;
   private volatile boolean closed;
+  private long lastStartedAt;
 
   /** Of the thread that is at work; others only {@link #cut} it. */
   private volatile @Nullable Session session;
 
   public Transactions(Database database, Tally tally) {
+    this(database, tally, null);
+  }
+
+  /**
+   * @param whenRestIsDue has {@link #rest} called, a while after it was; must not block. By default
+   *     there is no such while
+   */
+  public Transactions(Database database, Tally tally, @Nullable Runnable whenRestIsDue) {
     this.database = database;
     this.tally = tally;
+    this.whenRestIsDue = whenRestIsDue;
   }
 
   /**
@@ -112,6 +131,7 @@ public final class Transactions implements AutoCloseable {
    */
   public <T> T run(Work<T> work, Doubt doubt) {
     long startedAt = System.nanoTime();
+    lastStartedAt = startedAt;
     Semaphore turn = database.dialect().turn();
     // without a turn after 5 s the file will be found busy
     boolean ours = turn == null || Uninterruptibly.tryAcquire(turn, PATIENCE_NANOS);
@@ -212,11 +232,44 @@ public final class Transactions implements AutoCloseable {
 
   /**
    * Nobody asks any more: the application's connection goes back, and so does any that came when
-   * {@link #close} had no more patience.
+   * {@link #close} had no more patience. Ours is told, where it has to be, but not between two
+   * transactions that follow each other soon.
    */
   public void rest() {
+    restDue = false;
+    Session open = session;
     if (closed || !database.connections().areOurs()) {
       close();
+    } else if (open != null && open.isHurried()) {
+      long left = lastStartedAt + REST_NANOS - System.nanoTime();
+      if (whenRestIsDue == null || left <= 0) {
+        rest(open);
+      } else if (!restAwaited.getAndSet(true)) {
+        CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS).execute(this::restIsDue);
+      }
+    }
+  }
+
+  private void restIsDue() {
+    restAwaited.set(false);
+    restDue = true;
+    Runnable due = whenRestIsDue;
+    if (due != null) {
+      due.run();
+    }
+  }
+
+  /** Whether {@link #rest} is to be called. */
+  public boolean isRestDue() {
+    return restDue;
+  }
+
+  private void rest(Session open) {
+    try {
+      open.rest();
+    } catch (SQLException | RuntimeException | Error e) {
+      log.debug("a session that lies idle cannot be told so, and is given up", e);
+      evict();
     }
   }
 
