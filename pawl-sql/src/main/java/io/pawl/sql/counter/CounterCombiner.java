@@ -92,7 +92,7 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   private void restIsDue() {
-    drain.takeElsewhere();
+    drain.workIsDue();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

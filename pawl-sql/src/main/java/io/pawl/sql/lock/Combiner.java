@@ -115,7 +115,7 @@ public final class Combiner implements AutoCloseable {
   }
 
   private void restIsDue() {
-    drain.takeElsewhere();
+    drain.workIsDue();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

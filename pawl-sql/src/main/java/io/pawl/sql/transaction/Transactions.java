@@ -1,5 +1,6 @@
 package io.pawl.sql.transaction;
 
+import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -7,10 +8,8 @@ import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Dialect;
 import java.sql.SQLException;
 import java.util.Collection;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -245,8 +244,17 @@ public final class Transactions implements AutoCloseable {
       if (whenRestIsDue == null || left <= 0) {
         rest(open);
       } else if (!restAwaited.getAndSet(true)) {
-        CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS).execute(this::restIsDue);
+        restIn(left);
       }
+    }
+  }
+
+  private void restIn(long nanos) {
+    try {
+      SystemTime.ofAllClients().after(nanos, this::restIsDue);
+    } catch (Error e) { // no thread can be started: the next time, or the server ends the session
+      log.debug("a session that will lie idle cannot be told so", e);
+      restAwaited.set(false);
     }
   }
 
