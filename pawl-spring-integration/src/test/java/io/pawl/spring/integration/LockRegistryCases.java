@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.LockSnapshot;
 import io.pawl.Pawl;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
@@ -53,8 +54,13 @@ abstract class LockRegistryCases {
     there.close(Duration.ZERO);
   }
 
+  /** A try ends after half a second without an answer, as on a disk that is busy for so long. */
   private static boolean isFreeFor(Lock lock) {
-    boolean taken = lock.tryLock();
+    boolean taken =
+        await()
+            .pollInSameThread()
+            .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+            .until(lock::tryLock, answer -> true);
     if (taken) {
       lock.unlock();
     }
