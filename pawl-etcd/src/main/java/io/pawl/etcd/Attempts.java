@@ -342,7 +342,7 @@ final class Attempts {
         one.takes
             ? new Seen.Held(lease, done.revision())
             : one.looks
-                ? look.of(local, local.createRevision, done, 1)
+                ? look.of(local, local.mode(), local.createRevision, done, 1)
                 : new Seen.Waits(null, false, done.revision(), lease, done.revision());
     if (seen instanceof Seen.Held) {
       kinds.isFree(local.lock());

@@ -82,10 +82,11 @@ final class Look {
   /**
    * A claim in a transaction that reads, and which of its operations are the claim's.
    *
+   * @param mode of the claim when it was asked: it may be another one when the answer comes
    * @param alone whether its key is all that is read
    * @param behind whether the claim of the question before stands before it
    */
-  private record Question(LocalClaim local, boolean alone, boolean behind, int from) {}
+  private record Question(LocalClaim local, Mode mode, boolean alone, boolean behind, int from) {}
 
   /**
    * Reads how claims stand. One round trip for about a hundred. Of claims of one lock that wait
@@ -117,16 +118,17 @@ final class Look {
     LocalClaim last = null;
     for (LocalClaim local : inOrder) {
       boolean held = local.held;
+      Mode mode = local.mode();
       boolean isBehind = !held && last != null && isBehind(local, last);
-      List<Txn.Op> more = ops(local, held || isBehind);
+      List<Txn.Op> more = ops(local, mode, held || isBehind);
       if (ops.size() + more.size() > Txn.MAX_OPS) {
         parts.add(read(List.copyOf(part), List.copyOf(ops), seen, orphans, failure));
         part.clear();
         ops.clear();
         isBehind = false;
-        more = ops(local, held);
+        more = ops(local, mode, held);
       }
-      part.add(new Question(local, held || isBehind, isBehind, ops.size()));
+      part.add(new Question(local, mode, held || isBehind, isBehind, ops.size()));
       ops.addAll(more);
       last = held ? null : local;
     }
@@ -147,10 +149,10 @@ final class Look {
         && local.lock().equals(other.lock());
   }
 
-  private List<Txn.Op> ops(LocalClaim local, boolean alone) {
+  private List<Txn.Op> ops(LocalClaim local, Mode mode, boolean alone) {
     return alone
         ? List.of(Txn.getKeyOnly(local.key))
-        : reads(local.lock(), local.mode(), local.key, local.createRevision);
+        : reads(local.lock(), mode, local.key, local.createRevision);
   }
 
   private CompletableFuture<?> read(
@@ -193,7 +195,7 @@ final class Look {
     Seen found =
         one.alone()
             ? held(local, reply, one.from())
-            : of(local, local.createRevision, reply, one.from());
+            : of(local, one.mode(), local.createRevision, reply, one.from());
     if (one.behind() && found instanceof Seen.Held own) {
       if (before == null) {
         orphans.add(local);
@@ -220,13 +222,14 @@ final class Look {
   /**
    * How a claim stands by what {@link #reads(String, Mode, String, long)} brought.
    *
+   * @param mode for which they were
    * @param from the position of the first result
    */
-  Seen of(LocalClaim local, long createRevision, TxnReply reply, int from) {
-    if (local.mode() instanceof Mode.Exclusive) {
+  Seen of(LocalClaim local, Mode mode, long createRevision, TxnReply reply, int from) {
+    if (mode instanceof Mode.Exclusive) {
       return exclusive(local.key, createRevision, reply, from);
     }
-    if (local.mode() instanceof Mode.Shared) {
+    if (mode instanceof Mode.Shared) {
       return shared(local.key, createRevision, reply, from);
     }
     return permits(local, createRevision, reply, from);

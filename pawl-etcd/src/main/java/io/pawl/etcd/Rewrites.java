@@ -60,36 +60,35 @@ final class Rewrites {
    * the shared one, or one of its own that lasts as long as its shortest hold. No round trip where
    * it is; else one, and one more for a lease of its own.
    *
-   * @param held whether it is held
    * @param lease on which its key was seen
    * @param modRevision at which the key was put so
    * @return whether it is still there
    */
-  CompletableFuture<Boolean> keep(LocalClaim local, boolean held, long lease, long modRevision) {
-    return keep(local, held, lease, modRevision, MOST_TRIES);
+  CompletableFuture<Boolean> keep(LocalClaim local, long lease, long modRevision) {
+    return keep(local, lease, modRevision, MOST_TRIES);
   }
 
   private CompletableFuture<Boolean> keep(
-      LocalClaim local, boolean held, long seenLease, long seenRevision, int tries) {
+      LocalClaim local, long seenLease, long seenRevision, int tries) {
     Version known = local.version();
     boolean isOutdated = known.modRevision() > seenRevision;
     long lease = isOutdated ? known.lease() : seenLease;
     long modRevision = isOutdated ? known.modRevision() : seenRevision;
-    if (isRight(local, held, lease) && local.isSettled(modRevision)) {
+    if (isRight(local, lease) && local.isSettled(modRevision)) {
       return CompletableFuture.completedFuture(true);
     }
     if (tries == 0) {
       return CompletableFuture.failedFuture(restless(local));
     }
     CompletableFuture<Long> wanted =
-        held && local.outlastsItsLease()
+        local.held && local.outlastsItsLease()
             ? ownLease(local)
             : local.lease.fresh(local.claim.leaseMillis());
     return wanted.thenCompose(
         id ->
             id == lease && local.isSettled(modRevision)
                 ? CompletableFuture.completedFuture(true)
-                : put(local, held, id, tries));
+                : put(local, id, tries));
   }
 
   private StoreUnavailableException restless(LocalClaim local) {
@@ -97,9 +96,12 @@ final class Rewrites {
         "store '" + gateway.target() + "': a claim for '" + local.lock() + "' keeps changing");
   }
 
-  /** Whether {@code lease} keeps the claim for what whoever asked last is told. */
-  private static boolean isRight(LocalClaim local, boolean held, long lease) {
-    if (held && local.outlastsItsLease()) {
+  /**
+   * Whether {@code lease} keeps the claim for what whoever asked last is told: which is that it is
+   * held, if it is by now, whatever an earlier asker has seen.
+   */
+  private static boolean isRight(LocalClaim local, long lease) {
+    if (local.held && local.outlastsItsLease()) {
       OwnLease own = local.own;
       return own != null && own.id() == lease && own.until() - local.minHoldOverAt() >= 0;
     }
@@ -123,11 +125,11 @@ final class Rewrites {
             });
   }
 
-  private CompletableFuture<Boolean> put(LocalClaim local, boolean held, long lease, int tries) {
+  private CompletableFuture<Boolean> put(LocalClaim local, long lease, int tries) {
     Version from = local.version();
     local.willCompare(from.modRevision());
-    if (!isRight(local, held, lease)) {
-      return keep(local, held, from.lease(), from.modRevision(), tries - 1);
+    if (!isRight(local, lease)) {
+      return keep(local, from.lease(), from.modRevision(), tries - 1);
     }
     return gateway
         .txn(
@@ -138,13 +140,13 @@ final class Rewrites {
         .handle(
             (reply, error) ->
                 error == null
-                    ? answered(local, held, from, lease, reply, tries)
-                    : failed(local, held, from, lease, Failures.cause(error), tries))
+                    ? answered(local, from, lease, reply, tries)
+                    : failed(local, from, lease, Failures.cause(error), tries))
         .thenCompose(still -> still);
   }
 
   private CompletableFuture<Boolean> answered(
-      LocalClaim local, boolean held, Version from, long lease, TxnReply reply, int tries) {
+      LocalClaim local, Version from, long lease, TxnReply reply, int tries) {
     sawRevision.accept(reply.revision());
     if (reply.succeeded()) {
       local.learn(new Version(reply.revision(), lease, from.mode(), from.granted()));
@@ -154,12 +156,12 @@ final class Rewrites {
       return CompletableFuture.completedFuture(false);
     }
     Version found = local.version();
-    return keep(local, held, found.lease(), found.modRevision(), tries - 1);
+    return keep(local, found.lease(), found.modRevision(), tries - 1);
   }
 
   /** A lease that is gone refuses the whole transaction: another is granted. */
   private CompletableFuture<Boolean> failed(
-      LocalClaim local, boolean held, Version from, long lease, Throwable error, int tries) {
+      LocalClaim local, Version from, long lease, Throwable error, int tries) {
     if (!RefusedException.is(error, Reason.LEASE_GONE)) {
       return CompletableFuture.failedFuture(error);
     }
@@ -170,7 +172,7 @@ final class Rewrites {
     return local
         .lease
         .check()
-        .thenCompose(id -> keep(local, held, from.lease(), from.modRevision(), tries - 1));
+        .thenCompose(id -> keep(local, from.lease(), from.modRevision(), tries - 1));
   }
 
   /** Learns what was read of the claim's key; returns whether the claim is still there. */

@@ -177,7 +177,7 @@ final class Standings {
     }
     if (seen instanceof Seen.Waits waits) {
       return rewrites
-          .keep(local, false, waits.etcdLease(), waits.modRevision())
+          .keep(local, waits.etcdLease(), waits.modRevision())
           .thenApply(
               still -> {
                 if (!still || !claims.isAlive(local)) {
@@ -193,7 +193,7 @@ final class Standings {
       local.beginShortestHold();
       kinds.remember(local);
       return rewrites
-          .keep(local, true, held.etcdLease(), held.modRevision())
+          .keep(local, held.etcdLease(), held.modRevision())
           .thenApply(still -> still && claims.isAlive(local) ? tokens : gone(local));
     }
     return CompletableFuture.completedFuture(gone(local));

@@ -4,11 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.servers.EtcdServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -23,6 +27,9 @@ final class LateRequests implements AutoCloseable {
 
   private static final Predicate<String> NONE = body -> false;
 
+  /** Of the requests that read who stands before a claim. */
+  private static final String LOOK = "sort_target";
+
   private final EtcdServer server;
   private final HttpServer http;
   private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -34,6 +41,7 @@ final class LateRequests implements AutoCloseable {
   private volatile int strangeStatus;
   private volatile boolean closes;
   private volatile boolean copies;
+  private final Queue<CompletableFuture<Void>> keptAnswers = new ConcurrentLinkedQueue<>();
   private final AtomicInteger tokensRefused = new AtomicInteger();
 
   LateRequests(EtcdServer server) throws IOException {
@@ -78,7 +86,12 @@ final class LateRequests implements AutoCloseable {
         answer(exchange, 401, "{\"code\":16,\"message\":\"etcdserver: invalid auth token\"}");
         return;
       }
-      answer(exchange, 200, server.post(path, body, token));
+      String done = server.post(path, body, token);
+      CompletableFuture<Void> until = body.contains(LOOK) ? keptAnswers.poll() : null;
+      if (until != null) {
+        Uninterruptibly.join(until);
+      }
+      answer(exchange, 200, done);
     }
   }
 
@@ -103,6 +116,15 @@ final class LateRequests implements AutoCloseable {
     message = text;
     status = code;
     keepBack();
+  }
+
+  /** The next look at a queue is passed on, and its answer kept back until {@code until}. */
+  void keepBackTheAnswer(CompletableFuture<Void> until) {
+    keptAnswers.add(until);
+  }
+
+  boolean hasKeptTheAnswerBack() {
+    return keptAnswers.isEmpty();
   }
 
   /** Transactions are passed on and answered, and a copy of each is kept back. */

@@ -10,10 +10,13 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.tck.rig.Bench;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -234,6 +237,64 @@ class LateRequestsTest {
     assertThatWhatIsLateChangesNothing();
 
     other.take(other.claim("late"));
+  }
+
+  /** Of a claim that was granted meanwhile: what becomes of it travels on other connections. */
+  private Map<ClaimId, Standing> answeredAfter(
+      Claim first, Claim waits, EtcdStore patient, Runnable granted) {
+    CompletableFuture<Void> answers = new CompletableFuture<>();
+    member.keepBackTheAnswer(answers);
+    CompletionStage<Map<ClaimId, Standing>> renewal = patient.renew(List.of(waits));
+    await().atMost(PATIENCE).until(member::hasKeptTheAnswerBack);
+    other.withdraw(first);
+    await()
+        .atMost(PATIENCE)
+        .until(() -> Seam.answer(patient.attempt(waits, bell -> {})) instanceof Standing.Held);
+    granted.run();
+    answers.complete(null);
+    return Seam.answer(renewal);
+  }
+
+  @Test
+  void aLookThatIsAnsweredAfterADowngradeIsReadAsWhatItWas() {
+    Claim first = other.claim("late");
+    other.take(first);
+    try (EtcdStore patient = EtcdStore.connect(member.url().replace("=1s", "=20s"))) {
+      Seam seam = new Seam(patient);
+      Claim waits = seam.claim("late");
+      assertThat(seam.attempt(waits)).isInstanceOf(Standing.Waiting.class);
+
+      Map<ClaimId, Standing> late =
+          answeredAfter(
+              first,
+              waits,
+              patient,
+              () ->
+                  assertThat(seam.attempt(waits.as(Mode.SHARED)))
+                      .isInstanceOf(Standing.Held.class));
+
+      assertThat(late.get(waits.id())).isInstanceOf(Standing.Waiting.class);
+    }
+  }
+
+  @Test
+  void aLookThatIsAnsweredAfterTheGrantTakesNoShortestHoldAway() {
+    Claim first = other.claim("late");
+    other.take(first);
+    EtcdStore patient = EtcdStore.connect(member.url().replace("=1s", "=20s"));
+    try (patient) {
+      Seam seam = new Seam(patient);
+      Duration lease = Duration.ofSeconds(2);
+      Claim waits = seam.claim("late", Mode.EXCLUSIVE, lease).withMinHold(Duration.ofMinutes(1));
+      assertThat(seam.attempt(waits)).isInstanceOf(Standing.Waiting.class);
+
+      answeredAfter(first, waits, patient, () -> {});
+    }
+
+    Claim next = other.claim("late");
+    assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
+    Bench.passed(System.nanoTime(), Duration.ofSeconds(6)); // whatever it shared has run out
+    assertThat(other.renew(next)).isInstanceOf(Standing.Waiting.class);
   }
 
   @Test
