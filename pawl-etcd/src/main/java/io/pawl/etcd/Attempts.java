@@ -324,7 +324,7 @@ final class Attempts {
   private CompletableFuture<Standing> made(LocalClaim local, Try one, TxnReply done) {
     long lease = one.pass.lease();
     local.createRevision = done.revision();
-    local.learn(new Version(done.revision(), lease, local.mode(), false));
+    local.learn(new Version(done.revision(), lease, local.mode(), false, false));
     Claim claim = local.claim;
     Standing.Held tokens = local.stored(local.version()).held(claim.lock(), local.createRevision);
     if (tokens.token() <= claim.tokenFloor()) {

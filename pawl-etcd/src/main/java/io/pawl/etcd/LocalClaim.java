@@ -83,7 +83,7 @@ final class LocalClaim {
     this.key = key;
     this.lease = lease;
     this.since = since;
-    this.version = new Version(0, 0, claim.mode(), false);
+    this.version = new Version(0, 0, claim.mode(), false, false);
     this.heardAt = now;
   }
 
@@ -102,12 +102,14 @@ final class LocalClaim {
    * @param modRevision when; 0 if it was not, as far as is known
    * @param lease to which it was attached
    * @param granted whether it is held whatever stands before it
+   * @param ended whether it was withdrawn, and stands for its shortest hold alone
    */
-  record Version(long modRevision, long lease, Mode mode, boolean granted) {
+  record Version(long modRevision, long lease, Mode mode, boolean granted, boolean ended) {
 
     static Version of(KeyValue key) {
       StoredClaim stored = StoredClaim.parse(key);
-      return new Version(key.modRevision(), key.lease(), stored.mode(), stored.granted());
+      return new Version(
+          key.modRevision(), key.lease(), stored.mode(), stored.granted(), stored.ended());
     }
   }
 

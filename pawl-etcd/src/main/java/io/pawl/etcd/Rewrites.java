@@ -62,7 +62,7 @@ final class Rewrites {
    *
    * @param lease on which its key was seen
    * @param modRevision at which the key was put so
-   * @return whether it is still there
+   * @return whether it is still there, and its client's
    */
   CompletableFuture<Boolean> keep(LocalClaim local, long lease, long modRevision) {
     return keep(local, lease, modRevision, MOST_TRIES);
@@ -127,6 +127,9 @@ final class Rewrites {
 
   private CompletableFuture<Boolean> put(LocalClaim local, long lease, int tries) {
     Version from = local.version();
+    if (from.ended()) {
+      return CompletableFuture.completedFuture(false);
+    }
     local.willCompare(from.modRevision());
     if (!isRight(local, lease)) {
       return keep(local, from.lease(), from.modRevision(), tries - 1);
@@ -149,7 +152,7 @@ final class Rewrites {
       LocalClaim local, Version from, long lease, TxnReply reply, int tries) {
     sawRevision.accept(reply.revision());
     if (reply.succeeded()) {
-      local.learn(new Version(reply.revision(), lease, from.mode(), from.granted()));
+      local.learn(new Version(reply.revision(), lease, from.mode(), from.granted(), false));
       return CompletableFuture.completedFuture(true);
     }
     if (!finds(local, reply.found(0))) {
@@ -225,7 +228,7 @@ final class Rewrites {
       LocalClaim local, Version from, StoredKind kind, TxnReply reply, int tries) {
     sawRevision.accept(reply.revision());
     if (reply.succeeded()) {
-      local.learn(new Version(reply.revision(), from.lease(), Mode.SHARED, true));
+      local.learn(new Version(reply.revision(), from.lease(), Mode.SHARED, true, false));
       return CompletableFuture.completedFuture(true);
     }
     if (!finds(local, reply.found(0))) {

@@ -167,7 +167,7 @@ final class Withdrawals {
     if (reply.succeeded()) {
       local.passes.clear();
       local.doubtful = false;
-      local.learn(new Version(reply.revision(), lease, from.mode(), from.granted()));
+      local.learn(new Version(reply.revision(), lease, from.mode(), from.granted(), true));
       claims.lingers(local, until);
       return CompletableFuture.completedFuture(null);
     }

@@ -27,8 +27,13 @@ final class LateRequests implements AutoCloseable {
 
   private static final Predicate<String> NONE = body -> false;
 
+  private static final Predicate<String> CHANGE =
+      body -> body.contains("request_put") && !body.contains("VERSION");
+
   /** Of the requests that read who stands before a claim. */
   private static final String LOOK = "sort_target";
+
+  private static final Queue<CompletableFuture<Void>> NOTHING = new ConcurrentLinkedQueue<>();
 
   private final EtcdServer server;
   private final HttpServer http;
@@ -42,6 +47,7 @@ final class LateRequests implements AutoCloseable {
   private volatile boolean closes;
   private volatile boolean copies;
   private final Queue<CompletableFuture<Void>> keptAnswers = new ConcurrentLinkedQueue<>();
+  private final Queue<CompletableFuture<Void>> keptChanges = new ConcurrentLinkedQueue<>();
   private final AtomicInteger tokensRefused = new AtomicInteger();
 
   LateRequests(EtcdServer server) throws IOException {
@@ -86,12 +92,17 @@ final class LateRequests implements AutoCloseable {
         answer(exchange, 401, "{\"code\":16,\"message\":\"etcdserver: invalid auth token\"}");
         return;
       }
+      await(CHANGE.test(body) ? keptChanges : NOTHING);
       String done = server.post(path, body, token);
-      CompletableFuture<Void> until = body.contains(LOOK) ? keptAnswers.poll() : null;
-      if (until != null) {
-        Uninterruptibly.join(until);
-      }
+      await(body.contains(LOOK) ? keptAnswers : NOTHING);
       answer(exchange, 200, done);
+    }
+  }
+
+  private static void await(Queue<CompletableFuture<Void>> kept) {
+    CompletableFuture<Void> until = kept.poll();
+    if (until != null) {
+      Uninterruptibly.join(until);
     }
   }
 
@@ -108,7 +119,7 @@ final class LateRequests implements AutoCloseable {
 
   /** As {@link #keepBack()}, of transactions that change a claim which is there. */
   void keepBackChanges() {
-    keepsBack = body -> body.contains("request_put") && !body.contains("VERSION");
+    keepsBack = CHANGE;
   }
 
   /** As {@link #keepBack()}, with an answer that says less than it seems. */
@@ -125,6 +136,15 @@ final class LateRequests implements AutoCloseable {
 
   boolean hasKeptTheAnswerBack() {
     return keptAnswers.isEmpty();
+  }
+
+  /** The next transaction that changes a claim which is there is passed on at {@code until}. */
+  void keepBackTheChange(CompletableFuture<Void> until) {
+    keptChanges.add(until);
+  }
+
+  boolean hasKeptTheChangeBack() {
+    return keptChanges.isEmpty();
   }
 
   /** Transactions are passed on and answered, and a copy of each is kept back. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreUnavailableException;
+import io.pawl.etcd.gateway.Json;
 import io.pawl.servers.EtcdServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -295,6 +296,36 @@ class LateRequestsTest {
     assertThat(other.attempt(next)).isInstanceOf(Standing.Waiting.class);
     Bench.passed(System.nanoTime(), Duration.ofSeconds(6)); // whatever it shared has run out
     assertThat(other.renew(next)).isInstanceOf(Standing.Waiting.class);
+  }
+
+  /** It leaves its own lease once the shared one lasts for longer than its shortest hold. */
+  @Test
+  void aClaimThatWasGivenBackMeanwhileIsNotMovedToTheSharedLease() {
+    Duration lease = Duration.ofSeconds(10);
+    try (EtcdStore patient = EtcdStore.connect(member.url().replace("=1s", "=20s"))) {
+      Seam seam = new Seam(patient);
+      Claim claim = seam.claim("moved", Mode.EXCLUSIVE, lease).withMinHold(lease.plusMillis(500));
+      seam.take(claim);
+      String key = new Keys("pawl").claim("moved", Mode.EXCLUSIVE, claim.id());
+      Bench.passed(System.nanoTime(), Duration.ofSeconds(1));
+      CompletableFuture<Void> passes = new CompletableFuture<>();
+      member.keepBackTheChange(passes);
+      CompletionStage<Map<ClaimId, Standing>> renewal = patient.renew(List.of(claim));
+      await().atMost(PATIENCE).until(member::hasKeptTheChangeBack);
+      seam.withdraw(claim);
+      String left = server.post("/v3/kv/range", keyOf(key));
+
+      passes.complete(null);
+
+      assertThat(Seam.answer(renewal)).containsEntry(claim.id(), Standing.GONE);
+      assertThat(Json.objects(Json.object(server.post("/v3/kv/range", keyOf(key))), "kvs"))
+          .isNotEmpty()
+          .isEqualTo(Json.objects(Json.object(left), "kvs"));
+    }
+  }
+
+  private static String keyOf(String key) {
+    return "{\"key\":\"" + ServerFaultsTest.base64(key) + "\"}";
   }
 
   @Test
