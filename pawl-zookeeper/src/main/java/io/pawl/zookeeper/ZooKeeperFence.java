@@ -3,6 +3,7 @@ package io.pawl.zookeeper;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.pawl.error.StaleTokenException;
+import io.pawl.error.StoreException;
 import io.pawl.spi.LockName;
 import io.pawl.spi.Tokens;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses the writes of a holder that has been superseded, inside ZooKeeper: one transaction checks
@@ -65,6 +67,7 @@ public final class ZooKeeperFence {
    *     characters
    * @return the results of {@code ops}, in their order
    * @throws StaleTokenException when a larger token was seen; nothing is written
+   * @throws StoreException when the resource's node has data that is no token; nothing is written
    * @throws KeeperException when ZooKeeper refuses, for instance one of {@code ops}; nothing is
    *     written then
    */
@@ -99,6 +102,7 @@ public final class ZooKeeperFence {
    * else. A write that follows in another request can come after a later holder's write.
    *
    * @throws StaleTokenException when a larger token was seen
+   * @throws StoreException when the resource's node has data that is no token
    * @throws KeeperException when ZooKeeper refuses
    */
   public void accept(String resource, long token) throws KeeperException, InterruptedException {
@@ -115,12 +119,22 @@ public final class ZooKeeperFence {
     } catch (KeeperException.NoNodeException e) {
       return Op.create(path, data, acl, CreateMode.PERSISTENT);
     }
-    long seen = Long.parseLong(new String(known, UTF_8));
+    long seen = largest(path, known);
     if (seen > token) {
       throw new StaleTokenException(
           "token " + token + " for '" + resource + "' is stale: " + seen + " has been here", token);
     }
     return Op.setData(path, data, stat.getVersion());
+  }
+
+  private static long largest(String path, byte @Nullable [] data) {
+    String text = data == null ? "" : new String(data, UTF_8);
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new StoreException(
+          "node " + path + " has data that is no token; set it to the largest token", e);
+    }
   }
 
   /** Whether it was the token's node that somebody else has written meanwhile. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.error.StaleTokenException;
+import io.pawl.error.StoreException;
 import io.pawl.servers.ZooKeeperServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +23,9 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ZooKeeperFenceTest {
 
@@ -83,6 +87,20 @@ class ZooKeeperFenceTest {
 
     fence.write("report", 2, text("two"));
     assertThat(report()).isEqualTo("two");
+  }
+
+  /** As zkCli makes one that is given none, and another one. */
+  @ParameterizedTest
+  @NullSource
+  @ValueSource(strings = "seven")
+  void dataThatIsNoTokenIsRefusedWithWhatToDo(String data) throws Exception {
+    byte[] bytes = data == null ? null : data.getBytes(UTF_8);
+    zooKeeper.create("/fences/report", bytes, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+
+    assertThatThrownBy(() -> fence.write("report", 7, text("seven")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("/fences/report has data that is no token; set it to");
+    assertThat(report()).isEmpty();
   }
 
   @Test
