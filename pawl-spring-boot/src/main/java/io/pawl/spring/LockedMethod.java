@@ -134,6 +134,11 @@ record LockedMethod(
         maxRun == null || maxRun.compareTo(SHORTEST_RUN) >= 0,
         method,
         "is to run for " + maxRun + " at most; give it at least 1 ms");
+    Duration overdueAfter = duration(once.overdueAfter(), beans);
+    check(
+        overdueAfter == null || overdueAfter.compareTo(Duration.ZERO) > 0,
+        method,
+        "is overdue after " + overdueAfter + ", which is always; give it longer than its period");
     return new LockedMethod(
         method,
         names(new String[] {once.name()}, method, beans),
@@ -149,7 +154,7 @@ record LockedMethod(
         new Job(
             minHold == null ? Duration.ZERO : checkedMinHold(minHold),
             maxRun,
-            duration(once.overdueAfter(), beans),
+            overdueAfter,
             new JobWatch(System.nanoTime())));
   }
 

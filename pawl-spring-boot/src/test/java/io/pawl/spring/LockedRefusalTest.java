@@ -75,6 +75,11 @@ class LockedRefusalTest {
     public void run() {}
   }
 
+  static class AlwaysOverdue {
+    @ScheduledOnce(name = "nightly", overdueAfter = "0s")
+    public void run() {}
+  }
+
   static class PlainFuture {
     @Locked("orders")
     public Future<String> run() {
@@ -192,6 +197,7 @@ class LockedRefusalTest {
         NegativeWait.class,
         TooLongShortestHold.class,
         NoTimeToRun.class,
+        AlwaysOverdue.class,
         PlainFuture.class,
         SkippedNumber.class,
         FencedStage.class,
