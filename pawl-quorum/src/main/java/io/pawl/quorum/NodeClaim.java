@@ -202,7 +202,7 @@ final class NodeClaim {
    */
   boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
-    if (givenUp || isOutdated(standing, sentAt, attempt)) {
+    if (givenUp || isOvertaken(standing, sentAt) || isOutdated(standing, sentAt, attempt)) {
       return false;
     }
     if (!answered || sentAt - answeredFrom > 0) {
@@ -213,8 +213,7 @@ final class NodeClaim {
       attemptedFrom = sentAt;
       attempted = true;
     }
-    boolean overtaken = status == Status.HELD && rung && rungAt - sentAt >= 0;
-    boolean anew = !overtaken && isAnother(standing);
+    boolean anew = isAnother(standing);
     if (standing instanceof Standing.Held held) {
       boolean same = tokens != null && tokens.isSameAs(held) && status == Status.HELD;
       voted = attempt || (same && voted);
@@ -225,16 +224,23 @@ final class NodeClaim {
       askAgainNanos = waiting.askAgain().toNanos();
       long less = claim.leaseMillis() - Claim.keptWaitingMillis(claim.leaseMillis());
       cover(sentAt - less * 1_000_000);
-      if (!overtaken) {
-        status = Status.WAITING;
-        voted = false;
-      }
-    } else if (!overtaken) {
+      status = Status.WAITING;
+      voted = false;
+    } else {
       status = Status.NONE;
       voted = false;
       otherKind = standing instanceof Standing.OtherKind other ? other.kind() : null;
     }
     return anew;
+  }
+
+  /**
+   * Whether a bell has told of a hold since this was asked. Either may be the later at the node, so
+   * that this neither ends the hold nor confirms it.
+   */
+  private boolean isOvertaken(Standing standing, long sentAt) {
+    boolean held = standing instanceof Standing.Held;
+    return !held && status == Status.HELD && rung && rungAt - sentAt >= 0;
   }
 
   /**

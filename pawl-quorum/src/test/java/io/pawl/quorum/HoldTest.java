@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,8 +35,13 @@ class HoldTest {
 
   @BeforeEach
   void open() {
+    start(world::epochMicros);
+  }
+
+  private void start(LongSupplier clockTokens) {
+    servers.clear();
     for (int i = 0; i < 3; i++) {
-      servers.add(new SimulatedNode.Server(world, "node " + i, world::epochMicros));
+      servers.add(new SimulatedNode.Server(world, "node " + i, clockTokens));
     }
     locks = client();
     assertThat(attempt(writer)).isInstanceOf(Standing.Held.class);
@@ -196,6 +202,37 @@ class HoldTest {
     world.run(8 * SECOND);
 
     assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
+  /** An attempt has told of its turn at node 0; the bell comes between a renewal and its answer. */
+  @Test
+  void p1_oneHolder_aLateBellConfirmsNoHoldThatItsNodeHasEndedSince() {
+    start(() -> 0);
+    Claim held = isGrantedBeforeItsBellRings(25 * SECOND);
+    servers.get(0).away = true;
+    for (int i = 0; i < 3; i++) {
+      assertThat(renew(held)).isInstanceOf(Standing.Held.class);
+      world.run(6 * SECOND);
+    }
+    servers.get(0).away = false;
+    servers.get(2).away = true;
+    servers.get(0).answersAreLater = () -> SECOND / 5;
+    world.run(SECOND * 19 / 10);
+
+    CompletionStage<Map<ClaimId, Standing>> renewed = locks.renew(List.of(held));
+    world.run(SECOND);
+
+    assertThat(servers.get(0).isHeld(LOCK)).isFalse();
+    assertThat(renewed.toCompletableFuture()).isCompletedExceptionally();
+  }
+
+  private Claim isGrantedBeforeItsBellRings(long nanos) {
+    servers.get(0).bellsAreLater = () -> nanos;
+    Claim next = claim(Mode.EXCLUSIVE);
+    assertThat(attempt(next)).isInstanceOf(Standing.Waiting.class);
+    answer(locks.withdraw(writer));
+    assertThat(attempt(next)).isInstanceOf(Standing.Held.class);
+    return next;
   }
 
   /** Two nodes have once left an attempt unanswered, and a renewal is answered after the end. */
