@@ -298,7 +298,7 @@ final class NodeClaim {
     }
     rung = true;
     rungAt = now;
-    if (status == Status.HELD && tokens != null && tokens.isSameAs(held)) {
+    if (status == Status.HELD && tokens != null && held.token() <= tokens.token()) {
       return false;
     }
     status = Status.HELD;

@@ -226,6 +226,21 @@ class HoldTest {
     assertThat(renewed.toCompletableFuture()).isCompletedExceptionally();
   }
 
+  /** Node 0 was asked for larger tokens meanwhile. */
+  @Test
+  void p2_tokensOnlyGrow_aLateBellOfEarlierTokensDoesNotReviveAHoldThatItsNodeHasEndedSince() {
+    Claim held = isGrantedBeforeItsBellRings(4 * SECOND);
+    servers.subList(0, 2).forEach(server -> server.forget(LOCK));
+    Claim next = claim(Mode.EXCLUSIVE);
+    QuorumLocks other = client();
+    assertThat(answer(other.attempt(next, rung -> {}))).isInstanceOf(Standing.Held.class);
+    answer(other.withdraw(next));
+
+    world.run(SECOND);
+
+    assertThat(renew(held)).isEqualTo(Standing.GONE);
+  }
+
   private Claim isGrantedBeforeItsBellRings(long nanos) {
     servers.get(0).bellsAreLater = () -> nanos;
     Claim next = claim(Mode.EXCLUSIVE);
