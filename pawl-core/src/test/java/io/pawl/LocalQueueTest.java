@@ -83,6 +83,26 @@ class LocalQueueTest {
     assertThat(unsettledFollowers()).hasSize(2);
   }
 
+  /** That question may come behind its withdrawal, and would take a place that is nobody's. */
+  @Test
+  void p4_endingIsFinal_aFollowerIsRememberedThatAsksAgainBeforeItIsWithdrawn() {
+    store.attemptsArriveOnce = true;
+    List<Requested> line = inLine(STRICT, STRICT);
+    client.pass(LEASE.dividedBy(3));
+    ClaimId follower = line.get(1).id();
+    store.answerRenewals(claim -> claim.id().equals(follower) ? null : WAITING);
+    client.handingOver =
+        () -> {
+          client.handingOver = () -> {};
+          client.pass(Duration.ofMillis(20));
+        };
+    grant(line.get(0), 10, line.get(1));
+
+    assertThat(store.attempts).as("it has asked again").hasSize(3);
+    assertThat(withdrawn()).containsExactly(follower);
+    assertThat(store.withdrawals.get(0).unsettled()).isTrue();
+  }
+
   private List<Claim> unsettledFollowers() {
     List<Requested> line = Stream.of(STRICT, STRICT, STRICT).map(this::request).toList();
     line.get(0).attempt.answer().complete(WAITING);

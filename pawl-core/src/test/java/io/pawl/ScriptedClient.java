@@ -18,6 +18,9 @@ final class ScriptedClient {
   private final ScriptedStore store = new ScriptedStore();
   private final Engine engine;
 
+  /** Called before each task is handed over to another thread. */
+  Runnable handingOver = () -> {};
+
   ScriptedClient(PawlOptions options) {
     this(options, Runnable::run);
   }
@@ -31,9 +34,14 @@ final class ScriptedClient {
             store,
             options,
             new SimulatedTime(queue, process, 0, 1),
-            Workers.on(task -> process.run(0, Context.WORKER, task), callbacks),
+            Workers.on(this::handOver, callbacks),
             new Random(2),
             "client");
+  }
+
+  private void handOver(Runnable task) {
+    handingOver.run();
+    process.run(0, Context.WORKER, task);
   }
 
   ScriptedStore store() {

@@ -189,6 +189,7 @@ final class LiveClaim extends Timetable.Entry implements Bell {
         validity.begin(sentAt);
       }
       unanswered++;
+      arrived = false;
       hinted = false;
     } finally {
       mutex.unlock();
