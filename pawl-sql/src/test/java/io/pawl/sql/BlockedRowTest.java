@@ -11,6 +11,8 @@ import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
@@ -543,6 +545,61 @@ class BlockedRowTest {
 
         pawl.lock(stuck).acquire().close();
       }
+    }
+  }
+
+  /** As a process does that was stopped while it reads what a locking read answers. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void aSessionOfOursThatReadsNoMoreHoldsARowForNoLongerThanAClientIsPatient(TestDatabase database)
+      throws Exception {
+    String large = stuck + "-large";
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        Pawl pawl = Pawl.connect(database.url());
+        Connection somebody = database.connect()) {
+      Database same =
+          Databases.at(JdbcProvider.connections(StoreUrl.parse(database.urlThrough(proxy))));
+      pawl.lock(stuck).acquire().close();
+      pawl.lock(large).acquire().close();
+      fill(somebody, large);
+      Session stopped = new Session(same);
+      String lock = stopped.opening() + same.dialect().lockRows(Table.LOCK, 2, true);
+      PreparedStatement select = stopped.prepare(lock);
+      select.setString(1, stuck);
+      select.setString(2, large);
+      proxy.throttle(Direction.TO_CLIENT, 1);
+      CompletableFuture<Void> reading =
+          CompletableFuture.runAsync(
+              () -> assertThatThrownBy(select::execute).isInstanceOf(SQLException.class),
+              task -> new Thread(task).start());
+      await().until(() -> isLocked(somebody));
+
+      pawl.lock(stuck).acquire().close();
+
+      proxy.reset();
+      assertThat(reading).succeedsWithin(Duration.ofMinutes(1));
+      try (Statement statement = somebody.createStatement()) {
+        statement.execute("DELETE FROM pawl_lock WHERE name = '" + large + "'");
+      }
+    }
+  }
+
+  /** With more than any buffer between takes. */
+  private static void fill(Connection connection, String lock) throws SQLException {
+    try (PreparedStatement update =
+        connection.prepareStatement("UPDATE pawl_lock SET holders = ? WHERE name = ?")) {
+      update.setString(1, "x".repeat(14_000_000));
+      update.setString(2, lock);
+      update.executeUpdate();
+    }
+  }
+
+  private boolean isLocked(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet free =
+            statement.executeQuery(
+                "SELECT name FROM pawl_lock WHERE name = '" + stuck + "' FOR UPDATE SKIP LOCKED")) {
+      return !free.next();
     }
   }
 

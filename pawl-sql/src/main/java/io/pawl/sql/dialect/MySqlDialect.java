@@ -37,6 +37,10 @@ public final class MySqlDialect implements Dialect {
 
   private static final String BEGIN = "START TRANSACTION; ";
 
+  private static final String SET_UP =
+      "SET SESSION innodb_lock_wait_timeout = 1, SESSION net_read_timeout = 4,"
+          + " SESSION net_write_timeout = 4, SESSION ";
+
   /** What MariaDB says differently. */
   private record Words(
       String schema, String inserted, String alias, String share, String setUp, Frame frame) {}
@@ -47,7 +51,7 @@ public final class MySqlDialect implements Dialect {
           "new.%s",
           " AS new",
           "FOR SHARE",
-          "SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 15",
+          SET_UP + "wait_timeout = 15",
           new Frame(
               "SET SESSION wait_timeout = 5; " + BEGIN,
               BEGIN,
@@ -60,7 +64,7 @@ public final class MySqlDialect implements Dialect {
           "VALUES(%s)",
           "",
           "LOCK IN SHARE MODE",
-          "SET SESSION innodb_lock_wait_timeout = 1, SESSION idle_transaction_timeout = 5",
+          SET_UP + "idle_transaction_timeout = 5",
           new Frame(BEGIN, false));
 
   private final Words words;
@@ -101,8 +105,9 @@ public final class MySqlDialect implements Dialect {
 
   /**
    * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
-   * stopped transaction of our own is ended by the server, so that others go on. MySQL has no
-   * time-out for those. So that of idle sessions is short while there are transactions.
+   * stopped transaction of our own is ended by the server, so that others go on: between two
+   * statements, and in the middle of one or of its answer. MySQL has no time-out for idle
+   * transactions. So that of idle sessions is short while there are any.
    */
   @Override
   public Frame setUpWriter(Connection connection) throws SQLException {

@@ -42,6 +42,9 @@ public final class PostgresDialect implements Dialect {
   private static final List<String> SETTINGS =
       List.of(ROW_WAIT, "statement_timeout = '10s'", "idle_in_transaction_session_timeout = '5s'");
 
+  /** What a stopped process does not read is no idle transaction. */
+  private static final String UNREAD = "tcp_user_timeout = '4s'";
+
   /**
    * Then transactions may have a time-out, which for one that has begun cannot be set but ended.
    */
@@ -70,7 +73,8 @@ public final class PostgresDialect implements Dialect {
     if (version >= TIMES_TRANSACTIONS) {
       all.add(NO_TIME_OUT);
     }
-    this.settings = setAll("SET SESSION ", all) + "SET SESSION " + READ_COMMITTED;
+    this.settings =
+        setAll("SET SESSION ", all) + "SET SESSION " + UNREAD + "; SET SESSION " + READ_COMMITTED;
     this.frame = new Frame(BEGIN + setAll("SET LOCAL ", all), true);
     this.schema = new Schema("postgresql", createsTables);
     this.listens = listens;
