@@ -38,8 +38,7 @@ public final class MySqlDialect implements Dialect {
   private static final String BEGIN = "START TRANSACTION; ";
 
   private static final String SET_UP =
-      "SET SESSION innodb_lock_wait_timeout = 1, SESSION net_read_timeout = 4,"
-          + " SESSION net_write_timeout = 4, SESSION ";
+      "SET SESSION innodb_lock_wait_timeout = 1, SESSION net_write_timeout = 4, SESSION ";
 
   /** What MariaDB says differently. */
   private record Words(
@@ -105,9 +104,9 @@ public final class MySqlDialect implements Dialect {
 
   /**
    * A row that somebody keeps locked is waited for 1 s, then the batch goes on without it; a
-   * stopped transaction of our own is ended by the server, so that others go on: between two
-   * statements, and in the middle of one or of its answer. MySQL has no time-out for idle
-   * transactions. So that of idle sessions is short while there are any.
+   * stopped transaction of our own is ended by the server, so that others go on, in the middle of
+   * an answer too. MySQL has no time-out for idle transactions. So that of idle sessions is short
+   * while there are any.
    */
   @Override
   public Frame setUpWriter(Connection connection) throws SQLException {
