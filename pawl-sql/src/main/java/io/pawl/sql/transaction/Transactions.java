@@ -1,6 +1,7 @@
 package io.pawl.sql.transaction;
 
 import io.pawl.concurrent.SystemTime;
+import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -95,6 +96,7 @@ public final class Transactions implements AutoCloseable {
   private final @Nullable Runnable whenRestIsDue;
   private final AtomicBoolean restAwaited = new AtomicBoolean();
   private volatile boolean restDue;
+  private volatile Time.@Nullable Pending restPending;
   private volatile boolean closed;
   private long lastStartedAt;
 
@@ -251,7 +253,7 @@ public final class Transactions implements AutoCloseable {
 
   private void restIn(long nanos) {
     try {
-      SystemTime.ofAllClients().after(nanos, this::restIsDue);
+      restPending = SystemTime.ofAllClients().after(nanos, this::restIsDue);
     } catch (Error e) { // no thread can be started: the next time, or the server ends the session
       log.debug("a session that will lie idle cannot be told so", e);
       restAwaited.set(false);
@@ -284,6 +286,10 @@ public final class Transactions implements AutoCloseable {
   /** No new connection from now on, and no repetition. */
   public void refuseMore() {
     closed = true;
+    Time.Pending pending = restPending;
+    if (pending != null) {
+      pending.cancel();
+    }
   }
 
   /** Ends the connection of a transaction under way, from any thread: nothing more is committed. */
