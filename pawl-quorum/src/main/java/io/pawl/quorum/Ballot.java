@@ -186,7 +186,7 @@ final class Ballot {
     int fresh = 0;
     int owing = 0;
     for (NodeClaim each : at) {
-      if (counts(each, granted) && each.isFresh(from)) {
+      if (counts(each, granted) && each.isHeldSince(from)) {
         fresh++;
       } else if (each.status == Status.HELD && each.isUnderWay()) {
         owing++;

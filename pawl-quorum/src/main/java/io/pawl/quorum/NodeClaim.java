@@ -41,6 +41,9 @@ final class NodeClaim {
   /** The node keeps the claim for a lease from then, at least. */
   long coveredFrom;
 
+  /** The latest request that was answered with a hold was sent then; 0 if there was none. */
+  private long heldFrom;
+
   /** The latest attempt that was answered was sent then. */
   private long attemptedFrom;
 
@@ -141,6 +144,11 @@ final class NodeClaim {
     return answered && answeredFrom - from >= 0;
   }
 
+  /** Holds it, by the answer to a request that was sent at {@code from} or later. */
+  boolean isHeldSince(long from) {
+    return status == Status.HELD && heldFrom != 0 && heldFrom - from >= 0;
+  }
+
   /** Holds it, and an attempt that was sent at {@code from} or later was answered. */
   boolean isHeldAnewSince(long from) {
     return status == Status.HELD && attempted && attemptedFrom - from >= 0;
@@ -202,12 +210,15 @@ final class NodeClaim {
    */
   boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
-    if (givenUp || isOvertaken(standing, sentAt) || isOutdated(standing, sentAt, attempt)) {
+    if (givenUp || isOutdated(standing, sentAt, attempt)) {
       return false;
     }
     if (!answered || sentAt - answeredFrom > 0) {
       answeredFrom = sentAt;
       answered = true;
+    }
+    if (isOvertaken(standing, sentAt)) {
+      return false;
     }
     if (attempt && (!attempted || sentAt - attemptedFrom > 0)) {
       attemptedFrom = sentAt;
@@ -219,6 +230,7 @@ final class NodeClaim {
       voted = attempt || (same && voted);
       status = Status.HELD;
       tokens = held;
+      heldFrom = heldFrom == 0 || sentAt - heldFrom > 0 ? sentAt : heldFrom;
       cover(sentAt);
     } else if (standing instanceof Standing.Waiting waiting) {
       askAgainNanos = waiting.askAgain().toNanos();

@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  *       vote for the same tokens.
  *   <li><b>Split.</b> Clients may differ on the seat. Who holds a later one in the order, no
  *       majority, and got no further node during a pause gives all back, and goes to the end of the
- *       line; who holds the first one stays in line at the others. The pause grows, is random, and
- *       is longer the more one holds. So does who holds a majority that does not come to agree on
- *       tokens.
+ *       line at the first that is prompt by then; who holds the first one stays in line at the
+ *       others. The pause grows, is random, and is longer the more one holds. So does who holds a
+ *       majority that does not come to agree on tokens.
  *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there,
  *       if a majority has confirmed the hold since the last renewal. A node that has not heard of a
  *       downgrade is told again.
@@ -209,11 +209,15 @@ final class QuorumClaim {
     }
     if (seat.move(locks.now(), locks.typicalNanos())) {
       rounds.giveBack(before, effects);
-      NodeClaim next = seat.node();
-      boolean asked = next.isUnderWay() && next.claim.queues() == claim.queues();
-      if (!asked && !seat.isHeld() && !seat.isWaiting()) {
-        join(next.node, effects);
-      }
+      joinSeat(effects);
+    }
+  }
+
+  private void joinSeat(List<Runnable> effects) {
+    NodeClaim mine = seat.node();
+    boolean asked = mine.isUnderWay() && mine.claim.queues() == claim.queues();
+    if (!asked && !seat.isHeld() && !seat.isWaiting()) {
+      join(mine.node, effects);
     }
   }
 
@@ -463,9 +467,8 @@ final class QuorumClaim {
                   }
                   if (ballot.held() == held && !getsOn(held)) {
                     rounds.giveBackBut(null, later);
-                    if (seat.node().isNothing()) {
-                      join(seat.node().node, later);
-                    }
+                    seat.chooseAnew();
+                    joinSeat(later);
                   }
                   react(later);
                   return true;

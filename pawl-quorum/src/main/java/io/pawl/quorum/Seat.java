@@ -120,13 +120,31 @@ final class Seat {
     return true;
   }
 
+  /**
+   * To the first node that is prompt by now, where others stand in line: those of two lines, who
+   * only went back to the end of their own, would each keep a node from the other line's.
+   */
+  void chooseAnew() {
+    for (int i = 0; i < at.length; i++) {
+      int next = (first + i) % at.length;
+      if (mayBe(next)) {
+        place = next;
+        return;
+      }
+    }
+  }
+
   private int next(long now, long typicalNanos) {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
-      if (next != place && nodes.get(next).isPrompt() && !refuses(at[next])) {
+      if (next != place && mayBe(next)) {
         return next;
       }
     }
     return isAway(now, typicalNanos) ? (place + 1) % at.length : place;
+  }
+
+  private boolean mayBe(int node) {
+    return nodes.get(node).isPrompt() && !refuses(at[node]);
   }
 }

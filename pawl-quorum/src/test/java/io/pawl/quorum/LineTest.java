@@ -179,6 +179,34 @@ class LineTest {
     assertThat(grants).containsExactlyInAnyOrder("one", "other");
   }
 
+  /** Two nodes are away, the first among them, and one client has once found the next one late. */
+  @Test
+  void p6_someoneGetsIn_thoughClientsStandInLineAtDifferentNodes() {
+    servers.get(0).away = true;
+    servers.get(4).away = true;
+    Client one = new Client(1, 1, 1, 1, 1);
+    Client other = new Client(1, 600, 1, 1, 1);
+    Map<String, Runnable> ends = new HashMap<>();
+    for (int i = 0; i < 20; i++) {
+      String who = "waiter " + i;
+      Client client = i % 2 == 0 ? one : other;
+      Claim claim = client.ask(who, Mode.EXCLUSIVE);
+      ends.put(who, () -> client.locks.withdraw(claim));
+      run(20);
+    }
+    other.delays[1] = 1;
+
+    int ended = 0;
+    for (int i = 0; i < 1_000; i++) {
+      run(10);
+      for (; ended < grants.size(); ended++) {
+        ends.get(grants.get(ended)).run();
+      }
+    }
+
+    assertThat(grants).hasSize(ends.size());
+  }
+
   /** The holder's withdrawal is at the seat and two others, and takes 40 ms to the last two. */
   @Test
   void whoIsNextKeepsItsTurnWhileOthersAreStillToldOfTheRelease() {
