@@ -231,7 +231,7 @@ final class Combiner {
     }
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      Failures.caught(() -> ask(command, repeats.get()))
+      Failures.caught(() -> ask(command, Verbs.Repeats.sofar(repeats.get())))
           .whenComplete(
               (reply, error) -> {
                 try {
@@ -246,7 +246,7 @@ final class Combiner {
     }
   }
 
-  private CompletableFuture<List<Object>> ask(List<Request> command, int repeatsBefore) {
+  private CompletableFuture<List<Object>> ask(List<Request> command, Verbs.Repeats before) {
     List<String> keys = new ArrayList<>(command.size());
     List<String> values = new ArrayList<>(1 + command.size() * command.get(0).values.size());
     values.add(address);
@@ -262,7 +262,7 @@ final class Combiner {
             values,
             repeats,
             reply -> rings.accept(reply, first.entries * command.size())),
-        repeatsBefore);
+        before);
   }
 
   private void answered(
@@ -292,13 +292,16 @@ final class Combiner {
     int size = command.size();
     if (size > 1 && failures.mayConcernOneClaim(error)) {
       Doubt since = doubtAfter(error, before);
-      int repeatsWithThis = repeats.get() + 1;
-      for (List<Request> half :
-          List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
-        Failures.caught(() -> ask(half, repeatsWithThis))
-            .whenComplete((reply, again) -> answered(half, reply, again, since));
+      Verbs.Repeats withThis = Verbs.Repeats.with(repeats);
+      try {
+        for (List<Request> half :
+            List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
+          Failures.caught(() -> ask(half, withThis))
+              .whenComplete((reply, again) -> answered(half, reply, again, since));
+        }
+      } finally {
+        withThis.count(repeats); // behind both: what leaves unaware of it is repeated, too
       }
-      repeats.incrementAndGet(); // behind both: what leaves unaware of it is repeated, too
       return;
     }
     Throwable told = isInDoubt(error, before) ? failures.doubtful(error) : error;

@@ -66,48 +66,89 @@ record Verbs(Wire wire, Failures failures) {
    * repetitions keep step with those of the commands before it, of which none is repeated more
    * often than {@link #MOST_REPEATS}: what is repeated after that is behind it.
    *
-   * @param repeatsBefore how many were repeated when this was sent, or will have been at once
+   * @param before how many were repeated when this was sent, or will have been at once
    */
-  CompletableFuture<List<Object>> runInOrder(Ordered command, int repeatsBefore) {
-    return inOrder(command, CommandType.EVALSHA, command.script.sha(), repeatsBefore, MOST_REPEATS);
+  CompletableFuture<List<Object>> runInOrder(Ordered command, Repeats before) {
+    return inOrder(command, CommandType.EVALSHA, command.script.sha(), before, MOST_REPEATS);
+  }
+
+  /**
+   * How many commands were repeated before one is sent.
+   *
+   * @param counted done once this is so: where the one that is sent is a repetition itself, it is
+   *     counted behind its sending, and its answer says nothing before
+   */
+  record Repeats(int count, CompletableFuture<?> counted) {
+
+    private static final CompletableFuture<?> ALREADY = CompletableFuture.completedFuture(null);
+
+    static Repeats sofar(int count) {
+      return new Repeats(count, ALREADY);
+    }
+
+    /**
+     * With one that is {@linkplain #count(AtomicInteger) counted} once all parts of it are sent.
+     */
+    static Repeats with(AtomicInteger repeats) {
+      return new Repeats(repeats.get() + 1, new CompletableFuture<>());
+    }
+
+    /** What is sent from now on follows it. */
+    void count(AtomicInteger repeats) {
+      repeats.incrementAndGet();
+      counted.complete(null);
+    }
   }
 
   private CompletableFuture<List<Object>> inOrder(
-      Ordered command, CommandType type, String script, int repeatsBefore, int repeatsLeft) {
-    AtomicInteger repeats = command.repeats;
+      Ordered command, CommandType type, String script, Repeats before, int repeatsLeft) {
     CompletableFuture<List<Object>> answer = new CompletableFuture<>();
     Call call = send(type, script, command.keys, command.values, null);
     call.whenComplete(
-        (reply, error) -> {
-          try {
-            if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
-              CompletableFuture<List<Object>> text =
-                  inOrder(
-                      command,
-                      CommandType.EVAL,
-                      command.script.text(),
-                      repeats.get() + 1,
-                      repeatsLeft);
-              repeats.incrementAndGet(); // what is sent from now on follows it
-              Futures.follow(answer, call.wasRepeated() ? inDoubt(text) : text);
-            } else if (reply != null && repeats.get() != repeatsBefore && repeatsLeft > 0) {
-              command.early.accept(reply);
-              CompletableFuture<List<Object>> again =
-                  inOrder(
-                      command,
-                      CommandType.EVALSHA,
-                      command.script.sha(),
-                      repeats.get(),
-                      repeatsLeft - 1);
-              Futures.follow(answer, inDoubt(again));
-            } else {
-              settle(answer, reply, error, call.wasRepeated());
-            }
-          } catch (RuntimeException | Error e) { // of memory: who waits for it is answered
-            answer.completeExceptionally(e);
-          }
-        });
+        (reply, error) ->
+            before.counted.thenRun(
+                () -> {
+                  try {
+                    answered(command, type, before.count, repeatsLeft, call, reply, error, answer);
+                  } catch (RuntimeException | Error e) { // of memory: who waits for it is answered
+                    answer.completeExceptionally(e);
+                  }
+                }));
     return answer;
+  }
+
+  private void answered(
+      Ordered command,
+      CommandType type,
+      int repeatsBefore,
+      int repeatsLeft,
+      Call call,
+      @Nullable List<Object> reply,
+      @Nullable Throwable error,
+      CompletableFuture<List<Object>> answer) {
+    AtomicInteger repeats = command.repeats;
+    if (error instanceof RedisNoScriptException && type == CommandType.EVALSHA) {
+      Repeats withThis = Repeats.with(repeats);
+      CompletableFuture<List<Object>> text;
+      try {
+        text = inOrder(command, CommandType.EVAL, command.script.text(), withThis, repeatsLeft);
+      } finally {
+        withThis.count(repeats);
+      }
+      Futures.follow(answer, call.wasRepeated() ? inDoubt(text) : text);
+    } else if (reply != null && repeats.get() != repeatsBefore && repeatsLeft > 0) {
+      command.early.accept(reply);
+      CompletableFuture<List<Object>> again =
+          inOrder(
+              command,
+              CommandType.EVALSHA,
+              command.script.sha(),
+              Repeats.sofar(repeats.get()),
+              repeatsLeft - 1);
+      Futures.follow(answer, inDoubt(again));
+    } else {
+      settle(answer, reply, error, call.wasRepeated());
+    }
   }
 
   private CompletableFuture<List<Object>> inDoubt(CompletableFuture<List<Object>> again) {

@@ -65,7 +65,6 @@ class VerbsTest {
     assertThat(Seam.answer(store.read("sold")).orElseThrow().value()).isEqualTo(8);
   }
 
-  /** A script fails at its second key, and keeps what it has written at the first. */
   /** Those behind it fail and are repeated all the time, which it need not wait for. */
   @Test
   void aCommandIsNotRepeatedForEver() {
@@ -91,12 +90,43 @@ class VerbsTest {
       Verbs.Ordered command =
           new Verbs.Ordered(
               Scripts.load().renew(), List.of(), values, repeats, reply -> early.incrementAndGet());
-      assertThat(new Verbs(wire, failures).runInOrder(command, 0))
+      assertThat(new Verbs(wire, failures).runInOrder(command, Verbs.Repeats.sofar(0)))
           .succeedsWithin(Duration.ofSeconds(40));
     }
     assertThat(early).hasValue(Verbs.MOST_REPEATS);
   }
 
+  /**
+   * Another thread may hear of it, and another command be repeated, before the sender counts it.
+   */
+  @Test
+  void anAnswerToARepetitionSaysNothingBeforeTheRepetitionIsCounted() {
+    Servers one = new OneServer(client, uri, false, List.of(), "redis://counted");
+    Failures failures = new Failures(one.describe());
+    AtomicInteger repeats = new AtomicInteger();
+    AtomicInteger early = new AtomicInteger();
+    Scripts.Script script = Scripts.load().renew();
+    List<String> values = List.of("3600000");
+    try (Wire wire = Handshake.another(one, failures, RedisOptions.defaults(), false)) {
+      Verbs verbs = new Verbs(wire, failures);
+      Seam.answer(verbs.run(script, List.of(), values)); // from now on the server has it
+      Verbs.Repeats withThis = Verbs.Repeats.with(repeats);
+      repeats.incrementAndGet();
+      CompletableFuture<List<Object>> repetition =
+          verbs.runInOrder(
+              new Verbs.Ordered(
+                  script, List.of(), values, repeats, reply -> early.incrementAndGet()),
+              withThis);
+      Seam.answer(verbs.run(script, List.of(), values)); // it is answered behind the repetition
+
+      withThis.count(repeats);
+
+      assertThat(repetition).succeedsWithin(Duration.ofSeconds(40));
+      assertThat(early).hasValue(1);
+    }
+  }
+
+  /** A script fails at its second key, and keeps what it has written at the first. */
   @Test
   void p8_nothingLeftBehind_whatIsRefusedAfterItSharedACommandWithABadKeyMayHaveBeenApplied() {
     Seam seam = new Seam(store);
