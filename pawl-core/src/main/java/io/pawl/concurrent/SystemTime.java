@@ -35,7 +35,7 @@ public final class SystemTime implements Time, AutoCloseable {
   }
 
   /** For what is to happen though its client ends; never closed, without a thread while idle. */
-  public static Time ofAllClients() {
+  static Time ofAllClients() {
     return OfAllClients.TIME;
   }
 

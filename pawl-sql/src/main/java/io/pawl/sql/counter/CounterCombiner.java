@@ -57,7 +57,7 @@ public final class CounterCombiner implements AutoCloseable {
 
   public CounterCombiner(Database database, String threadName) {
     this.database = database;
-    this.transactions = new Transactions(database, tally, this::restIsDue);
+    this.transactions = new Transactions(database, tally, this::restIsDue, threadName + "-rest");
     this.tables = new CounterTables(database.dialect());
     this.blockedRows =
         new BlockedRows<>(
@@ -92,7 +92,7 @@ public final class CounterCombiner implements AutoCloseable {
   }
 
   private void restIsDue() {
-    drain.workIsDue();
+    drain.takeElsewhere();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

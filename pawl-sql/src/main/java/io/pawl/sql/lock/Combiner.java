@@ -68,7 +68,7 @@ public final class Combiner implements AutoCloseable {
     this.blockedRows =
         new BlockedRows<>(
             database, "lock", Table.LOCK, "pawl_lock or pawl_waiter", tally, threadName + "-row");
-    this.transactions = new Transactions(database, tally, this::restIsDue);
+    this.transactions = new Transactions(database, tally, this::restIsDue, threadName + "-rest");
     this.drain =
         new DrainLoop(
             this::hasWork,
@@ -115,7 +115,7 @@ public final class Combiner implements AutoCloseable {
   }
 
   private void restIsDue() {
-    drain.workIsDue();
+    drain.takeElsewhere();
   }
 
   private void pauseWhereOnlyBlockedRowsWait() {

@@ -6,8 +6,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Who works off a queue: one thread at a time. A caller that finds nobody at work does one turn
@@ -19,8 +17,6 @@ public final class DrainLoop implements AutoCloseable {
 
   private static final long CLOSE_PATIENCE_NANOS = 5_000_000_000L;
   private static final long CLOSE_PAUSE_NANOS = 100_000;
-
-  private static final Logger log = LoggerFactory.getLogger(DrainLoop.class);
 
   private final BooleanSupplier hasWork;
   private final Runnable turn;
@@ -92,20 +88,6 @@ public final class DrainLoop implements AutoCloseable {
 
   /** There is work, for which this thread has no time. */
   public void takeElsewhere() {
-    takeElsewhere(callersWork);
-  }
-
-  /** As {@link #takeElsewhere}, said by a thread that must not be kept whatever happens. */
-  public void workIsDue() {
-    try {
-      takeElsewhere(false);
-    } catch (OutOfMemoryError noThread) {
-      log.debug(
-          "no thread can be started for what is due: whoever comes next has it done", noThread);
-    }
-  }
-
-  private void takeElsewhere(boolean elseHere) {
     if (!hasWork.getAsBoolean() || !ownThread.getQueue().isEmpty()) {
       return;
     }
@@ -114,7 +96,7 @@ public final class DrainLoop implements AutoCloseable {
       ownThread.execute(rest);
     } catch (OutOfMemoryError noThread) {
       ownThread.remove(rest);
-      if (!elseHere) {
+      if (!callersWork) {
         throw noThread;
       }
       uninterrupted(rest);

@@ -1,7 +1,5 @@
 package io.pawl.sql.transaction;
 
-import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -11,7 +9,6 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -93,10 +90,8 @@ public final class Transactions implements AutoCloseable {
 
   private final Database database;
   private final Tally tally;
-  private final @Nullable Runnable whenRestIsDue;
-  private final AtomicBoolean restAwaited = new AtomicBoolean();
+  private final @Nullable Later later;
   private volatile boolean restDue;
-  private volatile Time.@Nullable Pending restPending;
   private volatile boolean closed;
   private long lastStartedAt;
 
@@ -104,17 +99,26 @@ public final class Transactions implements AutoCloseable {
   private volatile @Nullable Session session;
 
   public Transactions(Database database, Tally tally) {
-    this(database, tally, null);
+    this.database = database;
+    this.tally = tally;
+    this.later = null;
   }
 
   /**
    * @param whenRestIsDue has {@link #rest} called, a while after it was; must not block. By default
    *     there is no such while
+   * @param threadName of the thread on which it is called
    */
-  public Transactions(Database database, Tally tally, @Nullable Runnable whenRestIsDue) {
+  public Transactions(Database database, Tally tally, Runnable whenRestIsDue, String threadName) {
     this.database = database;
     this.tally = tally;
-    this.whenRestIsDue = whenRestIsDue;
+    this.later =
+        new Later(
+            () -> {
+              restDue = true;
+              whenRestIsDue.run();
+            },
+            threadName);
   }
 
   /**
@@ -243,29 +247,11 @@ public final class Transactions implements AutoCloseable {
       close();
     } else if (open != null && open.isHurried()) {
       long left = lastStartedAt + REST_NANOS - System.nanoTime();
-      if (whenRestIsDue == null || left <= 0) {
+      if (later == null || left <= 0) {
         rest(open);
-      } else if (!restAwaited.getAndSet(true)) {
-        restIn(left);
+      } else {
+        later.tell(left);
       }
-    }
-  }
-
-  private void restIn(long nanos) {
-    try {
-      restPending = SystemTime.ofAllClients().after(nanos, this::restIsDue);
-    } catch (Error e) { // no thread can be started: the next time, or the server ends the session
-      log.debug("a session that will lie idle cannot be told so", e);
-      restAwaited.set(false);
-    }
-  }
-
-  private void restIsDue() {
-    restAwaited.set(false);
-    restDue = true;
-    Runnable due = whenRestIsDue;
-    if (due != null) {
-      due.run();
     }
   }
 
@@ -286,9 +272,8 @@ public final class Transactions implements AutoCloseable {
   /** No new connection from now on, and no repetition. */
   public void refuseMore() {
     closed = true;
-    Time.Pending pending = restPending;
-    if (pending != null) {
-      pending.cancel();
+    if (later != null) {
+      later.close();
     }
   }
 
