@@ -65,7 +65,8 @@ final class Agreement {
     boolean alike = ballot.isAlike(from, late, now);
     boolean disagree = !alike && !ballot.mayAgree(from, floor, late, now);
     if (disagree && ballot.canBeRaised(late, now)) { // else they would chase each other's tokens
-      floor = Math.max(floor, locks.tokens().above(ballot.largestToken(), disagreements++));
+      long largest = ballot.largestToken(locks.tokens(), now);
+      floor = Math.max(floor, locks.tokens().above(largest, disagreements++));
     }
     for (NodeClaim each : at) {
       boolean lacks = !(alike ? Ballot.votes(each, from) : Ballot.isElected(each, from, floor));

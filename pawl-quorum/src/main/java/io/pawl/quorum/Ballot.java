@@ -57,11 +57,13 @@ final class Ballot {
     return stuck;
   }
 
-  /** The largest token of any node that holds it, 0 if none does. */
-  long largestToken() {
+  /** The largest token that any node that holds it may show by now, 0 if none holds it. */
+  long largestToken(TokenClock clock, long now) {
     long largest = 0;
     for (NodeClaim each : at) {
-      largest = Math.max(largest, each.status == Status.HELD ? last(each) : 0);
+      if (each.status == Status.HELD) {
+        largest = Math.max(largest, clock.later(last(each), now - each.toldAt));
+      }
     }
     return largest;
   }

@@ -32,6 +32,9 @@ final class NodeClaim {
   /** The tokens of the hold, where it is one. */
   Standing.@Nullable Held tokens;
 
+  /** When the node told of them. */
+  long toldAt;
+
   /** Whether the node has said so in an attempt's answer: only then does it vote. */
   boolean voted;
 
@@ -230,6 +233,7 @@ final class NodeClaim {
       voted = attempt || (same && voted);
       status = Status.HELD;
       tokens = held;
+      toldAt = now;
       heldFrom = heldFrom == 0 || sentAt - heldFrom > 0 ? sentAt : heldFrom;
       cover(sentAt);
     } else if (standing instanceof Standing.Waiting waiting) {
@@ -315,6 +319,7 @@ final class NodeClaim {
     }
     status = Status.HELD;
     tokens = held;
+    toldAt = now;
     voted = false;
     return true;
   }

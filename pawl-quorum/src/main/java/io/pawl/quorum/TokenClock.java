@@ -49,12 +49,17 @@ final class TokenClock {
     return floor - LEAD < token ? token - 1 : floor;
   }
 
+  /** Returns what the node that told of a token {@code nanos} ago would tell now. */
+  long later(long token, long nanos) {
+    return followsClock(token) ? token + nanos / 1_000 * PER_MICROSECOND : token;
+  }
+
   /**
    * Returns the floor above which nodes that granted different tokens may grant the same ones. It
    * is another one for each client: readers who ask the same nodes above the same floor, in another
    * order, would chase each other. Whoever asks above the others is granted the same everywhere.
    *
-   * @param largest of the tokens granted
+   * @param largest of the tokens granted, as of now
    * @param failures how often such a floor was in vain
    */
   long above(long largest, int failures) {

@@ -110,6 +110,38 @@ class SilentNodeTest {
     assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
   }
 
+  /**
+   * Nodes 0 and 2 hold the claim when node 1 rings; node 2 needs longer for an answer than clocks
+   * are asked to stay behind.
+   */
+  @Test
+  void p6_someoneGetsIn_thoughTokensAreOldByTheTimeASlowNodeHasAnswered() {
+    start(clock(0), clock(1_000), clock(0));
+    SimulatedNode others = connected(1, MICRO);
+    Claim other = claim("other", 1);
+    others.attempt(other, rung -> {});
+    world.run(100 * MICRO);
+    QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));
+    List<Node> nodes = new ArrayList<>();
+    for (SimulatedNode store :
+        List.of(
+            connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, 350_000 * MICRO))) {
+      nodes.add(
+          new Node(
+              store.describe(), () -> store, options, world.time(), new Lanes(store.describe())));
+    }
+    nodes.forEach(Node::open);
+    QuorumLocks locks = new QuorumLocks(nodes, options, world.time(), new Random(1));
+    List<Standing> answers = new ArrayList<>();
+    locks.attempt(claim("client", 1), answers::add).thenAccept(answers::add);
+    world.run(720_000 * MICRO);
+    others.withdraw(other);
+
+    world.run(SECOND / 10);
+
+    assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
+  }
+
   private void grantAndEnd(SimulatedNode node, int times) {
     for (int i = 1; i <= times; i++) {
       Claim claim = claim("other", i);
