@@ -69,6 +69,10 @@ final class NodeClaim {
   private int underWay;
   private long askedAbove;
   private long sentAt;
+
+  /** It was asked then, or answered, and has owed answers ever since. */
+  private long silentFrom;
+
   private long rungAt;
   private boolean rung;
   private int raises;
@@ -91,6 +95,7 @@ final class NodeClaim {
   }
 
   void sent(boolean attempt, long now) {
+    silentFrom = underWay == 0 ? now : silentFrom;
     underWay++;
     attemptsUnderWay += attempt ? 1 : 0;
     sentAt = now;
@@ -122,10 +127,12 @@ final class NodeClaim {
   }
 
   /**
-   * Whether it may yet vote for what it is asked: it has not failed, nor been silent for so long.
+   * Whether it may yet vote for what it is asked: it has not failed, nor been silent for so long,
+   * however often it was asked meanwhile.
    */
   boolean mayVote(long silentNanos, long now) {
-    boolean answers = !hasFailed() && !isSilentFor(silentNanos, now);
+    boolean silent = isSilentFor(0, now) && now - silentFrom >= silentNanos;
+    boolean answers = !hasFailed() && !silent;
     return answers && (isAttemptUnderWay() || !isWornOut());
   }
 
@@ -213,6 +220,7 @@ final class NodeClaim {
    */
   boolean answered(Standing standing, long sentAt, boolean attempt, long now) {
     ended(attempt);
+    silentFrom = now;
     if (givenUp || isOutdated(standing, sentAt, attempt)) {
       return false;
     }

@@ -142,6 +142,81 @@ class SilentNodeTest {
     assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
   }
 
+  /** Answers usually take 150 ms, and node 2 is asked every second. */
+  @Test
+  void p6_someoneGetsIn_thoughASilentNodeIsAskedAgainAndAgain() {
+    start(() -> 0, () -> 0, () -> 0);
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      SimulatedNode store = connected(i, 75_000 * MICRO);
+      nodes.add(
+          new Node(
+              store.describe(),
+              () -> store,
+              QuorumOptions.defaults(),
+              world.time(),
+              new Lanes(store.describe())));
+    }
+    nodes.forEach(Node::open);
+    QuorumLocks locks =
+        new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+    for (int i = 1; i <= 20; i++) {
+      Claim before = brief(i);
+      locks.attempt(before, rung -> {});
+      world.run(SECOND);
+      locks.withdraw(before);
+      world.run(SECOND);
+    }
+    SimulatedNode others = connected(1, MICRO);
+    grantAndEnd(others, 10);
+    grantAndEnd(connected(2, MICRO), 5);
+    Claim other = claim("other", 11);
+    others.attempt(other, rung -> {});
+    world.run(100 * MICRO);
+    List<Standing.Held> held = new ArrayList<>();
+    ask(locks, brief(21), held);
+    world.run(SECOND / 10);
+    servers.get(2).standsStill = true;
+    world.run(SECOND);
+    others.withdraw(other);
+
+    world.run(5 * SECOND);
+
+    assertThat(held).isNotEmpty();
+  }
+
+  private void ask(QuorumLocks locks, Claim claim, List<Standing.Held> held) {
+    locks
+        .attempt(claim, rung -> held.add((Standing.Held) rung))
+        .thenAccept(
+            told -> {
+              if (told instanceof Standing.Held now) {
+                held.add(now);
+              }
+            });
+    world.later(
+        SECOND,
+        () -> {
+          if (held.isEmpty()) {
+            ask(locks, claim, held);
+          }
+        });
+  }
+
+  private static Claim brief(int number) {
+    return new Claim(
+        SimulatedClient.LOCK,
+        new ClaimId("client", number),
+        Mode.EXCLUSIVE,
+        Duration.ofSeconds(4),
+        Duration.ZERO,
+        true,
+        1,
+        0,
+        false,
+        new Holder("host", 1, "thread", "", ""));
+  }
+
   private void grantAndEnd(SimulatedNode node, int times) {
     for (int i = 1; i <= times; i++) {
       Claim claim = claim("other", i);
