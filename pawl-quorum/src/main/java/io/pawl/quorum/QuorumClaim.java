@@ -215,7 +215,7 @@ final class QuorumClaim {
 
   private void joinSeat(List<Runnable> effects) {
     NodeClaim mine = seat.node();
-    boolean asked = mine.isUnderWay() && mine.claim.queues() == claim.queues();
+    boolean asked = mine.isAttemptUnderWay() && mine.claim.queues() == claim.queues();
     if (!asked && !seat.isHeld() && !seat.isWaiting()) {
       join(mine.node, effects);
     }
