@@ -43,6 +43,9 @@ final class SimulatedNode implements QuorumNode {
     /** Whether it stands still: a request that arrives fails later, unanswered. */
     boolean standsStill;
 
+    /** Whether a withdrawal may arrive before what its client has asked for on other threads. */
+    boolean withdrawalsOvertake;
+
     /** Whether it refuses attempts, as for a while one does that was started from a file. */
     boolean abstains;
 
@@ -113,14 +116,22 @@ final class SimulatedNode implements QuorumNode {
   }
 
   private <T> CompletionStage<T> call(Supplier<T> verb) {
+    return call(verb, false);
+  }
+
+  private <T> CompletionStage<T> call(Supplier<T> verb, boolean overtakes) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     if (server.away) {
       answer.completeExceptionally(new StoreUnavailableException(server.name + " is away", null));
       return answer;
     }
-    lastArrival = Math.max(lastArrival + 1, world.now() + delay.getAsLong());
+    long arrival = world.now() + delay.getAsLong();
+    if (!overtakes) {
+      arrival = Math.max(lastArrival + 1, arrival);
+      lastArrival = arrival;
+    }
     world.later(
-        lastArrival - world.now(),
+        arrival - world.now(),
         () -> {
           if (server.standsStill) {
             world.later(TIMEOUT_NANOS, () -> answer.completeExceptionally(unanswered()));
@@ -191,7 +202,8 @@ final class SimulatedNode implements QuorumNode {
           GrantRule.withdraw(state, claim, server.millis());
           server.ring(state);
           return null;
-        });
+        },
+        server.withdrawalsOvertake);
   }
 
   @Override
