@@ -3,9 +3,6 @@ package io.pawl.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
-import io.pawl.spi.ClaimId;
-import io.pawl.spi.Holder;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,16 +44,11 @@ class OrderOfAnswersTest {
       }
       QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));
       for (int client = 0; client < 2; client++) {
-        List<Node> all = new ArrayList<>();
-        for (SimulatedNode.Server server : servers) {
-          SimulatedNode store = new SimulatedNode(world, server, this::onTheWay);
-          Node node =
-              new Node(
-                  store.describe(), () -> store, options, world.time(), new Lanes("c" + client));
-          node.open();
-          all.add(node);
-        }
-        clients.add(new QuorumLocks(all, options, world.time(), new Random(2 * seed + client)));
+        List<SimulatedNode> stores =
+            servers.stream()
+                .map(server -> new SimulatedNode(world, server, this::onTheWay))
+                .toList();
+        clients.add(SimulatedNode.locks(world, stores, options, 2 * seed + client));
       }
     }
 
@@ -78,17 +70,8 @@ class OrderOfAnswersTest {
     }
 
     private Claim claim(int waiter) {
-      return new Claim(
-          "lock",
-          new ClaimId("client-" + waiter % clients.size(), ++made),
-          Mode.EXCLUSIVE,
-          Duration.ofSeconds(20),
-          Duration.ZERO,
-          true,
-          1,
-          0,
-          false,
-          new Holder("host", 1, "thread", "", ""));
+      String client = "client-" + waiter % clients.size();
+      return Claims.exclusive("lock", client, ++made, Duration.ofSeconds(20));
     }
 
     private <T> T answer(CompletionStage<T> stage) {

@@ -61,17 +61,11 @@ class RandomHistoriesTest {
           QuorumOptions.defaults()
               .nodeTimeout(Duration.ofMillis(random.nextBoolean() ? 500 : 2_000));
       for (int client = 0; client < CLIENTS; client++) {
-        List<Node> all = new ArrayList<>();
-        for (SimulatedNode.Server server : servers) {
-          SimulatedNode store = new SimulatedNode(world, server, this::onTheWay);
-          Node node =
-              new Node(
-                  store.describe(), () -> store, options, world.time(), new Lanes("c" + client));
-          node.open();
-          all.add(node);
-        }
-        QuorumLocks locks =
-            new QuorumLocks(all, options, world.time(), new Random(3 * seed + client));
+        List<SimulatedNode> stores =
+            servers.stream()
+                .map(server -> new SimulatedNode(world, server, this::onTheWay))
+                .toList();
+        QuorumLocks locks = SimulatedNode.locks(world, stores, options, 3 * seed + client);
         for (int i = 1 + random.nextInt(2); i > 0; i--) {
           actors.add(new Actor("client-" + client, 100_000 * i, locks));
         }

@@ -3,14 +3,10 @@ package io.pawl.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
-import io.pawl.spi.ClaimId;
-import io.pawl.spi.Holder;
-import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -40,19 +36,17 @@ class SilentNodeTest {
     return new SimulatedNode(world, servers.get(node), () -> delay);
   }
 
+  private QuorumLocks client(QuorumOptions options, long... delays) {
+    List<SimulatedNode> stores = new ArrayList<>();
+    for (int i = 0; i < delays.length; i++) {
+      stores.add(connected(i, delays[i]));
+    }
+    return SimulatedNode.locks(world, stores, options, 1);
+  }
+
   /** Node 0 is the seat. */
   private static Claim claim(String client, int number) {
-    return new Claim(
-        SimulatedClient.LOCK,
-        new ClaimId(client, number),
-        Mode.EXCLUSIVE,
-        Duration.ofSeconds(20),
-        Duration.ZERO,
-        true,
-        1,
-        0,
-        false,
-        new Holder("host", 1, "thread", "", ""));
+    return Claims.exclusive(SimulatedClient.LOCK, client, number, Duration.ofSeconds(20));
   }
 
   /** Nodes 0 and 1 are asked for tokens above each other's when node 2 answers with larger ones. */
@@ -84,20 +78,7 @@ class SilentNodeTest {
     Claim other = claim("other", 6);
     others.get(1).attempt(other, rung -> {});
     world.run(100 * MICRO);
-    List<Node> nodes = new ArrayList<>();
-    for (SimulatedNode store :
-        List.of(connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, SECOND / 200))) {
-      nodes.add(
-          new Node(
-              store.describe(),
-              () -> store,
-              QuorumOptions.defaults(),
-              world.time(),
-              new Lanes("client")));
-    }
-    nodes.forEach(Node::open);
-    QuorumLocks locks =
-        new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+    QuorumLocks locks = client(QuorumOptions.defaults(), 50 * MICRO, 50 * MICRO, SECOND / 200);
     List<Standing> answers = new ArrayList<>();
     locks.attempt(claim("client", 1), answers::add).thenAccept(answers::add);
     world.run(200 * MICRO);
@@ -122,16 +103,7 @@ class SilentNodeTest {
     others.attempt(other, rung -> {});
     world.run(100 * MICRO);
     QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));
-    List<Node> nodes = new ArrayList<>();
-    for (SimulatedNode store :
-        List.of(
-            connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, 350_000 * MICRO))) {
-      nodes.add(
-          new Node(
-              store.describe(), () -> store, options, world.time(), new Lanes(store.describe())));
-    }
-    nodes.forEach(Node::open);
-    QuorumLocks locks = new QuorumLocks(nodes, options, world.time(), new Random(1));
+    QuorumLocks locks = client(options, 50 * MICRO, 50 * MICRO, 350_000 * MICRO);
     List<Standing> answers = new ArrayList<>();
     locks.attempt(claim("client", 1), answers::add).thenAccept(answers::add);
     world.run(720_000 * MICRO);
@@ -146,20 +118,8 @@ class SilentNodeTest {
   @Test
   void p6_someoneGetsIn_thoughASilentNodeIsAskedAgainAndAgain() {
     start(() -> 0, () -> 0, () -> 0);
-    List<Node> nodes = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      SimulatedNode store = connected(i, 75_000 * MICRO);
-      nodes.add(
-          new Node(
-              store.describe(),
-              () -> store,
-              QuorumOptions.defaults(),
-              world.time(),
-              new Lanes(store.describe())));
-    }
-    nodes.forEach(Node::open);
-    QuorumLocks locks =
-        new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+    long delay = 75_000 * MICRO;
+    QuorumLocks locks = client(QuorumOptions.defaults(), delay, delay, delay);
     for (int i = 1; i <= 20; i++) {
       Claim before = brief(i);
       locks.attempt(before, rung -> {});
@@ -204,17 +164,7 @@ class SilentNodeTest {
   }
 
   private static Claim brief(int number) {
-    return new Claim(
-        SimulatedClient.LOCK,
-        new ClaimId("client", number),
-        Mode.EXCLUSIVE,
-        Duration.ofSeconds(4),
-        Duration.ZERO,
-        true,
-        1,
-        0,
-        false,
-        new Holder("host", 1, "thread", "", ""));
+    return Claims.exclusive(SimulatedClient.LOCK, "client", number, Duration.ofSeconds(4));
   }
 
   private void grantAndEnd(SimulatedNode node, int times) {

@@ -71,13 +71,7 @@ final class SimulatedClient {
     this.holdNanos = holdNanos;
     this.random = new Random(seed);
     QuorumOptions options = QuorumOptions.defaults();
-    List<Node> nodes = new ArrayList<>();
-    for (SimulatedNode store : stores) {
-      Node node = new Node(store.describe(), () -> store, options, world.time(), new Lanes(name));
-      node.open();
-      nodes.add(node);
-    }
-    this.locks = new QuorumLocks(nodes, options, world.time(), new Random(seed + 1));
+    this.locks = SimulatedNode.locks(world, stores, options, seed + 1);
   }
 
   QuorumLocks locks() {

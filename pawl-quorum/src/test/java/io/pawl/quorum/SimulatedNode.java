@@ -10,10 +10,12 @@ import io.pawl.spi.Standing;
 import io.pawl.spi.rule.GrantRule;
 import io.pawl.spi.rule.LockState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
@@ -113,6 +115,18 @@ final class SimulatedNode implements QuorumNode {
     this.world = world;
     this.server = server;
     this.delay = delay;
+  }
+
+  /** What a client has over {@code stores}. */
+  static QuorumLocks locks(
+      World world, List<SimulatedNode> stores, QuorumOptions options, long seed) {
+    List<Node> nodes = new ArrayList<>();
+    for (SimulatedNode store : stores) {
+      String name = store.describe();
+      nodes.add(new Node(name, () -> store, options, world.time(), new Lanes(name)));
+    }
+    nodes.forEach(Node::open);
+    return new QuorumLocks(nodes, options, world.time(), new Random(seed));
   }
 
   private <T> CompletionStage<T> call(Supplier<T> verb) {
