@@ -231,7 +231,7 @@ final class Combiner {
     }
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      Failures.caught(() -> ask(command, Verbs.Repeats.sofar(repeats.get())))
+      Failures.caught(() -> ask(command, Verbs.Repeats.soFar(repeats.get())))
           .whenComplete(
               (reply, error) -> {
                 try {
@@ -300,7 +300,7 @@ final class Combiner {
               .whenComplete((reply, again) -> answered(half, reply, again, since));
         }
       } finally {
-        withThis.count(repeats); // behind both: what leaves unaware of it is repeated, too
+        withThis.countIn(repeats); // behind both: what leaves unaware of it is repeated, too
       }
       return;
     }

@@ -82,19 +82,17 @@ record Verbs(Wire wire, Failures failures) {
 
     private static final CompletableFuture<?> ALREADY = CompletableFuture.completedFuture(null);
 
-    static Repeats sofar(int count) {
+    static Repeats soFar(int count) {
       return new Repeats(count, ALREADY);
     }
 
-    /**
-     * With one that is {@linkplain #count(AtomicInteger) counted} once all parts of it are sent.
-     */
+    /** With one that is {@linkplain #countIn counted} once all parts of it are sent. */
     static Repeats with(AtomicInteger repeats) {
       return new Repeats(repeats.get() + 1, new CompletableFuture<>());
     }
 
     /** What is sent from now on follows it. */
-    void count(AtomicInteger repeats) {
+    void countIn(AtomicInteger repeats) {
       repeats.incrementAndGet();
       counted.complete(null);
     }
@@ -133,7 +131,7 @@ record Verbs(Wire wire, Failures failures) {
       try {
         text = inOrder(command, CommandType.EVAL, command.script.text(), withThis, repeatsLeft);
       } finally {
-        withThis.count(repeats);
+        withThis.countIn(repeats);
       }
       Futures.follow(answer, call.wasRepeated() ? inDoubt(text) : text);
     } else if (reply != null && repeats.get() != repeatsBefore && repeatsLeft > 0) {
@@ -143,7 +141,7 @@ record Verbs(Wire wire, Failures failures) {
               command,
               CommandType.EVALSHA,
               command.script.sha(),
-              Repeats.sofar(repeats.get()),
+              Repeats.soFar(repeats.get()),
               repeatsLeft - 1);
       Futures.follow(answer, inDoubt(again));
     } else {

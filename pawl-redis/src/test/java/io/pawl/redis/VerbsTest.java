@@ -90,7 +90,7 @@ class VerbsTest {
       Verbs.Ordered command =
           new Verbs.Ordered(
               Scripts.load().renew(), List.of(), values, repeats, reply -> early.incrementAndGet());
-      assertThat(new Verbs(wire, failures).runInOrder(command, Verbs.Repeats.sofar(0)))
+      assertThat(new Verbs(wire, failures).runInOrder(command, Verbs.Repeats.soFar(0)))
           .succeedsWithin(Duration.ofSeconds(40));
     }
     assertThat(early).hasValue(Verbs.MOST_REPEATS);
@@ -119,7 +119,7 @@ class VerbsTest {
               withThis);
       Seam.answer(verbs.run(script, List.of(), values)); // it is answered behind the repetition
 
-      withThis.count(repeats);
+      withThis.countIn(repeats);
 
       assertThat(repetition).succeedsWithin(Duration.ofSeconds(40));
       assertThat(early).hasValue(1);
