@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,12 @@ final class Arena {
   private final CountDownLatch stop = new CountDownLatch(1);
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final List<Runner> runners = new ArrayList<>();
+  private final boolean handsOff;
+
+  /** Made before the warm-up: it reads files, by code that a store's client shares. */
+  private final OperatingSystemMXBean process =
+      ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
   private volatile Phase phase = Phase.WARM_UP;
 
   Arena(Rival.Client client, Load load, int jvm, Board board, ContestSuite.Resource resource) {
@@ -56,6 +63,7 @@ final class Arena {
     this.board = board;
     this.resource = resource;
     this.ready = new CountDownLatch(load.threads());
+    this.handsOff = load.handOffs() || load.jvms() > 1;
     this.warm = new CountDownLatch(load.threads());
   }
 
@@ -86,13 +94,13 @@ final class Arena {
     }
     start.countDown();
     pause(warmUpMillis);
-    long cpuBefore = cpuNanos();
+    long cpuBefore = process.getProcessCpuTime();
     long from = System.nanoTime();
     phase = Phase.MEASURE;
     pause(millis);
     phase = Phase.OVER;
     long nanos = System.nanoTime() - from;
-    long cpu = cpuNanos() - cpuBefore;
+    long cpu = process.getProcessCpuTime() - cpuBefore;
     join(DRAIN_NANOS);
     return tally(nanos, cpu);
   }
@@ -112,11 +120,11 @@ final class Arena {
       throw new BenchException(
           "a thread still waits " + DRAIN_NANOS / 1_000_000_000 + " s after the warm-up");
     }
-    long cpuBefore = cpuNanos();
+    long cpuBefore = process.getProcessCpuTime();
     long from = System.nanoTime();
     work.countDown();
     join(WORK_NANOS);
-    return tally(System.nanoTime() - from, cpuNanos() - cpuBefore);
+    return tally(System.nanoTime() - from, process.getProcessCpuTime() - cpuBefore);
   }
 
   private void join(long patienceNanos) throws InterruptedException {
@@ -148,67 +156,70 @@ final class Arena {
   }
 
   private Tally tally(long nanos, long cpuNanos) {
-    Histogram waits = newHistogram();
-    Histogram writerWaits = newHistogram();
-    Histogram handOffs = newHistogram();
-    Histogram jvmHandOffs = newHistogram();
+    Histogram waits = Tally.newHistogram();
+    Histogram writerWaits = Tally.newHistogram();
+    Histogram handOffs = Tally.newHistogram();
+    Histogram jvmHandOffs = Tally.newHistogram();
     long[] grants = new long[load.threads()];
     long cycles = 0;
     for (Runner runner : runners) {
-      waits.add(runner.waits);
-      if (runner.writerWaits != null) {
-        writerWaits.add(runner.writerWaits);
+      Figures measured = runner.of(Phase.MEASURE);
+      Figures after = runner.of(Phase.OVER);
+      for (Figures figures : List.of(measured, after)) {
+        waits.add(figures.waits);
+        writerWaits.add(figures.writerWaits);
       }
-      if (runner.handOffs != null) {
-        handOffs.add(runner.handOffs.all);
-        jvmHandOffs.add(runner.handOffs.betweenJvms);
-      }
-      grants[runner.number] = runner.grants;
-      cycles += runner.cycles;
+      handOffs.add(measured.handOffs);
+      jvmHandOffs.add(measured.jvmHandOffs);
+      grants[runner.number] = measured.cycles;
+      cycles += runner.of(Phase.WARM_UP).cycles + measured.cycles + after.cycles;
     }
     return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs, jvmHandOffs);
   }
 
-  /** Two digits keep it at 30 kB, small enough beside the caches with 64 threads. */
-  private static Histogram newHistogram() {
-    return new Histogram(LONGEST_WAIT_NANOS, 2);
-  }
+  /** What a thread saw in one phase. */
+  private final class Figures {
 
-  private static long cpuNanos() {
-    return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-  }
+    final Histogram waits;
+    final Histogram writerWaits;
 
-  /** How long it took from one holder's release to the next holder's grant. */
-  private final class HandOffs {
+    /** From one holder's release to the next holder's grant. */
+    final Histogram handOffs;
 
-    final Histogram all = newHistogram();
-    final Histogram betweenJvms = newHistogram();
+    final Histogram jvmHandOffs;
+    long cycles;
 
-    void note(int lock, long got, Phase now) {
-      long nanos = Math.min(board.nanosSinceLeft(lock, got), LONGEST_WAIT_NANOS);
-      if (nanos >= 0 && now == Phase.MEASURE) {
-        all.recordValue(nanos);
-        if (board.wasLeftByOther(lock, jvm)) {
-          betweenJvms.recordValue(nanos);
-        }
-      }
-      board.leaving(lock, jvm, System.nanoTime());
+    Figures(Phase phase) {
+      boolean counts = phase == Phase.MEASURE;
+      waits = histogram(counts);
+      writerWaits = histogram(counts && load.readPercent() > 0);
+      handOffs = histogram(counts && handsOff);
+      jvmHandOffs = histogram(counts && handsOff);
+    }
+
+    /** One that counts has its size from the start: to grow it would leave compiled code. */
+    private static Histogram histogram(boolean counts) {
+      return counts ? new Histogram(LONGEST_WAIT_NANOS, 2) : Tally.newHistogram();
     }
   }
 
+  /**
+   * Does the same in each phase, since what the compiler sees first at the measured one is cold.
+   */
   private final class Runner extends Thread {
 
     final int number;
-    final Histogram waits = newHistogram();
-    final @Nullable Histogram writerWaits = load.readPercent() > 0 ? newHistogram() : null;
-    final @Nullable HandOffs handOffs = load.handOffs() || load.jvms() > 1 ? new HandOffs() : null;
-    long grants;
-    long cycles;
+    private final Figures[] figures;
 
     Runner(int number) {
       super("bench-" + jvm + "-" + number);
       this.number = number;
+      figures = Stream.of(Phase.values()).map(Figures::new).toArray(Figures[]::new);
       setDaemon(true);
+    }
+
+    Figures of(Phase phase) {
+      return figures[phase.ordinal()];
     }
 
     @Override
@@ -270,30 +281,36 @@ final class Arena {
       long asked = System.nanoTime();
       long token = turn.acquire();
       long got = System.nanoTime();
-      Phase now = phase;
+      Figures seen = of(phase);
       if (reads || load.permits() > 1) {
         board.enterShared(lock, signature, reads ? Integer.MAX_VALUE : load.permits());
         board.leaveShared(lock, signature);
       } else {
         board.enter(lock, signature, token);
         resource.modify(lock);
-        if (handOffs != null) {
-          handOffs.note(lock, got, now);
+        if (handsOff) {
+          noteHandOff(lock, got, seen);
         }
         board.leave(lock, signature);
       }
       turn.release();
-      cycles++;
-      if (now != Phase.WARM_UP) {
-        long wait = Math.min(got - asked, LONGEST_WAIT_NANOS);
-        waits.recordValue(wait);
-        if (writerWaits != null && !reads) {
-          writerWaits.recordValue(wait);
+      seen.cycles++;
+      long wait = Math.min(got - asked, LONGEST_WAIT_NANOS);
+      seen.waits.recordValue(wait);
+      if (!reads && load.readPercent() > 0) {
+        seen.writerWaits.recordValue(wait);
+      }
+    }
+
+    private void noteHandOff(int lock, long got, Figures seen) {
+      long nanos = Math.min(board.nanosSinceLeft(lock, got), LONGEST_WAIT_NANOS);
+      if (nanos >= 0) {
+        seen.handOffs.recordValue(nanos);
+        if (board.wasLeftByOther(lock, jvm)) {
+          seen.jvmHandOffs.recordValue(nanos);
         }
       }
-      if (now == Phase.MEASURE) {
-        grants++;
-      }
+      board.leaving(lock, jvm, System.nanoTime());
     }
   }
 }
