@@ -40,7 +40,9 @@ import org.jspecify.annotations.Nullable;
  *       if a majority has confirmed the hold since the last renewal. A node that has not heard of a
  *       downgrade is told again.
  *   <li><b>Loss.</b> A hold that a node ended is not revived by asking there again: what the node
- *       says of it then is given back.
+ *       says of it then is given back. A hold that is lost keeps the nodes that it has until the
+ *       engine withdraws it: its holder believes in it until he hears, and whoever waits may need
+ *       but one of them.
  * </ul>
  */
 final class QuorumClaim {
@@ -65,7 +67,11 @@ final class QuorumClaim {
   private Mode mode;
   private int yields;
   private boolean pausing;
+
+  /** Nothing is asked any more. */
   private boolean ended;
+
+  private boolean withdrawn;
 
   /**
    * A majority has confirmed the hold since the last renewal: only then may nodes be taken back.
@@ -270,7 +276,7 @@ final class QuorumClaim {
                     : Node.failure(node, error);
             known.failed(failure, sentAt, attempt);
           }
-          if (at[known.node] == known && !ended) {
+          if (at[known.node] == known && !withdrawn) {
             boolean over = anew || (standing != null && known.isEndedInDoubt());
             if (over && granted != null) {
               rounds.giveBack(known, effects);
@@ -370,9 +376,7 @@ final class QuorumClaim {
       standing =
           held == null
               ? ballot.ofRequest(claim, seat.node(), question.from(), overdue)
-              : owesADowngrade(question) && !overdue
-                  ? null
-                  : ballot.ofHold(held, question.from(), overdue);
+              : ended ? Standing.GONE : ofHold(held, question, overdue);
     } catch (StoreException e) {
       inSilence = true;
       questions.remove(question);
@@ -395,11 +399,19 @@ final class QuorumClaim {
               : claim.leaseMillis() - Claim.keptWaitingMillis(claim.leaseMillis());
       long covered = question.from() - less * 1_000_000;
       engineCoveredFrom = Math.max(engineCoveredFrom, covered);
+    } else if (held != null) {
+      ended = true;
     } else {
       end(claim.withMinHold(Duration.ZERO), effects);
     }
     Standing told = standing;
     effects.add(() -> question.answer().complete(told));
+  }
+
+  private @Nullable Standing ofHold(Standing.Held held, Question question, boolean overdue) {
+    return owesADowngrade(question) && !overdue
+        ? null
+        : ballot.ofHold(held, question.from(), overdue);
   }
 
   /** Readers stand in line at the seat: a writer that has become one lets them in there. */
@@ -508,8 +520,9 @@ final class QuorumClaim {
 
   /** From now on nothing of it is asked for, and all that may be at a node is withdrawn there. */
   private CompletableFuture<Void> end(Claim gone, List<Runnable> effects) {
-    boolean again = ended;
+    boolean again = withdrawn;
     ended = true;
+    withdrawn = true;
     return ending.end(gone, again, seat.node(), () -> locks.forget(this), effects);
   }
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,12 +49,19 @@ class HoldTest {
   }
 
   private QuorumLocks client() {
+    return clientThatFindsSlow(-1);
+  }
+
+  private QuorumLocks clientThatFindsSlow(int slow) {
     List<Node> nodes = new ArrayList<>();
     for (SimulatedNode.Server server : servers) {
       SimulatedNode store = new SimulatedNode(world, server, () -> 100_000);
       Node node =
           new Node("node", () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
       node.open();
+      if (nodes.size() == slow) {
+        node.isSlow();
+      }
       nodes.add(node);
     }
     return new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
@@ -126,7 +134,7 @@ class HoldTest {
 
     assertThat(answer(downgrade)).isEqualTo(Standing.GONE);
     world.run(SECOND);
-    assertThat(servers).noneMatch(server -> server.isHeld(LOCK));
+    assertThat(servers.subList(0, nodes)).noneMatch(server -> server.isHeld(LOCK));
   }
 
   @ParameterizedTest
@@ -316,5 +324,48 @@ class HoldTest {
     assertThat(both).isDone();
     assertThat(both.join().get(brief.id())).isInstanceOf(Standing.Held.class);
     assertThat(locks.renewGroup(writer)).isNotEqualTo(locks.renewGroup(brief));
+  }
+
+  @Test
+  void p1_oneHolder_whatIsLeftOfALostHoldIsGivenBackOnlyOnceItsHolderHasHeardOfTheLoss() {
+    String lock = "kept by a minority";
+    int first = Math.floorMod(lock.hashCode(), 3);
+    SimulatedNode.Server rivals = servers.get((first + 1) % 3);
+    Claim other = claim("other", Mode.EXCLUSIVE, Duration.ofSeconds(20));
+    assertThat(attempt(other)).isInstanceOf(Standing.Held.class);
+    Claim held = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
+    rivals.away = true;
+    assertThat(attempt(held)).isInstanceOf(Standing.Held.class);
+    rivals.away = false;
+
+    AtomicBoolean rivalHolds = new AtomicBoolean();
+    Claim rival = claim(lock, Mode.EXCLUSIVE, Duration.ofSeconds(20));
+    clientThatFindsSlow(first)
+        .attempt(rival, rung -> rivalHolds.set(true))
+        .thenAccept(told -> rivalHolds.compareAndSet(false, told instanceof Standing.Held));
+    world.run(SECOND / 500);
+    servers.get((first + 2) % 3).forget(lock);
+    servers.get(first).answersAreLater = () -> SECOND / 5;
+    rivals.answersAreLater = () -> SECOND / 5;
+    CompletionStage<Map<ClaimId, Standing>> renewal = locks.renew(List.of(other, held));
+    world.run(SECOND / 5_000); // as long as the nodes need to read it
+    servers.forEach(server -> server.answersAreLater = () -> 0);
+    world.run(SECOND / 10);
+
+    assertThat(renewal.toCompletableFuture()).isNotDone();
+    assertThat(rivalHolds).isFalse();
+    assertThat(answer(renewal)).containsEntry(held.id(), Standing.GONE);
+    answer(locks.withdraw(held));
+    assertThat(servers).noneMatch(server -> server.isHeldBy(lock, held));
+  }
+
+  @Test
+  void p5_lossIsTold_aHoldThatIsLostIsGivenBackByItsOwner() {
+    servers.subList(1, 3).forEach(server -> server.forget(LOCK));
+
+    assertThat(renew(writer)).isEqualTo(Standing.GONE);
+    assertThat(servers.get(0).isHeld(LOCK)).isTrue();
+    answer(locks.withdraw(writer));
+    assertThat(servers).noneMatch(server -> server.isHeld(LOCK));
   }
 }

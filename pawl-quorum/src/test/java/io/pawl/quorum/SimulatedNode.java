@@ -89,6 +89,11 @@ final class SimulatedNode implements QuorumNode {
       return !state(lock).holders().isEmpty();
     }
 
+    boolean isHeldBy(String lock, Claim claim) {
+      return state(lock).holders().stream()
+          .anyMatch(entry -> QuorumLocks.engineId(entry.id()).equals(claim.id()));
+    }
+
     private void ring(LockState state) {
       for (LockState.Grant grant : state.takeGrants()) {
         Bell bell = bells.remove(grant.id());
