@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,29 @@ class ShortcutTest {
       assertThat(attempt(here, second)).isInstanceOf(Standing.Waiting.class);
       withdraw(there, other);
       assertThat(token(attempt(here, second))).isGreaterThan(token);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p2_tokensOnlyGrow_whatIsTakenAndGivenBackAtOnceUsesItsToken(TestDatabase database)
+      throws Exception {
+    try (SqlStore store = database.open()) {
+      Claim before = Claims.claim(name);
+      attempt(store, before);
+      withdraw(store, before);
+      Claim brief = Claims.claim(name);
+      List<CompletionStage<?>> both = new ArrayList<>();
+
+      store.together(
+          () -> {
+            both.add(store.attempt(brief, standing -> {}));
+            both.add(store.withdraw(brief));
+          });
+
+      Standing held = (Standing) both.get(0).toCompletableFuture().get(60, SECONDS);
+      both.get(1).toCompletableFuture().get(60, SECONDS);
+      assertThat(token(attempt(store, Claims.claim(name)))).isGreaterThan(token(held));
     }
   }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the requests of a batch make of one lock, decided without reading it, by a guess that the
  * row is still as we left it: see {@link GuardedUpdate}, which changes nothing where the guess was
- * wrong. Two steps are worth it, alone or one after the other.
+ * wrong. Two steps are worth it, alone or the first after the second.
  *
  * <p><b>Taking an idle lock.</b> An idle row has no times in it. What the grant rule makes of it at
  * time 0 it makes at any other time, with the times shifted; so the rule decides at time 0, and the
@@ -84,6 +84,11 @@ public record Shortcut(
     Row idle = Row.of(new LockState(claim.lock(), Kind.LOCK, known.lastToken));
     return new Shortcut(
         claim.lock(), known.lastToken, idle, 0, new Known(known.lastToken, null), null);
+  }
+
+  /** Whether both can be one: what is taken and given back would leave no token in the row. */
+  boolean canBeFollowedBy(Shortcut next) {
+    return !leavesAHolder() || next.leavesAHolder();
   }
 
   /** Both at once: this one, and {@code next}, which counts on what this one leaves. */

@@ -58,7 +58,7 @@ final class Shortcuts {
       Shortcut before = locks.get(claim.lock());
       Shortcut.Known known = before == null ? asLeft.get(claim.lock()) : before.known();
       Shortcut next = known == null ? null : request.shortcut(known);
-      if (next == null) {
+      if (next == null || (before != null && !before.canBeFollowedBy(next))) {
         return null;
       }
       locks.put(claim.lock(), before == null ? next : before.and(next));
