@@ -39,7 +39,7 @@ final class Gate implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Gate.class);
 
-  /** A claim that is never attempted: to renew it is a trip that changes nothing. */
+  /** The lock of the claims that find out whether it answers; they exclude nobody. */
   private static final String PROBE = "pawl:gate-probe";
 
   private static final long COMPLAINT_PAUSE_NANOS = 60_000_000_000L;
@@ -49,7 +49,9 @@ final class Gate implements AutoCloseable {
   private final GateOptions options;
   private final Threads threads;
   private final Runnable onBack;
-  private final Claim probe;
+  private final String client =
+      "gate-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
+  private final AtomicLong probes = new AtomicLong();
   private final AtomicBoolean away = new AtomicBoolean();
   private final AtomicLong complainedNanos =
       new AtomicLong(System.nanoTime() - COMPLAINT_PAUSE_NANOS - 1);
@@ -74,20 +76,6 @@ final class Gate implements AutoCloseable {
     this.options = options;
     this.threads = threads;
     this.onBack = onBack;
-    String client = "gate-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
-    Holder nobody = new Holder("", 0, "", "", "");
-    this.probe =
-        new Claim(
-            PROBE,
-            new ClaimId(client, 0),
-            Mode.EXCLUSIVE,
-            Claim.MIN_LEASE,
-            Duration.ZERO,
-            false,
-            1,
-            0,
-            false,
-            nobody);
   }
 
   /** To be called once, when {@code onBack} can be run. */
@@ -288,8 +276,10 @@ final class Gate implements AutoCloseable {
     }
     try {
       LockStore open = open();
+      Claim probe = newProbe();
       await(open.renew(List.of(probe)));
       look(open);
+      take(open, probe);
     } catch (RuntimeException | Error e) {
       probeLater(); // whatever becomes of the log
       log.debug("gate {} is still away", description, e);
@@ -311,6 +301,36 @@ final class Gate implements AutoCloseable {
         }
       }
     }
+  }
+
+  /**
+   * One that only answers questions would be left out and found again for ever: a Redis that is out
+   * of memory or a replica, a database that somebody keeps locked. What it says of this claim is an
+   * answer, a refusal of its short lease too.
+   */
+  private void take(LockStore open, Claim probe) {
+    try {
+      await(open.attempt(probe, rung -> {}));
+      await(open.withdraw(probe));
+    } catch (RuntimeException e) {
+      if (e instanceof StoreUnavailableException || e instanceof StoreDeniedException) {
+        throw e;
+      }
+    }
+  }
+
+  private Claim newProbe() {
+    return new Claim(
+        PROBE,
+        new ClaimId(client, probes.incrementAndGet()),
+        Mode.SHARED,
+        Claim.MIN_LEASE,
+        Duration.ZERO,
+        false,
+        1,
+        0,
+        false,
+        new Holder("", 0, "", "", ""));
   }
 
   private LockStore open() {

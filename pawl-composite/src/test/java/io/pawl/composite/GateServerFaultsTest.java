@@ -10,12 +10,16 @@ import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterStore;
+import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -106,6 +110,32 @@ class GateServerFaultsTest {
 
     assertThat(refusing.isAway()).isFalse();
     assertThat(owed.areSome()).isFalse();
+  }
+
+  /** It answers questions all the same, and each time it was taken for well, claims would fail. */
+  @Test
+  void aGateThatAnswersButTakesNoClaimStaysLeftOutUntilItDoes() throws Exception {
+    AtomicInteger backs = new AtomicInteger();
+    Gate full = new Gate("gate", gate, () -> gate, BRISK, threads, backs::incrementAndGet);
+    redis.call("CONFIG", "SET", "maxmemory", "1");
+    full.ask(store -> store.attempt(Seam.claim("lock"), rung -> {}));
+    assertThat(full.isAway()).isTrue();
+
+    long asked = scripts();
+    await().until(() -> scripts() > asked + 5 || backs.get() > 0);
+    assertThat(full.isAway()).isTrue();
+    redis.call("CONFIG", "SET", "maxmemory", "0");
+
+    await().until(() -> !full.isAway());
+    assertThat(Seam.answer(((Inspectable) gate).list(10))).isEmpty();
+  }
+
+  /** How many the gate was asked to run so far. */
+  private long scripts() {
+    Matcher calls =
+        Pattern.compile("cmdstat_evalsha:calls=(\\d+)")
+            .matcher(String.valueOf(redis.call("INFO", "commandstats")));
+    return calls.find() ? Long.parseLong(calls.group(1)) : 0;
   }
 
   /** The gate has its claim, never heard of its end, and would keep others out for a lease. */
