@@ -26,6 +26,10 @@ final class BothRLocks implements RLock {
     this.pair = pair;
   }
 
+  RLock ours() {
+    return ours;
+  }
+
   private Lock kept(long leaseTime, TimeUnit unit) {
     long lease = unit.toNanos(leaseTime);
     return new BothLocks(

@@ -7,15 +7,21 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks as one, taken in the order of their names, so that two of these never wait for each
- * other in a circle. Each is the thread's as if it had been taken by itself.
+ * Several locks as one, taken in the order of their names, and of their stores' addresses where
+ * names are alike, so that two of these never wait for each other in a circle. Where one of them is
+ * such a lock itself, its locks are taken in that order too. Each is the thread's as if it had been
+ * taken by itself.
  */
 final class MultiRLock implements RLock {
 
   private static final long UNBOUNDED = Long.MAX_VALUE;
+
+  private static final Comparator<RLock> ORDER =
+      Comparator.comparing(RLock::getName).thenComparing(MultiRLock::storeOf);
 
   private final List<RLock> locks;
 
@@ -23,7 +29,16 @@ final class MultiRLock implements RLock {
     if (locks.isEmpty()) {
       throw new IllegalArgumentException("locks: there are none; name at least one");
     }
-    this.locks = locks.stream().sorted(Comparator.comparing(RLock::getName)).toList();
+    this.locks = locks.stream().flatMap(MultiRLock::each).sorted(ORDER).toList();
+  }
+
+  private static Stream<RLock> each(RLock lock) {
+    return lock instanceof MultiRLock several ? several.locks.stream() : Stream.of(lock);
+  }
+
+  private static String storeOf(RLock lock) {
+    RLock ours = lock instanceof BothRLocks both ? both.ours() : lock;
+    return ours instanceof PawlRLock known ? known.store() : "";
   }
 
   /** Takes one lock, waiting for so many nanoseconds at most. */

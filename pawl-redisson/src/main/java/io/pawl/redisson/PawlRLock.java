@@ -42,6 +42,11 @@ final class PawlRLock implements RFencedLock {
     return reads ? of.readLock() : of.writeLock();
   }
 
+  /** The address of its store. */
+  String store() {
+    return pawl.toString();
+  }
+
   /** As Redisson has it, a lease time that is no time asks for a lease that is renewed. */
   private JavaLock kept(long leaseTime, TimeUnit unit) {
     forgetLost();

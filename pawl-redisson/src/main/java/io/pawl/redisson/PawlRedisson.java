@@ -77,7 +77,8 @@ public final class PawlRedisson {
 
   /**
    * Returns several locks as one: all are taken, or none. They are taken in the order of their
-   * names, each by a trip of its own; {@link Pawl#lockAll} takes them in one.
+   * names, and of their stores' addresses where names are alike, each by a trip of its own; {@link
+   * Pawl#lockAll} takes them in one. Of a multi-lock among them each lock has its own place.
    *
    * @throws IllegalArgumentException for no lock
    */

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -131,5 +135,66 @@ class MultiRLockTest {
       assertThat(first.isLocked()).isFalse();
       assertThat(second.isLocked()).isFalse();
     }
+  }
+
+  private static RLock noted(RLock lock, List<String> taken) {
+    return after(lock, () -> taken.add(lock.getName()));
+  }
+
+  @Test
+  void locksOfAMultiLockWithinAnotherAreTakenInTheOrderOfAll() {
+    try (Pawl pawl = Pawl.connect("memory:")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      List<String> taken = new ArrayList<>();
+      RLock a = noted(redisson.getLock("a"), taken);
+      RLock b = noted(redisson.getLock("b"), taken);
+      RLock c = noted(redisson.getLock("c"), taken);
+      RLock all = redisson.getMultiLock(redisson.getMultiLock(a, c), b);
+
+      all.lock();
+
+      assertThat(taken).containsExactly("a", "b", "c"); // or one of b and c waits for us
+      all.unlock();
+      assertThat(a.isLocked() || b.isLocked() || c.isLocked()).isFalse();
+    }
+  }
+
+  @Test
+  void locksOfOneNameInTwoStoresAreTakenInOneOrderHoweverTheyAreGiven() {
+    try (Pawl one = Pawl.connect("memory:multi-one");
+        Pawl two = Pawl.connect("memory:multi-two");
+        Pawl othersInOne = Pawl.connect("memory:multi-one");
+        Pawl othersInTwo = Pawl.connect("memory:multi-two");
+        Lease busyInOne = othersInOne.lock("x").acquireUninterruptibly();
+        Lease busyInTwo = othersInTwo.lock("x").acquireUninterruptibly()) {
+      RLock first = PawlRedisson.over(one).getLock("x");
+      RLock second = PawlRedisson.over(two).getLock("x");
+
+      assertThat(waitsInOneFirst(new MultiRLock(List.of(first, second)), one, two))
+          .isEqualTo(waitsInOneFirst(new MultiRLock(List.of(second, first)), one, two));
+    }
+  }
+
+  private static boolean waitsInOneFirst(RLock both, Pawl one, Pawl two) {
+    CompletableFuture<Void> ended = new CompletableFuture<>();
+    Thread waiting =
+        new Thread(
+            () -> {
+              try {
+                both.lockInterruptibly();
+              } catch (InterruptedException e) {
+                ended.complete(null);
+              }
+            });
+    waiting.start();
+    await().until(() -> isWaitedFor(one) || isWaitedFor(two));
+    boolean inOne = isWaitedFor(one);
+    waiting.interrupt();
+    ended.orTimeout(10, TimeUnit.SECONDS).join();
+    return inOne;
+  }
+
+  private static boolean isWaitedFor(Pawl pawl) {
+    return !pawl.inspect("x").waiters().isEmpty();
   }
 }
