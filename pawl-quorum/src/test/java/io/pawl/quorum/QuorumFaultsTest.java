@@ -23,6 +23,7 @@ import io.pawl.spi.Stores;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -174,13 +175,13 @@ class QuorumFaultsTest {
     Pawl pawl = keep(Pawl.connect(brief.url()));
     LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(4));
     Lease lease = pawl.lock("back", options).acquire();
+    Callable<Boolean> hasIt = () -> brief.server(0).text("EXISTS", "pawl:lock:back").equals("1");
 
+    await().until(hasIt); // or the attempt, still on its way, finds the next server
     brief.server(0).kill();
     brief.server(0).restart();
 
-    await()
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> brief.server(0).text("EXISTS", "pawl:lock:back").equals("1"));
+    await().atMost(Duration.ofSeconds(30)).until(hasIt);
     assertThat(lease.isValid()).isTrue();
     brief.server(1).kill();
     long start = System.nanoTime();
