@@ -102,9 +102,13 @@ class QuorumFaultsTest {
     return answer(client.renew(List.of(claim))).getOrDefault(claim.id(), Standing.GONE);
   }
 
-  /** Whether node {@code number} has somebody hold the lock, asked without the quorum. */
   private boolean isHeldAt(int number, String lock) {
-    try (LockStore node = Stores.open(StoreUrl.parse(nodes.server(number).url()))) {
+    return isHeldAt(nodes.server(number), lock);
+  }
+
+  /** Whether {@code server} has somebody hold the lock, asked without the quorum. */
+  private static boolean isHeldAt(RedisServer server, String lock) {
+    try (LockStore node = Stores.open(StoreUrl.parse(server.url()))) {
       return answer(((Inspectable) node).show(lock))
           .map(view -> !view.holders().isEmpty())
           .orElse(false);
@@ -175,9 +179,9 @@ class QuorumFaultsTest {
     Pawl pawl = keep(Pawl.connect(brief.url()));
     LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(4));
     Lease lease = pawl.lock("back", options).acquire();
-    Callable<Boolean> hasIt = () -> brief.server(0).text("EXISTS", "pawl:lock:back").equals("1");
+    Callable<Boolean> hasIt = () -> isHeldAt(brief.server(0), "back");
 
-    await().until(hasIt); // or the attempt, still on its way, finds the next server
+    await().until(hasIt);
     brief.server(0).kill();
     brief.server(0).restart();
 
