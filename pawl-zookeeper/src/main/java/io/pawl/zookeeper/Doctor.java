@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import java.io.IOException;
@@ -204,10 +205,14 @@ final class Doctor {
     return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : -1;
   }
 
-  private static Map<String, String> ask(String host, String word, String separator) {
+  private Socket socket() throws IOException {
+    return settings.isTls() ? settings.tls().getSocketFactory().createSocket() : new Socket();
+  }
+
+  private Map<String, String> ask(String host, String word, String separator) {
     Map<String, String> lines = new HashMap<>();
     int colon = host.lastIndexOf(':');
-    try (Socket socket = new Socket()) {
+    try (Socket socket = socket()) {
       String name = host.substring(0, colon).replaceAll("[\\[\\]]", "");
       int port = Integer.parseInt(host.substring(colon + 1));
       socket.connect(new InetSocketAddress(name, port), ANSWER_MILLIS);
@@ -221,7 +226,7 @@ final class Doctor {
           lines.put(line.substring(0, at).strip(), line.substring(at + separator.length()).strip());
         }
       }
-    } catch (IOException silent) {
+    } catch (IOException | StoreConfigurationException silent) {
       return Map.of(); // a finding of the caller's
     }
     return lines;

@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.UrlParameters;
 import io.pawl.spi.UrlParts;
@@ -10,8 +11,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.common.X509Exception.SSLContextException;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
@@ -139,10 +143,41 @@ record Settings(
     return user == null ? null : (user + ":" + password).getBytes(StandardCharsets.UTF_8);
   }
 
+  boolean isTls() {
+    return UrlParameters.flag(parameters, "tls");
+  }
+
+  /**
+   * Returns what connections of TLS are made with.
+   *
+   * @throws StoreConfigurationException where files of the URL cannot be used, of which ZooKeeper's
+   *     client says nothing but in its log, at each connection
+   */
+  SSLContext tls() {
+    try (ClientX509Util files = new ClientX509Util()) {
+      return files.createSSLContext(clientConfig());
+    } catch (SSLContextException e) {
+      throw new StoreConfigurationException(
+          shown
+              + ": trustStore or keyStore cannot be used ("
+              + root(e)
+              + "); correct the path, which ends in .jks, .p12 or .pem, or the password",
+          e);
+    }
+  }
+
+  private static Throwable root(Throwable error) {
+    Throwable root = error;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
+  }
+
   ZKClientConfig clientConfig() {
     ZKClientConfig config = new ZKClientConfig();
     config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, Integer.toString(LARGEST_ANSWER));
-    if (UrlParameters.flag(parameters, "tls")) {
+    if (isTls()) {
       config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
       config.setProperty(
           ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,

@@ -21,7 +21,7 @@ import java.util.Set;
  *   <li>{@code tick=2s}: the ensemble's {@code tickTime}, 10 ms to 1 min; 2 s unless given, or half
  *       of the ensemble's shortest session time-out if that is longer
  *   <li>{@code tls=true}: TLS, with {@code trustStore=/file}, {@code trustStorePassword=…}, {@code
- *       keyStore=/file}, {@code keyStorePassword=…}: JKS, PKCS12 or PEM files
+ *       keyStore=/file}, {@code keyStorePassword=…}: files that end in .jks, .p12 or .pem
  * </ul>
  */
 public final class ZooKeeperProvider implements StoreProvider {

@@ -73,6 +73,9 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
   }
 
   private void begin() {
+    if (settings.isTls()) {
+      settings.tls();
+    }
     Session base = claims.base();
     CompletableFuture<Void> made = new CompletableFuture<>();
     base.admit(
@@ -87,7 +90,9 @@ public final class ZooKeeperStore implements LockStore, Inspectable, Diagnosable
           settings.shown()
               + ": no server answered within "
               + settings.timeout().toMillis()
-              + " ms; check the hosts and ports, and that the ensemble has a majority",
+              + " ms; check the hosts and ports, "
+              + (settings.isTls() ? "that they speak TLS and trustStore trusts them, " : "")
+              + "and that the ensemble has a majority",
           null);
     }
     claims.sessions().learnTick();

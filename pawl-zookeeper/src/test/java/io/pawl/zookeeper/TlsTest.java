@@ -4,6 +4,7 @@ import static io.pawl.zookeeper.Seam.untilItAnswers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.Certificates;
 import io.pawl.servers.Direction;
@@ -14,6 +15,8 @@ import io.pawl.spi.Standing;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that speaks TLS. */
 class TlsTest {
@@ -59,7 +62,38 @@ class TlsTest {
     String url = "zk://" + server.secureAddress() + "?tick=100ms&timeout=1s&tls=true";
 
     assertThatThrownBy(() -> ZooKeeperStore.connect(url))
-        .isInstanceOf(StoreUnavailableException.class);
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("TLS");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "trustStore=/no/such/file.p12",
+        "trustStore={trusted}&trustStorePassword=canary",
+        "trustStore=/dev/null",
+        "keyStore=/no/such/file.pem",
+        "keyStore={pair}&keyStorePassword=canary"
+      })
+  void filesThatCannotBeUsedAreRefusedAtOnceAndNamed(String files) {
+    String named =
+        files
+            .replace("{trusted}", server.certificates().trustStore().toString())
+            .replace("{pair}", server.certificates().keyStore().toString());
+    String url = "zk://" + server.secureAddress() + "?tick=100ms&tls=true&" + named;
+
+    assertThatThrownBy(() -> ZooKeeperStore.connect(url))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("correct the path")
+        .hasMessageNotContaining("canary");
+  }
+
+  @Test
+  void theDoctorAsksServersThatSpeakTls() {
+    String url = "zk://" + server.secureAddress() + trusting() + "&timeout=20s"; // cold ciphers
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url)) {
+      assertThat(store.diagnose()).anyMatch(finding -> finding.what().contains("standalone"));
+    }
   }
 
   @Test
