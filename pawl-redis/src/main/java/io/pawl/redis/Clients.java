@@ -23,6 +23,8 @@ import io.lettuce.core.resource.Delay;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.redis.RedisUrl.Address;
 import java.io.File;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -174,12 +176,29 @@ final class Clients {
           file(url, "keyStore", keyStore),
           url.parameters().getOrDefault("keyStorePassword", "").toCharArray());
     }
-    return ssl.build();
+    boolean namesFiles = trustStore != null || trustPem != null || keyStore != null;
+    return namesFiles ? readable(url, ssl.build()) : ssl.build();
+  }
+
+  /** Lettuce reads the files at each connection, and where it cannot no server is reached. */
+  private static SslOptions readable(RedisUrl url, SslOptions ssl) {
+    try {
+      ssl.createSslContextBuilder();
+      return ssl;
+    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+      throw new StoreConfigurationException(
+          "store '"
+              + url
+              + "': trustStore, trustPem or keyStore cannot be read ("
+              + e.getClass().getSimpleName()
+              + "); correct the path or the password",
+          e);
+    }
   }
 
   private static File file(RedisUrl url, String name, String path) {
     File file = new File(path);
-    if (!file.canRead()) {
+    if (!file.isFile() || !file.canRead()) {
       throw new StoreConfigurationException(
           "store '" + url + "': " + name + " " + path + " cannot be read; correct the path");
     }

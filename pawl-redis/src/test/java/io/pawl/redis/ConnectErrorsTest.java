@@ -20,6 +20,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,6 +121,36 @@ class ConnectErrorsTest {
               : "trustStore=" + certificates.trustStore() + "&trustStorePassword=changeit";
       try (RedisStore store = RedisStore.connect(server.url() + "?" + trust)) {
         new Seam(store).take(new Seam(store).claim("tls"));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "trustStore={trusted}&trustStorePassword=canary",
+        "trustStore={key}",
+        "trustPem={key}",
+        "trustPem=/",
+        "trustPem={certificate}&keyStore={pair}&keyStorePassword=canary",
+        "trustPem={certificate}&keyStore={key}"
+      })
+  void filesThatCannotBeUsed(String files) {
+    try (RedisServer server = RedisServer.setup().tls().start()) {
+      Certificates certificates = server.certificates();
+      String named =
+          files
+              .replace("{trusted}", certificates.trustStore().toString())
+              .replace("{pair}", certificates.keyStore().toString())
+              .replace("{certificate}", certificates.certificatePem().toString())
+              .replace("{key}", certificates.keyPem().toString());
+      String where = where(server);
+      for (String url :
+          List.of(
+              "rediss://" + where + "?",
+              "redis-cluster://" + where + "?tls=true&",
+              "redis-sentinel://" + where + "?tls=true&master=m&")) {
+        refused(url + named, StoreConfigurationException.class, where, "correct the path");
       }
     }
   }
