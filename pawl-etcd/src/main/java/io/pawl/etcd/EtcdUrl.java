@@ -12,11 +12,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.KeyStoreException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -174,7 +176,15 @@ record EtcdUrl(Target target, String namespace) {
       }
       TrustManagerFactory trust =
           TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(trusted(parameters));
+      KeyStore trusted = trusted(parameters);
+      if (trusted != null && !hasCertificate(trusted)) {
+        throw new StoreConfigurationException(
+            "store '"
+                + shown
+                + "': trustStore or trustPem has no certificate to trust; import the authority's"
+                + " (keytool -importcert), or name its PEM file");
+      }
+      trust.init(trusted);
       context.init(keys == null ? null : keys.getKeyManagers(), trust.getTrustManagers(), null);
       return context.getSocketFactory();
     } catch (GeneralSecurityException | IOException e) {
@@ -206,6 +216,15 @@ record EtcdUrl(Target target, String namespace) {
     return trustStore == null
         ? null
         : store(trustStore, parameters.getOrDefault("trustStorePassword", "").toCharArray());
+  }
+
+  private static boolean hasCertificate(KeyStore store) throws KeyStoreException {
+    for (String each : Collections.list(store.aliases())) {
+      if (store.isCertificateEntry(each)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static KeyStore store(String path, char[] password)

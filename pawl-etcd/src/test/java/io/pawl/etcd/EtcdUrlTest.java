@@ -3,10 +3,17 @@ package io.pawl.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.etcd.gateway.Endpoint;
 import io.pawl.spi.StoreUrl;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +37,25 @@ class EtcdUrlTest {
     assertThat(url).hasToString("etcd://a:2379,b:1,[::1]:2/team/locks");
     assertThat(parse("etcds://a").target().tls()).isNotNull();
     assertThat(parse("etcd://a").namespace()).isEqualTo("pawl");
+  }
+
+  /** As of what {@code openssl pkcs12} makes of a certificate alone: nothing in it is trusted. */
+  @Test
+  void filesWithoutACertificateToTrustAreRefused(@TempDir Path folder) throws Exception {
+    Path store = folder.resolve("trust.p12");
+    KeyStore empty = KeyStore.getInstance("PKCS12");
+    empty.load(null, null);
+    try (OutputStream file = Files.newOutputStream(store)) {
+      empty.store(file, "c4n4ry".toCharArray());
+    }
+    Path pem = Files.writeString(folder.resolve("trust.pem"), "");
+
+    for (String trust : List.of("trustPem=" + pem, "trustStore=" + store)) {
+      assertThatThrownBy(() -> parse("etcds://a?" + trust + "&trustStorePassword=c4n4ry"))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining("no certificate to trust")
+          .hasMessageNotContaining("c4n4ry");
+    }
   }
 
   @ParameterizedTest
