@@ -75,22 +75,6 @@ final class Inspection {
           : new Kind(claims.isEmpty() ? 0 : StoredClaim.parse(claims.get(0)).mode().capacity());
     }
 
-    /** Whether Pawl has written all of it. */
-    boolean isReadable(String lock) {
-      try {
-        kind();
-        claims.forEach(
-            each -> {
-              StoredClaim.parse(each);
-              Keys.idOf(each.key());
-            });
-        return true;
-      } catch (StoreException e) {
-        log.warn("lock '{}' is left out of a list: {}", lock, e.getMessage());
-        return false;
-      }
-    }
-
     List<KeyValue> holders() {
       QueueRule rule = new QueueRule(kindOfClaims());
       return claims.stream()
@@ -240,12 +224,20 @@ final class Inspection {
                     .thenCompose(
                         ends -> {
                           for (int i = 0; i < some.size(); i++) {
-                            if (read.get(i).isReadable(some.get(i))) {
-                              views.add(view(some.get(i), read.get(i), ends));
-                            }
+                            addReadable(views, some.get(i), read.get(i), ends);
                           }
                           return views(locks, from + STEP, known, views);
                         }));
+  }
+
+  /** Adds a lock if Pawl has written all of it. */
+  private static void addReadable(
+      List<LockView> views, String lock, Stored stored, Map<Long, Instant> ends) {
+    try {
+      views.add(view(lock, stored, ends));
+    } catch (StoreException e) {
+      log.warn("lock '{}' is left out of a list: {}", lock, e.getMessage());
+    }
   }
 
   private CompletableFuture<Map<String, Boolean>> pages(

@@ -107,10 +107,15 @@ record StoredClaim(
   static StoredClaim parse(KeyValue stored) {
     try {
       Map<String, Object> fields = Json.object(stored.value());
+      long tokens = Json.number(fields, "tokens");
+      long base = Json.number(fields, "base");
+      if (tokens < 1 || tokens > MOST_TOKENS || base < 0) {
+        throw new IllegalArgumentException(tokens + " tokens after " + base + " cannot be");
+      }
       return new StoredClaim(
           Mode.parse(Json.text(fields, "mode")),
-          (int) Json.number(fields, "tokens"),
-          Json.number(fields, "base"),
+          (int) tokens,
+          base,
           Json.flag(fields, "granted"),
           Json.flag(fields, "ended"),
           Instant.parse(Json.text(fields, "since")),

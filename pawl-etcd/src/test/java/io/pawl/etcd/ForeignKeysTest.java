@@ -12,6 +12,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.spi.Tokens;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -45,6 +46,27 @@ class ForeignKeysTest {
     List<LockView> list = Seam.answer(store.list(100));
 
     assertThat(list).extracting(LockView::name).containsExactly("mine");
+  }
+
+  @Test
+  void areLeftOutOfAListThoughOnlyTheirTokensCannotBe() {
+    seam.take(seam.claim("mine"));
+    String since = "{\"mode\":\"exclusive\",\"since\":\"2026-01-01T00:00:00Z\"";
+    ServerFaultsTest.put(server, "pawl/claim/none/x/a.1", since + "}");
+    ServerFaultsTest.put(server, "pawl/claim/negative/x/a.1", since + ",\"tokens\":-1}");
+    ServerFaultsTest.put(
+        server, "pawl/claim/below/x/a.1", since + ",\"tokens\":1,\"base\":" + -Tokens.MAX + "}");
+    ServerFaultsTest.put(
+        server, "pawl/claim/last/x/a.1", since + ",\"tokens\":1,\"base\":" + Tokens.MAX + "}");
+
+    List<LockView> list = Seam.answer(store.list(100));
+
+    assertThat(list).extracting(LockView::name).containsExactly("mine");
+    for (String foreign : List.of("none", "negative", "below", "last")) {
+      assertThatThrownBy(() -> Seam.answer(store.show(foreign)))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining(foreign);
+    }
   }
 
   @Test
