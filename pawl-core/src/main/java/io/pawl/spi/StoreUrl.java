@@ -17,6 +17,10 @@ public final class StoreUrl {
   private static final Pattern SECRET =
       Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + ").*");
 
+  /** As in {@code ?master=m;password=x}: in a value, where an {@code &} was meant. */
+  private static final Pattern SECRET_IN_A_VALUE =
+      Pattern.compile("(?i)[?&;#,\\s][^=&;#,/]*" + SECRET_NAME);
+
   /** As in {@code jdbc:mysql://(host=h,password=x)}. */
   private static final Pattern SECRET_IN_PARENTHESES =
       Pattern.compile("(?is)([(,][^=(),]*" + SECRET_NAME + ")[^)]*");
@@ -109,6 +113,11 @@ public final class StoreUrl {
   /** Returns whether the value of a parameter of this name is secret. */
   public static boolean isSecret(String name) {
     return SECRET.matcher("?" + name + "=").matches();
+  }
+
+  /** Returns whether the value of a parameter seems to have another parameter, a secret, in it. */
+  static boolean hasSecret(String value) {
+    return SECRET_IN_A_VALUE.matcher(value).find();
   }
 
   /** Returns an exception that says what is wrong with the URL, without passwords. */

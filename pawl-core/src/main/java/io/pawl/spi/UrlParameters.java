@@ -45,7 +45,12 @@ public final class UrlParameters {
       if (equals < 0 || parameters.put(name, decoded(each.substring(equals + 1))) != null) {
         throw new IllegalArgumentException("parameter '" + name + "' has no value, or two");
       }
-      secret |= StoreUrl.isSecret(name);
+      boolean isSecret = StoreUrl.isSecret(name);
+      if (!isSecret && StoreUrl.hasSecret(parameters.getOrDefault(name, ""))) {
+        throw new IllegalArgumentException(
+            "parameter '" + name + "' has another one in its value; write & between them");
+      }
+      secret |= isSecret;
     }
     return parameters;
   }

@@ -74,6 +74,7 @@ class RedisUrlTest {
         "redis-cluster://:ca/canary@a:1,b:2",
         "redis-cluster://a:1,user:canary",
         "redis-sentinel://user:canary?master=m",
+        "redis-sentinel://h?master=m;sentinelPassword=canary",
         "redis-sentinel://h?master=m&sentinelPassword=a&canary",
         "redis-sentinel://h?master=m&sentinelPassword=a&canary=1",
         "redis-sentinel://h?master=m&sentinelPassword=a%zzcanary",
@@ -85,6 +86,7 @@ class RedisUrlTest {
         "redis://:canary@host?timeout=1ms",
         "redis://:canary@host?waitReplicas=1&waitTimeout=9s",
         "redis://:canary@host?tls=maybe",
+        "rediss://host?trustStore=/a;trustStorePassword=canary",
         "redis:host"
       })
   void whatCannotBeRightIsRefusedWithoutThePassword(String url) {
