@@ -12,13 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.KeyStoreException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +26,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /** A URL of this store, taken apart; {@link EtcdProvider} explains the form. */
@@ -177,14 +176,14 @@ record EtcdUrl(Target target, String namespace) {
       TrustManagerFactory trust =
           TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
       KeyStore trusted = trusted(parameters);
-      if (trusted != null && !hasCertificate(trusted)) {
+      trust.init(trusted);
+      if (trusted != null && trustsNobody(trust)) {
         throw new StoreConfigurationException(
             "store '"
                 + shown
                 + "': trustStore or trustPem has no certificate to trust; import the authority's"
                 + " (keytool -importcert), or name its PEM file");
       }
-      trust.init(trusted);
       context.init(keys == null ? null : keys.getKeyManagers(), trust.getTrustManagers(), null);
       return context.getSocketFactory();
     } catch (GeneralSecurityException | IOException e) {
@@ -218,13 +217,10 @@ record EtcdUrl(Target target, String namespace) {
         : store(trustStore, parameters.getOrDefault("trustStorePassword", "").toCharArray());
   }
 
-  private static boolean hasCertificate(KeyStore store) throws KeyStoreException {
-    for (String each : Collections.list(store.aliases())) {
-      if (store.isCertificateEntry(each)) {
-        return true;
-      }
-    }
-    return false;
+  private static boolean trustsNobody(TrustManagerFactory trust) {
+    return Arrays.stream(trust.getTrustManagers())
+        .noneMatch(
+            each -> each instanceof X509TrustManager of && of.getAcceptedIssuers().length > 0);
   }
 
   private static KeyStore store(String path, char[] password)

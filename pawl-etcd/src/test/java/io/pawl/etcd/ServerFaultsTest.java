@@ -10,6 +10,7 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
+import io.pawl.servers.Certificates;
 import io.pawl.servers.EtcdServer;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.FaultProxy.AfterDrop;
@@ -378,6 +379,13 @@ class ServerFaultsTest {
         lease.close();
         next.get(20, TimeUnit.SECONDS).orElseThrow().close();
       }
+      // A store of the server's own key is trusted for the certificate in it.
+      String pair =
+          "?trustStore="
+              + server.certificates().keyStore()
+              + "&trustStorePassword="
+              + Certificates.STORE_PASSWORD;
+      EtcdStore.connect(address + pair).close();
       assertThatThrownBy(() -> EtcdStore.connect(address).close())
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("TLS");
