@@ -327,8 +327,8 @@ final class LiveClaim extends Timetable.Entry implements Bell {
       }
       return report;
     }
-    boolean mayLinger = !first && !claim.minHold().isZero(); // heard of as a holder while it waited
-    Runnable finish = doubtful || mayLinger ? withdrawing() : endLocally();
+    boolean mayHaveBeenHeld = !first; // and linger, or be left at nodes of a quorum
+    Runnable finish = doubtful || mayHaveBeenHeld ? withdrawing() : endLocally();
     return () -> {
       engine.run(finish);
       if (standing instanceof Standing.OtherKind other) {

@@ -49,7 +49,9 @@ public sealed interface Standing {
   record Waiting(Duration askAgain) implements Standing {}
 
   /**
-   * The store holds no such claim: never taken, run out, evicted, withdrawn, or refused as busy.
+   * The store holds no such claim: never taken, run out, evicted, withdrawn, or refused as busy. Of
+   * one that was granted it may have something left, such as a minority of a quorum's nodes, until
+   * the claim is withdrawn.
    */
   record Gone() implements Standing {}
 

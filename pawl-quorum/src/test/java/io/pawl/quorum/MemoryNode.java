@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 /** A store in memory as a node, which only a test may have. */
@@ -30,6 +31,7 @@ final class MemoryNode implements QuorumNode, Inspectable {
   private volatile long ahead;
   private volatile boolean mute;
   private volatile boolean blocking;
+  private final AtomicBoolean forgetful = new AtomicBoolean();
   private volatile long raisedTo;
   private volatile Duration votesIn = Duration.ZERO;
 
@@ -58,6 +60,18 @@ final class MemoryNode implements QuorumNode, Inspectable {
   void letAttemptsGo() {
     later = claim -> false;
     arrival.complete(null);
+  }
+
+  /** It ends the next hold that is renewed, as if it had been started anew in that moment. */
+  void losesTheNextHold() {
+    forgetful.set(true);
+  }
+
+  private void lose(Claim claim) {
+    memory.show(claim.lock()).toCompletableFuture().join().stream()
+        .flatMap(view -> view.holders().stream())
+        .filter(holder -> holder.id().equals(claim.id()) && forgetful.compareAndSet(true, false))
+        .forEach(holder -> memory.evict(claim.lock(), holder.token()));
   }
 
   /** From now on it answers on the thread that asks. */
@@ -139,6 +153,7 @@ final class MemoryNode implements QuorumNode, Inspectable {
 
   @Override
   public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+    claims.forEach(this::lose);
     return memory.renew(claims);
   }
 
