@@ -319,12 +319,14 @@ final class Gate implements AutoCloseable {
     }
   }
 
+  /** Lasts for as long as its answer may take: a Redis may have to confirm it until then. */
   private Claim newProbe() {
+    Duration patience = options.gatePatience();
     return new Claim(
         PROBE,
         new ClaimId(client, probes.incrementAndGet()),
         Mode.SHARED,
-        Claim.MIN_LEASE,
+        patience.compareTo(Claim.MIN_LEASE) > 0 ? patience : Claim.MIN_LEASE,
         Duration.ZERO,
         false,
         1,

@@ -6,8 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Pawl;
 import io.pawl.counter.Update;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.Inspectable;
@@ -16,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
@@ -128,6 +132,24 @@ class GateServerFaultsTest {
 
     await().until(() -> !full.isAway());
     assertThat(Seam.answer(((Inspectable) gate).list(10))).isEmpty();
+  }
+
+  /** It confirms a grant by a renewal, which meets nothing where the probe has run out by then. */
+  @Test
+  void aGateThatIsFarAwayAndWaitsForReplicasIsFoundAgain() throws Exception {
+    keep(RedisServer.setup().replicaOf(redis).start());
+    FaultProxy way = keep(FaultProxy.before(redis));
+    way.delay(Direction.TO_SERVER, Duration.ofMillis(150));
+    String url = "redis://" + way.host() + ":" + way.port() + "?waitReplicas=1&timeout=2s";
+    LockStore far = keep(Servers.open(url));
+    Gate left =
+        new Gate(
+            "gate", far, () -> far, BRISK.gatePatience(Duration.ofSeconds(2)), threads, () -> {});
+
+    left.ask(store -> CompletableFuture.failedFuture(new StoreUnavailableException("once")));
+
+    assertThat(left.isAway()).isTrue();
+    await().until(() -> !left.isAway());
   }
 
   /** How many the gate was asked to run so far. */
