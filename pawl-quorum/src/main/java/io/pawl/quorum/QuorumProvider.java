@@ -50,7 +50,8 @@ public final class QuorumProvider implements StoreProvider {
         throw url.wrong(node + " stands there twice; name each server once");
       }
       descriptions.add(node.toString());
-      openers.add(() -> opened(node));
+      StoreProvider provider = Stores.provider(node); // a thread of ours might not find it
+      openers.add(() -> opened(provider, node));
     }
     if (openers.size() < 3 || openers.size() % 2 == 0) {
       throw url.wrong(openers.size() + " nodes; name 3, 5 or 7");
@@ -69,8 +70,8 @@ public final class QuorumProvider implements StoreProvider {
     return node;
   }
 
-  private static QuorumNode opened(StoreUrl url) {
-    LockStore store = Stores.open(url);
+  private static QuorumNode opened(StoreProvider provider, StoreUrl url) {
+    LockStore store = provider.open(url);
     if (store instanceof QuorumNode node) {
       return node;
     }
