@@ -50,6 +50,14 @@ class GateProviderTest {
         .hasMessageContaining("URL");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"gate:memory:|memory:", "gate:?settle=1s|memory:fast|memory:true"})
+  void memoryMayBeBothParts(String url) throws Exception {
+    try (Pawl pawl = Pawl.connect(url)) {
+      pawl.lock("lock").acquire().close();
+    }
+  }
+
   @Test
   void aGateThatIsAwayIsLeftOutAndNoPasswordIsShown() throws Exception {
     String gate = "redis://:" + SECRET + "@localhost:1?timeout=200ms";

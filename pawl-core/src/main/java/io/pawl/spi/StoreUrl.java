@@ -38,7 +38,8 @@ public final class StoreUrl {
    * Between the URLs of a gate and its truth, or of nodes: a bar that a URL follows; passwords have
    * others.
    */
-  public static final Pattern BAR = Pattern.compile("\\|(?=jdbc:|[A-Za-z][A-Za-z0-9+.-]*:/)");
+  public static final Pattern BAR =
+      Pattern.compile("\\|(?=jdbc:|memory:[\\w.-]*(\\||$)|[A-Za-z][A-Za-z0-9+.-]*:/)");
 
   private final String raw;
 
