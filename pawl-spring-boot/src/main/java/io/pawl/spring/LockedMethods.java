@@ -1,6 +1,7 @@
 package io.pawl.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /** The methods of beans that were asked about, with what their annotations say: some hundreds. */
@@ -34,8 +36,10 @@ final class LockedMethods {
   @Nullable LockedMethod find(Method method, Class<?> type) {
     LockedMethod found = lookUp(method, type);
     if (found != null && !checked.contains(type)) { // Spring asks no further once it needs a proxy
-      for (Method other : ReflectionUtils.getAllDeclaredMethods(type)) {
-        lookUp(other, type);
+      for (Class<?> each : isMade(type) ? type.getInterfaces() : new Class<?>[] {type}) {
+        for (Method other : ReflectionUtils.getAllDeclaredMethods(each)) {
+          lookUp(other, type);
+        }
       }
       checked.add(type); // what was refused is refused again
     }
@@ -48,9 +52,21 @@ final class LockedMethods {
             new MethodClassKey(method, type),
             key ->
                 specific.computeIfAbsent(
-                    AopUtils.getMostSpecificMethod(method, type),
+                    mostSpecific(method, type),
                     found -> Optional.ofNullable(LockedMethod.of(found, beans))))
         .orElse(null);
+  }
+
+  private static Method mostSpecific(Method method, Class<?> type) {
+    Method found = AopUtils.getMostSpecificMethod(method, type);
+    return isMade(found.getDeclaringClass()) ? method : found;
+  }
+
+  /**
+   * Whether it was made of interfaces: its methods are final, or their parameters have no names.
+   */
+  private static boolean isMade(Class<?> type) {
+    return Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type);
   }
 
   /** How the jobs go that beans have, in the order of their methods. */
