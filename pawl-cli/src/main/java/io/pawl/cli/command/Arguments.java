@@ -11,6 +11,9 @@ public final class Arguments {
   /** In a message, in place of a word that may hold a password. */
   public static final String HIDDEN = "(not shown)";
 
+  static final String NO_UTF_8 =
+      ": holds bytes that are not UTF-8, or no UTF-8 locale is installed";
+
   private Arguments() {}
 
   /**
@@ -34,13 +37,16 @@ public final class Arguments {
     }
   }
 
-  /** Bytes that are no characters would be read as U+FFFD, all of them the same. */
   public static String text(String what, String text) {
-    if (text.indexOf('\uFFFD') >= 0) {
-      throw Failure.usage(
-          what + ": holds bytes that are not UTF-8, or no UTF-8 locale is installed");
+    if (isMisread(text)) {
+      throw Failure.usage(what + NO_UTF_8);
     }
     return text;
+  }
+
+  /** Bytes that are no characters are read as U+FFFD, all of them the same. */
+  static boolean isMisread(String text) {
+    return text.indexOf('\uFFFD') >= 0;
   }
 
   public static Duration duration(String option, String text) {

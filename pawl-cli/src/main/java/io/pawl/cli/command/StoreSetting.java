@@ -95,10 +95,23 @@ public record StoreSetting(String url, String origin) {
       Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       return true;
     } catch (NoSuchFileException e) {
+      if (isAbove(file.toAbsolutePath(), StoreSetting::isMisread)) {
+        throw new Failure(
+            Exit.CONFIGURATION,
+            file + ": cannot be looked for, since its directory" + Arguments.NO_UTF_8);
+      }
       return isAbove(file, place -> Files.isSymbolicLink(place) && !Files.exists(place));
     } catch (IOException e) {
       return !isAbove(file, place -> Files.exists(place) && !Files.isDirectory(place));
     }
+  }
+
+  /** Its bytes were read as U+FFFD, and a directory of another name is looked for. */
+  private static boolean isMisread(Path place) {
+    Path name = place.getFileName();
+    return name != null
+        && Arguments.isMisread(name.toString())
+        && !Files.exists(place, LinkOption.NOFOLLOW_LINKS);
   }
 
   private static boolean isAbove(Path file, Predicate<Path> what) {
@@ -139,6 +152,10 @@ public record StoreSetting(String url, String origin) {
   }
 
   private StoreUrl parsed() {
+    if (Arguments.isMisread(url)) {
+      throw new Failure(
+          Exit.CONFIGURATION, "store URL" + Arguments.NO_UTF_8 + " (from " + origin + ")");
+    }
     try {
       return StoreUrl.parse(url);
     } catch (IllegalArgumentException e) {

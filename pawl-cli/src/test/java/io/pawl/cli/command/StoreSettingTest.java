@@ -59,6 +59,15 @@ class StoreSettingTest {
     assertRefused(home.resolve(".config"));
   }
 
+  /** Bytes that are no UTF-8 are read as U+FFFD. */
+  @Test
+  void aConfigurationWhoseDirectoryWasMisreadIsNotPassedOver() throws IOException {
+    assertRefused(directory.resolve("caf\uFFFD/.config"));
+
+    Path named = Files.createDirectory(directory.resolve("caf\uFFFD"));
+    assertThat(find(named.resolve(".config")).origin()).isEqualTo("the default");
+  }
+
   @Test
   void whereNoConfigurationIsTheDefaultIsUsed() {
     assertThat(find(directory).origin()).isEqualTo("the default");

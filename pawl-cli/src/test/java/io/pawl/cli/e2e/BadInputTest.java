@@ -76,6 +76,33 @@ class BadInputTest {
     assertThat(foreign).content().startsWith("this is not");
   }
 
+  /** Two files whose names differ in bytes that are no characters would be one. */
+  @Test
+  void storesWhoseNamesAreNotUtf8() {
+    refusedIn("exec \"$0\" list --store \"sqlite:$PWD/$(printf 'caf\\351')\"", "store URL");
+    refusedIn("PAWL_STORE=sqlite:$(printf '/caf\\351') exec \"$0\" list", "(from PAWL_STORE)");
+  }
+
+  /** The default store in its place would exclude nobody who uses that file's. */
+  @Test
+  void aConfigurationInAWorkingDirectoryWhoseNameIsNotUtf8IsNotPassedOver() {
+    refusedIn(
+        """
+        mkdir "$(printf 'caf\\351')" && cd "$(printf 'caf\\351')" &&
+        echo "store = $PAWL_STORE" >pawl.properties && unset PAWL_STORE && exec "$0" list
+        """,
+        "pawl.properties: cannot be looked for");
+  }
+
+  private void refusedIn(String script, String message) {
+    Started run =
+        new Shell(directory)
+            .launch(new ProcessBuilder("sh", "-c", script, Shell.LAUNCHER), Map.of());
+    assertThat(run.exit()).isEqualTo(78);
+    assertThat(run.errors()).startsWith("pawl: ").contains(message, "UTF-8").hasLineCount(1);
+    assertThat(run.output()).isEmpty();
+  }
+
   /** The driver says it in three. */
   @Test
   void aServerThatIsAwayIsOneLine() {
