@@ -111,8 +111,8 @@ final class PawlEndpoint {
   }
 
   /**
-   * Who holds a lock and who waits for it. Slashes within its name stay as they are; web servers
-   * drop one at the beginning, and join several in a row.
+   * Who holds a lock and who waits for it. Slashes within its name stay as they are; over HTTP
+   * those at its beginning and end are dropped, and several in a row are joined.
    */
   @ReadOperation
   LockSnapshot show(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
