@@ -45,7 +45,7 @@ public final class Arguments {
   }
 
   /** Bytes that are no characters are read as U+FFFD, all of them the same. */
-  static boolean isMisread(String text) {
+  public static boolean isMisread(String text) {
     return text.indexOf('\uFFFD') >= 0;
   }
 

@@ -17,7 +17,8 @@ final class CommandPath {
   private CommandPath() {}
 
   /**
-   * Checks that {@code command} can be executed.
+   * Checks that {@code command} can be executed, as far as this JVM can name where it is looked
+   * for.
    *
    * @throws Failure 127 when there is none, 126 when it may not be executed
    */
@@ -27,6 +28,7 @@ final class CommandPath {
     }
     String shown = command.contains("://") ? Arguments.HIDDEN : "'" + command + "'";
     boolean seen = false;
+    boolean misread = false;
     String directories = command.contains("/") ? "" : path(environment);
     for (String directory : directories.split(":", -1)) {
       Path file;
@@ -38,7 +40,11 @@ final class CommandPath {
       if (Files.isExecutable(file) && !Files.isDirectory(file)) {
         return;
       }
+      misread |= Arguments.isMisread(file.toAbsolutePath().toString());
       seen |= Files.exists(file) && (command.contains("/") || !Files.isDirectory(file));
+    }
+    if (misread) {
+      return; // whoever starts it knows the bytes of the working directory and of the PATH
     }
     if (seen) {
       throw new Failure(

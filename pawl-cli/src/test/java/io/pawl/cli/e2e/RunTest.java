@@ -40,6 +40,20 @@ class RunTest {
   }
 
   @Test
+  void aCommandIsFoundThoughTheNameOfTheWorkingDirectoryIsNotUtf8() {
+    String script =
+        """
+        mkdir "$(printf 'caf\\351')" && cd "$(printf 'caf\\351')" &&
+        printf '#!/bin/sh\\necho ran' >job && chmod +x job && "$0" run x -- ./job &&
+        PATH="$PWD:$PATH" "$0" run x -- job; "$0" run x -- ./no-such-job
+        """;
+    Started run = shell.launch(new ProcessBuilder("sh", "-c", script, Shell.LAUNCHER), Map.of());
+
+    assertThat(run.exit()).isEqualTo(126);
+    assertThat(run.output()).isEqualTo("ran\nran\n");
+  }
+
+  @Test
   void nothingIsPrintedOnSuccess() {
     Started run = shell.run("run", "x", "--", "true");
     assertThat(run.exit()).isZero();
