@@ -47,9 +47,25 @@ final class PawlRLock implements RFencedLock {
     return pawl.toString();
   }
 
+  /** Takes a lock, and answers whether it could. */
+  private interface Taking<X extends Exception> {
+    boolean take() throws X;
+  }
+
+  /** Anew where the thread's lease is lost between a look at it and the entry. */
+  private <X extends Exception> boolean taken(Taking<X> taking) throws X {
+    while (true) {
+      forgetLost();
+      try {
+        return taking.take();
+      } catch (LeaseLostException e) {
+        // which is forgotten
+      }
+    }
+  }
+
   /** As Redisson has it, a lease time that is no time asks for a lease that is renewed. */
   private JavaLock kept(long leaseTime, TimeUnit unit) {
-    forgetLost();
     if (leaseTime <= 0) {
       return usual;
     }
@@ -92,7 +108,12 @@ final class PawlRLock implements RFencedLock {
 
   @Override
   public void lock(long leaseTime, TimeUnit unit) {
-    kept(leaseTime, unit).lock();
+    JavaLock kept = kept(leaseTime, unit);
+    taken(
+        () -> {
+          kept.lock();
+          return true;
+        });
   }
 
   @Override
@@ -102,13 +123,17 @@ final class PawlRLock implements RFencedLock {
 
   @Override
   public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
-    kept(leaseTime, unit).lockInterruptibly();
+    JavaLock kept = kept(leaseTime, unit);
+    taken(
+        () -> {
+          kept.lockInterruptibly();
+          return true;
+        });
   }
 
   @Override
   public boolean tryLock() {
-    forgetLost();
-    return usual.tryLock();
+    return taken(usual::tryLock);
   }
 
   @Override
@@ -118,7 +143,8 @@ final class PawlRLock implements RFencedLock {
 
   @Override
   public boolean tryLock(long waitTime, long leaseTime, TimeUnit unit) throws InterruptedException {
-    return kept(leaseTime, unit).tryLock(waitTime, unit);
+    JavaLock kept = kept(leaseTime, unit);
+    return taken(() -> kept.tryLock(waitTime, unit));
   }
 
   @Override

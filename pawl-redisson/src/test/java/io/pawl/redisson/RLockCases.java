@@ -73,6 +73,23 @@ abstract class RLockCases {
     assertThat(isFreeFor(other)).isTrue();
   }
 
+  /** At any moment, say between a look at its lease and the entry. */
+  @Test
+  void aLockThatEndsAsItsThreadTakesItAgainIsTakenAnew() throws InterruptedException {
+    for (int round = 0; round < 20; round++) {
+      long over = System.nanoTime() + MILLISECONDS.toNanos(120);
+      lock.lock(100, MILLISECONDS);
+      boolean taken = true;
+      while (taken && System.nanoTime() - over < 0) {
+        taken = lock.tryLock(1, SECONDS);
+      }
+      assertThat(taken).isTrue();
+      while (lock.isHeldByCurrentThread()) {
+        lock.unlock();
+      }
+    }
+  }
+
   @Test
   void aThreadOwesAsManyUnlocksAsItHasLocked() throws InterruptedException {
     lock.lock();
