@@ -9,6 +9,7 @@ import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
+import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -140,6 +141,16 @@ public enum TestDatabase {
   /** What our own transactions run on. */
   public Database database() {
     return Databases.at(JdbcProvider.connections(StoreUrl.parse(url())));
+  }
+
+  /** The same with its tables, and a file too. */
+  public Database prepared() {
+    Database database =
+        this == SQLITE
+            ? new SqliteDialect(Path.of(url().substring("sqlite:".length()))).database()
+            : database();
+    SqlStore.open(database).close();
+    return database;
   }
 
   SqlStore open() {
