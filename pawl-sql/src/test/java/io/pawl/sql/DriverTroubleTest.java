@@ -43,6 +43,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -95,13 +96,15 @@ class DriverTroubleTest {
             }));
   }
 
-  /** A file whose driver runs out of memory once it has committed. */
-  private final class OutOfMemory extends SqliteDialect {
+  /** A file whose driver fails once it has committed. */
+  private final class Failing extends SqliteDialect {
 
     private final AtomicBoolean next = new AtomicBoolean();
+    private final Runnable failure;
 
-    OutOfMemory() {
+    Failing(Runnable failure) {
       super(folder.resolve("locks.db"));
+      this.failure = failure;
     }
 
     @Override
@@ -117,15 +120,32 @@ class DriverTroubleTest {
 
     private Object committed(String method, Object[] arguments, Object answer) {
       if (method.equals("execute") && next.getAndSet(false)) {
-        throw new OutOfMemoryError("of a driver");
+        failure.run();
       }
       return answer;
     }
   }
 
+  private static void runOutOfMemory() {
+    throw new OutOfMemoryError("of a driver");
+  }
+
+  private static void misreadAnAnswer() {
+    throw new IllegalArgumentException("invalid length-encoded value");
+  }
+
   @Test
   void whatWasCommittedWhenTheJvmFailedIsToldById() {
-    OutOfMemory file = new OutOfMemory();
+    isToldById(DriverTroubleTest::runOutOfMemory);
+  }
+
+  @Test
+  void whatWasCommittedWhenTheDriverFailedIsToldById() {
+    isToldById(DriverTroubleTest::misreadAnAnswer);
+  }
+
+  private void isToldById(Runnable failure) {
+    Failing file = new Failing(failure);
     try (Pawl pawl = Pawl.over(SqlStore.open(file.database()))) {
       Counter counter = pawl.counter(name);
       counter.update(Update.set(5));
@@ -138,7 +158,7 @@ class DriverTroubleTest {
 
   @Test
   void aLockThatWasGrantedWhenTheJvmFailedIsHeld() throws InterruptedException {
-    OutOfMemory file = new OutOfMemory();
+    Failing file = new Failing(DriverTroubleTest::runOutOfMemory);
     try (Pawl pawl = Pawl.over(SqlStore.open(file.database()))) {
       file.next.set(true);
       assertThat(pawl.lock(name).acquire().token()).isEqualTo(1);
@@ -222,6 +242,27 @@ class DriverTroubleTest {
     }
   }
 
+  /** What is left of an answer would be taken for the next one. */
+  @Test
+  void aConnectionWhoseDriverFailedInTheMiddleOfATripIsNotUsedAgain() {
+    List<Connection> used = new ArrayList<>();
+    try (Transactions transactions =
+        new Transactions(new SqliteDialect(folder.resolve("locks.db")).database(), new Tally())) {
+      assertThatThrownBy(
+              () ->
+                  transactions.run(
+                      session -> {
+                        used.add(session.connection());
+                        throw new IllegalArgumentException("invalid length-encoded value");
+                      }))
+          .isInstanceOf(StoreException.class);
+
+      transactions.run(session -> used.add(session.connection()));
+
+      assertThat(used.get(1)).isNotSameAs(used.get(0));
+    }
+  }
+
   /** Where the counter is known well enough to decide without a transaction. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
@@ -237,7 +278,7 @@ class DriverTroubleTest {
       assertThat(counters.submit(new PendingOperation.Change(request)))
           .succeedsWithin(Duration.ofMinutes(1));
 
-      assertThat(counters.submit(new Failing()))
+      assertThat(counters.submit(new FailingDecision()))
           .failsWithin(Duration.ofMinutes(1))
           .withThrowableThat()
           .withCauseInstanceOf(StoreException.class);
@@ -247,7 +288,7 @@ class DriverTroubleTest {
     }
   }
 
-  private final class Failing extends PendingOperation<String> {
+  private final class FailingDecision extends PendingOperation<String> {
 
     @Override
     public Set<String> names() {

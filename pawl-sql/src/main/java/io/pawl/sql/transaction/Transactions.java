@@ -186,14 +186,16 @@ public final class Transactions implements AutoCloseable {
       } catch (StoreUnavailableException e) { // the store is closed
         rollBack();
         throw doubt.kept(e);
-      } catch (RuntimeException e) {
+      } catch (StoreException e) {
         rollBack();
         throw e;
-      } catch (
-          Error e) { // of the stack, of memory, of a driver's class: somebody waits for an answer
+      } catch (RuntimeException | Error e) {
+        // of the stack, of memory, of a driver: somebody waits for an answer, and what is left of a
+        // trip may be taken for the next one's
         doubt.add(session);
         evict();
-        String what = database.describe() + ": the JVM failed: " + e;
+        String failed = e instanceof Error ? ": the JVM failed: " : ": the driver failed: ";
+        String what = database.describe() + failed + e;
         throw doubt.any
             ? new StoreUnavailableException(what + "; the outcome is unknown", e)
             : new StoreException(what, e);
