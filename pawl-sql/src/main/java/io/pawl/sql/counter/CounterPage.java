@@ -42,11 +42,19 @@ final class CounterPage {
     }
 
     /**
-     * Whether an id that is not looked for may be taken for too old by {@code rows}, though it is
-     * known.
+     * Whether an id that is not looked for may be taken for too old by {@code rows}, or for a
+     * conflict, though it is known: nothing is written then.
      */
     boolean mayMiss(List<PendingOperation<?>> batch, Map<String, CounterRow> rows) {
-      return this == NEEDED && (limits(batch) || mayBeForgotten(batch, rows));
+      return this == NEEDED
+          && (limits(batch) || sharesIdsOfBaskets(batch) || mayBeForgotten(batch, rows));
+    }
+
+    /** Whether an id may be entered into some ledgers of a basket by another operation. */
+    private static boolean sharesIdsOfBaskets(List<PendingOperation<?>> batch) {
+      Set<String> ids = new HashSet<>();
+      return batch.stream().anyMatch(operation -> operation.names().size() > 1)
+          && batch.stream().map(PendingOperation::id).anyMatch(id -> id != null && !ids.add(id));
     }
 
     /** Whether an id may be too old for another operation of the batch, though not for its row. */

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -50,7 +51,7 @@ class CounterHistoriesTest {
   private int newest;
 
   @ParameterizedTest
-  @CsvSource({"SQLITE,1", "SQLITE,2", "POSTGRES,1", "POSTGRES,2"})
+  @CsvSource({"SQLITE,1", "SQLITE,2", "POSTGRES,2", "POSTGRES,19"})
   void p7_conservation_theDatabaseDecidesAsTheCounterRuleDoes(TestDatabase server, long seed)
       throws Exception {
     random = new Random(seed);
@@ -68,6 +69,23 @@ class CounterHistoriesTest {
           apply(Stream.generate(next).limit(size).toList(), "step " + i);
         }
       }
+    }
+  }
+
+  /** Else the other, which is known though nobody has looked for it, counts as never entered. */
+  @Test
+  void aBasketIsToldOfBothItsPartsThoughOneIsEnteredInItsOwnBatch() throws Exception {
+    database = TestDatabase.POSTGRES.prepared();
+    Operation add = new Operation.Add(1);
+    try (CounterCombiner only = new CounterCombiner(database, "pawl-test-only")) {
+      client = only;
+      apply(List.of(CounterRequest.of(prefix + 0, "order", started, add, true)), "one part");
+      TreeMap<String, Operation> both = new TreeMap<>(Map.of(prefix + 0, add, prefix + 1, add));
+      apply(
+          List.of(
+              CounterRequest.of(prefix + 1, "order", started, add, true),
+              new CounterRequest("order", started, both, true)),
+          "the other, and both");
     }
   }
 
