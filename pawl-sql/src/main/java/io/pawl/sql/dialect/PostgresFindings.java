@@ -22,12 +22,16 @@ final class PostgresFindings {
         new Limits(Duration.ofMinutes(1), 16 << 20, 100_000, TableFindings.MANY_BYTES);
   }
 
-  /** Those that keep rows from being vacuumed, or that others may wait for. */
+  /**
+   * Those that keep rows from being vacuumed, or that others may wait for; but one that began while
+   * its session was read, before its snapshot was.
+   */
   private static final String OLDEST_TRANSACTION =
       "SELECT pid, extract(epoch FROM clock_timestamp() - xact_start)::bigint"
           + " FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
           + " AND backend_type = 'client backend'"
           + " AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)"
+          + " AND xact_start IS NOT NULL"
           + " ORDER BY xact_start LIMIT 1";
 
   private static final String OLDEST_PREPARED =

@@ -110,6 +110,21 @@ class PostgresFindingsTest implements Doctor {
     }
   }
 
+  /** Its start and its snapshot are not read at one moment. */
+  @Test
+  void aTransactionThatBeginsAsTheDoctorLooksIsNotOpenForLong() throws SQLException {
+    Doctor.run(
+        admin,
+        "CREATE SCHEMA beginning",
+        "CREATE VIEW beginning.pg_stat_activity AS SELECT 0 AS pid, 'client backend' AS"
+            + " backend_type, NULL::timestamptz AS xact_start, 7 AS backend_xmin, NULL AS"
+            + " backend_xid");
+    try (Connection looking = connect("?currentSchema=beginning,pg_catalog,public")) {
+      awaitHealthy(looking);
+    }
+    Doctor.run(admin, "DROP SCHEMA beginning CASCADE");
+  }
+
   @Test
   void aPreparedTransactionThatNobodyEndsIsNamed() throws SQLException {
     limits = AT_ONCE;
