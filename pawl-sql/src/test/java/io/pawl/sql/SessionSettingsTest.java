@@ -139,6 +139,15 @@ class SessionSettingsTest {
     return row.getString(1);
   }
 
+  /** Else locks are listed, purged and raised as if there were none. */
+  @Test
+  void aConnectionToWhichEmptyTextsAreNoneIsRefused() {
+    String url = TestDatabase.MARIADB.url() + "&sessionVariables=sql_mode='EMPTY_STRING_IS_NULL'";
+    assertThatThrownBy(() -> Pawl.connect(url))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("sql_mode");
+  }
+
   @Test
   void aServerThatPutsTextsTogetherAsOracleDoesIsRefused() {
     try (ServerProcess server = TestDatabase.MARIADB.startServer("--sql-mode=ORACLE")) {

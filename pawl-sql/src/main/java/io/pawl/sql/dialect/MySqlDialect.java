@@ -300,7 +300,8 @@ public final class MySqlDialect implements Dialect {
     try (Statement statement = writer.createStatement();
         ResultSet answer =
             statement.executeQuery(
-                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('x', NULL) IS NULL")) {
+                "SELECT SLEEP(0.002), SYSDATE(6) <> NOW(6), CONCAT('x', NULL) IS NULL,"
+                    + " '' IS NOT NULL")) {
       answer.next();
       if (!answer.getBoolean(2)) {
         throw new StoreConfigurationException(
@@ -311,6 +312,11 @@ public final class MySqlDialect implements Dialect {
         throw new StoreConfigurationException(
             "sql_mode is ORACLE, under which CONCAT leaves out what is NULL; connect with another"
                 + " sql_mode, say by sessionVariables of the driver's URL");
+      }
+      if (!answer.getBoolean(4)) {
+        throw new StoreConfigurationException(
+            "sql_mode has EMPTY_STRING_IS_NULL, under which no name is greater than ''; connect with"
+                + " another sql_mode, say by sessionVariables of the driver's URL");
       }
     }
   }
