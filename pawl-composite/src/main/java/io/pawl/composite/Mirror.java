@@ -107,15 +107,17 @@ final class Mirror {
   /**
    * The gate is read first: whatever is written to it from then on makes the exchange fail, unless
    * it is what was there before. Answers whether they differed, and the gate took what was written:
-   * where it has a lock of that name, it never does.
+   * where it has a lock of that name, it never does. A counter that was never changed gets no copy,
+   * which would stay for ever.
    */
   private boolean compare(Stock stock) {
     Optional<CounterView> mirrored =
         gate.ask(CounterStore.class, counters -> counters.read(stock.counter));
     int raises = stock.raises();
-    CounterView view = join(truth.read(stock.counter)).orElse(CounterView.unknown(stock.counter));
+    Optional<CounterView> known = join(truth.read(stock.counter));
+    CounterView view = known.orElse(CounterView.unknown(stock.counter));
     stock.seen(view, raises, nanos.getAsLong());
-    if (mirrored == null) {
+    if (mirrored == null || (mirrored.isEmpty() && known.isEmpty())) {
       return false;
     }
     CounterView there = mirrored.orElse(CounterView.unknown(stock.counter));

@@ -83,6 +83,16 @@ class MirrorTest {
     assertThat(gate.isAway()).isFalse();
   }
 
+  /** Whose name a customer has typed, say: the truth refuses the take, and keeps nothing of it. */
+  @Test
+  void aCounterThatNobodyHasEverChangedLeavesNothingAtTheGate() {
+    Stock unknown = new Stock("unknown");
+
+    assertThat(mirror.settle(unknown)).isFalse();
+
+    assertThat(Seam.answer(gateStore.read("unknown"))).isEmpty();
+  }
+
   /** The gate's ledger of its copy is nobody's. */
   @Test
   void theGateRemembersNoOldChangesOfItsCopy() {
