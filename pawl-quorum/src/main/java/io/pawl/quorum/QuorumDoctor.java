@@ -58,12 +58,22 @@ record QuorumDoctor(List<Node> nodes, QuorumInspection inspection, QuorumOptions
       String name = name(i);
       Diagnosable node = nodes.get(i).as(Diagnosable.class);
       if (node != null && who.get(i) != null) {
-        for (Finding each : node.diagnose()) {
+        for (Finding each : findings(node)) {
           findings.add(new Finding(each.level(), name + ": " + each.what(), each.fix()));
         }
       }
     }
     return findings;
+  }
+
+  /** Of a node that cannot be examined, just that: it keeps nobody from hearing of the others. */
+  private static List<Finding> findings(Diagnosable node) {
+    try {
+      return node.diagnose();
+    } catch (RuntimeException e) {
+      String what = "cannot be examined: " + e.getMessage();
+      return List.of(new Finding(Level.WARNING, what, "ask the doctor of that node alone"));
+    }
   }
 
   private Finding sum(int voters) {

@@ -1,9 +1,11 @@
 package io.pawl.quorum;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Kind;
 import io.pawl.spi.QuorumNode;
@@ -19,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 /** A store in memory as a node, which only a test may have. */
-final class MemoryNode implements QuorumNode, Inspectable {
+final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
 
   private final MemoryStore memory;
   private final String name;
@@ -31,6 +33,7 @@ final class MemoryNode implements QuorumNode, Inspectable {
   private volatile long ahead;
   private volatile boolean mute;
   private volatile boolean blocking;
+  private volatile boolean unexaminable;
   private final AtomicBoolean forgetful = new AtomicBoolean();
   private volatile long raisedTo;
   private volatile Duration votesIn = Duration.ZERO;
@@ -72,6 +75,19 @@ final class MemoryNode implements QuorumNode, Inspectable {
         .flatMap(view -> view.holders().stream())
         .filter(holder -> holder.id().equals(claim.id()) && forgetful.compareAndSet(true, false))
         .forEach(holder -> memory.evict(claim.lock(), holder.token()));
+  }
+
+  /** From now on it answers all but its doctor, say for want of another connection. */
+  void cannotBeExamined() {
+    unexaminable = true;
+  }
+
+  @Override
+  public List<Finding> diagnose() {
+    if (unexaminable) {
+      throw new StoreUnavailableException(name + ": too many clients");
+    }
+    return List.of(new Finding(Level.OK, "in memory", ""));
   }
 
   /** From now on it answers on the thread that asks. */

@@ -8,6 +8,8 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
@@ -219,5 +221,23 @@ class QuorumInspectionTest {
     assertThat(answer(quorum.show(LOCK))).isEmpty();
     assertThat(answer(quorum.evict(LOCK, tokenAt(0)))).isFalse();
     assertThat(isHeldAt(0)).isTrue();
+  }
+
+  /** Whoever calls the doctor has a node that is ill, and wants to know which. */
+  @Test
+  void aNodeThatCannotBeExaminedIsNamedAndHidesNoOther() {
+    nodes.get(1).cannotBeExamined();
+
+    List<Finding> findings = quorum.diagnose();
+
+    assertThat(findings)
+        .contains(
+            new Finding(Level.OK, "node 1: in memory", ""),
+            new Finding(Level.OK, "node 3: in memory", ""))
+        .anySatisfy(
+            finding -> {
+              assertThat(finding.level()).isEqualTo(Level.WARNING);
+              assertThat(finding.what()).startsWith("node 2: ").contains("too many clients");
+            });
   }
 }
