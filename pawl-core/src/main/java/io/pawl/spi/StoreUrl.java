@@ -13,13 +13,17 @@ public final class StoreUrl {
 
   private static final String SECRET_NAME = "(?:pass|pwd|secret|token|key|auth|cred)[^=&;,()]*=";
 
+  /** The whole name of a parameter that can be nothing else, wherever it stands. */
+  private static final String PASSWORD_NAME =
+      "\\w*(?:password|passwd|passphrase|pass|pwd|secret|token)\\d*=";
+
   /** To the end, since people write passwords with any character unescaped. */
   private static final Pattern SECRET =
-      Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + ").*");
+      Pattern.compile("(?is)([?&;#][^=&;#]*" + SECRET_NAME + "|\\s" + PASSWORD_NAME + ").*");
 
   /** As in {@code ?master=m;password=x}: in a value, where an {@code &} was meant. */
   private static final Pattern SECRET_IN_A_VALUE =
-      Pattern.compile("(?i)[?&;#,\\s][^=&;#,/]*" + SECRET_NAME);
+      Pattern.compile("(?i)[?&;#,\\s]" + PASSWORD_NAME);
 
   /** As in {@code jdbc:mysql://(host=h,password=x)}. */
   private static final Pattern SECRET_IN_PARENTHESES =
@@ -116,8 +120,8 @@ public final class StoreUrl {
     return SECRET.matcher("?" + name + "=").matches();
   }
 
-  /** Returns whether the value of a parameter seems to have another parameter, a secret, in it. */
-  static boolean hasSecret(String value) {
+  /** Returns whether a path or a parameter's value seems to have a parameter, a secret, in it. */
+  public static boolean hasSecret(String value) {
     return SECRET_IN_A_VALUE.matcher(value).find();
   }
 

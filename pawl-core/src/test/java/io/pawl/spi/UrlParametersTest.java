@@ -38,5 +38,7 @@ class UrlParametersTest {
     assertThat(parse("trustStore=/k;s/env=a,key/ca.p12&trustStorePassword=a;pass=b,c"))
         .containsEntry("trustStore", "/k;s/env=a,key/ca.p12")
         .containsEntry("trustStorePassword", "a;pass=b,c");
+    assertThat(parse("trustStore=/my keys/env=a/ca.p12"))
+        .containsEntry("trustStore", "/my keys/env=a/ca.p12");
   }
 }

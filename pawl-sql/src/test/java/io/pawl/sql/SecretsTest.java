@@ -38,6 +38,12 @@ class SecretsTest {
     assertSilent(base + "?user=someone&password=" + CANARY);
     assertSilent(base + "-none?user=" + TestDatabase.USER + "x&password=" + CANARY);
     assertSilent(base + "?user=someone&socketTimeout=abc&password=" + CANARY);
+    for (String separator : new String[] {";", " ", ",", "#", "?"}) {
+      assertSilent(base + separator + "password=" + CANARY);
+      assertSilent(base + "?sslmode=require" + separator + "password=" + CANARY);
+      assertSilent(base + "?user=someone" + separator + "password=" + CANARY);
+      assertSilent(base + "?sslMode=VERIFY_CA" + separator + "trustStorePassword=" + CANARY);
+    }
     assertSilent(base + "?user=someone&pawl.nonsense=1&password=" + CANARY);
     assertSilent(base.replaceFirst(":[0-9]+/", ":1/") + "?user=someone&password=" + CANARY);
     assertSilent(base.replaceFirst(":[0-9]+/", ":x/") + "?user=someone&password=" + CANARY);

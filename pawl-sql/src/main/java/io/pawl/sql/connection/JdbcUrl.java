@@ -31,6 +31,7 @@ public record JdbcUrl(
   public static JdbcUrl parse(StoreUrl url) {
     UrlParts parts = UrlParts.of(url);
     String base = parts.withoutUserAndQuery();
+    checkHasNoSecret(url, parts.path());
     Properties properties = new Properties();
     if (parts.user() != null) {
       properties.setProperty("user", parts.user());
@@ -45,9 +46,13 @@ public record JdbcUrl(
         int equals = parameter.indexOf('=');
         String name = equals < 0 ? parameter : parameter.substring(0, equals);
         String value = equals < 0 ? "" : parameter.substring(equals + 1);
+        boolean isSecret = StoreUrl.isSecret(name);
+        if (!isSecret) {
+          checkHasNoSecret(url, value);
+        }
         if (name.toLowerCase(Locale.ROOT).startsWith("pawl.")) {
           own.put(name, value);
-        } else if (name.equals("user") || StoreUrl.isSecret(name)) {
+        } else if (name.equals("user") || isSecret) {
           properties.setProperty(name, decoded(url, value));
         } else if (!parameter.isEmpty()) {
           rest.add(parameter);
@@ -60,6 +65,15 @@ public record JdbcUrl(
       throw url.wrong("parameter " + own.keySet() + " is unknown");
     }
     return new JdbcUrl(parts.toString(), base + rest, properties, creates, listens);
+  }
+
+  /** Drivers and servers quote what they do not know: a database, a mode, a user. */
+  private static void checkHasNoSecret(StoreUrl url, String text) {
+    if (StoreUrl.hasSecret(text)) {
+      throw url.wrong(
+          "has a password behind another separator; write ? before the first parameter and &"
+              + " between them");
+    }
   }
 
   private static boolean take(Map<String, String> own, StoreUrl url, String name) {

@@ -35,6 +35,13 @@ class JdbcUrlTest {
   }
 
   @Test
+  void valuesMayHaveWhatSeparatesOthers() {
+    String variables = "sessionVariables=sql_mode=ANSI,foreign_key_checks=0;unique_checks=0";
+    assertThat(parse("jdbc:mysql://db/app?" + variables + "&password=a;pass=b").forDriver())
+        .isEqualTo("jdbc:mysql://db/app?" + variables);
+  }
+
+  @Test
   void ourOwnParametersAreTakenOut() {
     JdbcUrl url = parse("jdbc:mariadb://db/app?pawl.createTables=false&x=1&pawl.listen=true");
     assertThat(url.forDriver()).isEqualTo("jdbc:mariadb://db/app?x=1");
