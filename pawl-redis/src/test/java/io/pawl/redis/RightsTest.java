@@ -206,7 +206,15 @@ class RightsTest {
 
   @Test
   void aClusterWithTlsPasswordsAndFewRights() {
-    String[] rules = rules("+cluster|slots", "+cluster|nodes", "+cluster|shards", "+info");
+    String[] rules =
+        rules(
+            "+cluster|slots",
+            "+cluster|nodes",
+            "+cluster|shards",
+            "+info",
+            "+acl|whoami",
+            "+acl|dryrun",
+            "+cluster|info");
     try (RedisCluster cluster =
             RedisCluster.start(
                 setup ->
@@ -234,6 +242,9 @@ class RightsTest {
       }
       assertThat(bells).isPositive();
       assertThat(Seam.answer(store.list(20))).hasSize(12);
+      assertThat(store.diagnose())
+          .noneMatch(finding -> finding.what().contains("could not be asked"))
+          .anyMatch(finding -> finding.what().contains("Cluster is ok"));
       assertThatThrownBy(() -> RedisStore.connect(url(cluster, "app:wrong")))
           .isInstanceOf(StoreDeniedException.class)
           .hasMessageContaining("before the @");
