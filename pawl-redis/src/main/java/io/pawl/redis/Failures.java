@@ -2,6 +2,7 @@ package io.pawl.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.protocol.RedisProtocolException;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
@@ -229,12 +230,30 @@ record Failures(String where) {
 
   private StoreDeniedException denied(String message, @Nullable Throwable cause) {
     boolean without = message.startsWith("NOAUTH");
+    if (isOfASentinel(cause)) {
+      return new StoreDeniedException(
+          say(
+              without
+                  ? "a Sentinel wants a password; write sentinelPassword="
+                  : "a Sentinel refused user or password; correct sentinelUser= and"
+                      + " sentinelPassword="),
+          cause);
+    }
     return new StoreDeniedException(
         say(
             without
                 ? "wants a password; write :password@ or user:password@ before the host"
                 : "refused user or password; correct what stands before the @ in the URL"),
         cause);
+  }
+
+  /** Lettuce says so in the text of an exception around what was answered. */
+  private static boolean isOfASentinel(@Nullable Throwable error) {
+    RedisConnectionException outer =
+        error == null || error.getCause() == null
+            ? null
+            : find(error.getCause(), RedisConnectionException.class);
+    return outer != null && String.valueOf(outer.getMessage()).contains("Redis Sentinel");
   }
 
   /**

@@ -100,6 +100,9 @@ record RedisUrl(
     if (kind.equals("sentinel") && !parameters.containsKey("master")) {
       throw wrong(shown, "lacks master=<the name by which the Sentinels know the primary>");
     }
+    if (parameters.containsKey("sentinelUser") && !parameters.containsKey("sentinelPassword")) {
+      throw wrong(shown, "has a sentinelUser without a sentinelPassword");
+    }
     return new RedisUrl(
         shown,
         kind,

@@ -110,6 +110,25 @@ class ConnectErrorsTest {
     }
   }
 
+  @Test
+  void aPasswordOfTheSentinels() {
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofSeconds(5))) {
+      RedisServer sentinel = group.sentinels().get(0);
+      sentinel.call("ACL", "SETUSER", "default", "resetpass", ">right");
+      String where = where(sentinel);
+      String url = "redis-sentinel://" + where + "?master=" + RedisSentinels.NAME;
+      refused(url, StoreDeniedException.class, where, "write sentinelPassword=");
+      String wrong = url + "&sentinelPassword=wrong";
+      refused(wrong, StoreDeniedException.class, where, "correct sentinelUser=");
+      RedisStore.connect(url + "&sentinelPassword=right").close();
+      RedisStore.connect(url + "&sentinelUser=default&sentinelPassword=right").close();
+
+      group.primary().call("ACL", "SETUSER", "default", "resetpass", ">data");
+      String right = url + "&sentinelPassword=right";
+      refused(right, StoreDeniedException.class, where, "before the host");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"trustStore", "trustPem"})
   void tlsWithATrustStoreOfItsOwnWorks(String kind) {

@@ -78,6 +78,7 @@ class RedisUrlTest {
         "redis-sentinel://h?master=m&sentinelPassword=a&canary",
         "redis-sentinel://h?master=m&sentinelPassword=a&canary=1",
         "redis-sentinel://h?master=m&sentinelPassword=a%zzcanary",
+        "redis-sentinel://h?master=m&sentinelUser=canary",
         "redis-cluster://:canary@host/1",
         "redis-sentinel://:canary@host",
         "redis://:canary@host?canary=1&timeout",
