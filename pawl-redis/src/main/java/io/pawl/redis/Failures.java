@@ -354,7 +354,16 @@ record Failures(String where) {
     return cause;
   }
 
+  /** Of the nodes of a Cluster Lettuce suppresses what each has said. */
   private static <T extends Throwable> @Nullable T find(Throwable error, Class<T> kind) {
+    T found = inCauses(error, kind);
+    for (Throwable each : error.getSuppressed()) {
+      found = found == null ? inCauses(each, kind) : found;
+    }
+    return found;
+  }
+
+  private static <T extends Throwable> @Nullable T inCauses(Throwable error, Class<T> kind) {
     Throwable cause = error;
     for (int depth = 0; depth < 20 && cause != null; depth++) {
       if (kind.isInstance(cause)) {

@@ -111,6 +111,20 @@ class ConnectErrorsTest {
   }
 
   @Test
+  void tlsToAClusterThatIsNotTrustedOrSpeaksPlainText() {
+    try (RedisCluster tls = RedisCluster.start(RedisServer.Setup::tls);
+        RedisCluster plain = RedisCluster.start(Flavour.REDIS)) {
+      for (RedisCluster cluster : List.of(tls, plain)) {
+        refused(
+            Urls.of(cluster) + "?tls=true&timeout=1s",
+            StoreConfigurationException.class,
+            where(cluster.nodes().get(0)),
+            "failed at TLS");
+      }
+    }
+  }
+
+  @Test
   void aPasswordOfTheSentinels() {
     try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofSeconds(5))) {
       RedisServer sentinel = group.sentinels().get(0);
