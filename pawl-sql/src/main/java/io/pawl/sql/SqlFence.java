@@ -1,6 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.error.StaleTokenException;
+import io.pawl.spi.LockName;
 import io.pawl.sql.dialect.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -106,9 +107,10 @@ public final class SqlFence {
    * <p>Waits as long as a transaction with another token goes on. A thread that has called this in
    * one transaction and calls it in a second one before the first has ended waits for itself.
    *
-   * @param resource the name of what is protected, such as the lock's name: up to 512 bytes of
-   *     UTF-8
+   * @param resource the name of what is protected, such as the lock's name: 1 to 512 bytes of UTF-8
+   *     without control characters, compared byte for byte
    * @throws StaleTokenException when a larger token was seen: roll back
+   * @throws IllegalArgumentException for an invalid resource
    * @throws IllegalStateException for a connection in autocommit, where the check would guard
    *     nothing; and for a token that is seen first in a transaction of PostgreSQL with a snapshot,
    *     which may lack what an earlier holder has written: roll back
@@ -127,6 +129,7 @@ public final class SqlFence {
    */
   public static void check(Connection connection, String resource, long token, Duration patience)
       throws SQLException {
+    LockName.check("resource", resource, LockName.MAX_BYTES);
     if (connection.getAutoCommit()) {
       throw new IllegalStateException(
           "SqlFence.check guards a transaction, and this connection is in autocommit");

@@ -115,6 +115,23 @@ class SqlFenceTest {
     }
   }
 
+  /** Else the database cuts it, or writes another character, and two resources are one. */
+  @ParameterizedTest
+  @EnumSource
+  void aNameThatIsNoneIsRefusedBeforeItIsSent(TestDatabase database) throws Exception {
+    try (Connection connection = database.connect()) {
+      SqlFence.createTable(connection);
+      connection.setAutoCommit(false);
+      SqlFence.check(connection, "ü".repeat(256), 1);
+      for (String none : List.of("", "ü".repeat(257), name + "\uD800", name + "\0")) {
+        assertThatThrownBy(() -> SqlFence.check(connection, none, 1))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageStartingWith("resource");
+      }
+      connection.rollback();
+    }
+  }
+
   /** Its holder was let through and then paused before its commit. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
