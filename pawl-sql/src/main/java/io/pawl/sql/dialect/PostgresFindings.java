@@ -38,9 +38,12 @@ final class PostgresFindings {
       "SELECT gid, extract(epoch FROM clock_timestamp() - prepared)::bigint"
           + " FROM pg_prepared_xacts ORDER BY prepared LIMIT 1";
 
+  /** And logical subscribers, for which commits may wait too. */
   private static final String STANDBYS =
       "SELECT application_name, state, sync_state,"
-          + " COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn), 0)::bigint"
+          + " COALESCE(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn), 0)::bigint,"
+          + " EXISTS (SELECT 1 FROM pg_replication_slots"
+          + " WHERE active_pid = pid AND slot_type = 'logical')"
           + " FROM pg_stat_replication WHERE state <> 'backup' ORDER BY application_name";
 
   private static final String SIZES =
@@ -136,9 +139,15 @@ final class PostgresFindings {
   private void standbys(String synchronous) throws SQLException {
     List<List<String>> standbys = findings.rows(STANDBYS);
     for (List<String> standby : standbys) {
-      String what = "standby " + standby.get(0) + ": " + standby.get(2) + ", " + standby.get(1);
+      String what =
+          (isLogical(standby) ? "logical subscriber " : "standby ")
+              + standby.get(0)
+              + ": "
+              + standby.get(2)
+              + ", "
+              + standby.get(1);
       long lag = Long.parseLong(standby.get(3));
-      if (lag > limits.lagBytes) {
+      if (lag > limits.lagBytes && !isLogical(standby)) {
         findings.warning(
             what + ", " + lag + " bytes behind",
             "mend it: if it is promoted now, what it lacks is lost");
@@ -147,7 +156,7 @@ final class PostgresFindings {
       }
     }
     if (synchronous.isEmpty()) {
-      if (!standbys.isEmpty()) {
+      if (!standbys.stream().allMatch(PostgresFindings::isLogical)) {
         findings.warning(
             "standbys are asynchronous",
             "set synchronous_standby_names, or one that is promoted may lack the last commits:"
@@ -160,6 +169,11 @@ final class PostgresFindings {
     } else {
       findings.ok("synchronous_standby_names: " + synchronous);
     }
+  }
+
+  /** A copy of tables, which nobody promotes. */
+  private static boolean isLogical(List<String> standby) {
+    return standby.get(4).equals("t");
   }
 
   private static boolean isSynchronous(String state) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 import org.postgresql.replication.LogSequenceNumber;
+import org.postgresql.replication.PGReplicationConnection;
 import org.postgresql.replication.PGReplicationStream;
 
 class PostgresFindingsTest implements Doctor {
@@ -34,7 +35,7 @@ class PostgresFindingsTest implements Doctor {
 
   @BeforeAll
   static void start() {
-    server = PostgresServer.start("fsync=on", "max_prepared_transactions=2");
+    server = PostgresServer.start("fsync=on", "max_prepared_transactions=2", "wal_level=logical");
     SqlSchema.apply(
         StoreUrl.parse(
             server.jdbcUrl()
@@ -234,12 +235,43 @@ class PostgresFindingsTest implements Doctor {
     }
   }
 
+  /** It copies tables elsewhere, and is never promoted. */
+  @Test
+  void aLogicalSubscriberIsNoStandby() throws SQLException {
+    try (Connection replication = standby("database")) {
+      PGReplicationConnection api = replication.unwrap(PGConnection.class).getReplicationAPI();
+      api.createReplicationSlot()
+          .logical()
+          .withSlotName("changes")
+          .withOutputPlugin("pgoutput")
+          .withTemporaryOption()
+          .make();
+      try (PGReplicationStream stream =
+          api.replicationStream()
+              .logical()
+              .withSlotName("changes")
+              .withSlotOption("proto_version", 1)
+              .withSlotOption("publication_names", "changes")
+              .start()) {
+        assertThat(stream.isClosed()).isFalse();
+
+        awaitHealthy(admin);
+        assertThat(findings(admin))
+            .anyMatch(finding -> finding.what().startsWith("logical subscriber "));
+      }
+    }
+  }
+
   /** A connection on which the server sends its log, as it does to a standby. */
   private static Connection standby() throws SQLException {
+    return standby("true");
+  }
+
+  private static Connection standby(String replication) throws SQLException {
     Properties properties = new Properties();
     properties.setProperty("user", PostgresServer.USER);
     properties.setProperty("password", PostgresServer.PASSWORD);
-    properties.setProperty("replication", "true");
+    properties.setProperty("replication", replication);
     properties.setProperty("assumeMinServerVersion", "13");
     properties.setProperty("preferQueryMode", "simple");
     return DriverManager.getConnection(server.jdbcUrl(), properties);
