@@ -29,7 +29,7 @@ final class MySqlFindings {
           + " GROUP BY me.MEMBER_STATE, me.MEMBER_ROLE";
 
   private static final String SIZES =
-      "SELECT /*+ SET_VAR(information_schema_stats_expiry=0) */ table_name, table_rows, data_length + index_length FROM information_schema.tables"
+      "SELECT /*+ SET_VAR(information_schema_stats_expiry=0) */ table_name, table_rows, COALESCE(data_length + index_length, 0) FROM information_schema.tables"
           + " WHERE table_schema = DATABASE() AND table_name IN ('pawl_lock', 'pawl_waiter',"
           + " 'pawl_counter', 'pawl_ledger', 'pawl_reservation') ORDER BY table_name";
 

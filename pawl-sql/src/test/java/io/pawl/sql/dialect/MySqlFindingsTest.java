@@ -113,6 +113,22 @@ class MySqlFindingsTest implements Doctor {
     }
   }
 
+  /** As that of a view. */
+  @ParameterizedTest
+  @EnumSource
+  void aTableWhoseSizeIsUnknownDoesNotEndTheDoctor(Flavour flavour) throws SQLException {
+    try (Connection admin = connect(flavour)) {
+      Doctor.run(
+          admin,
+          "RENAME TABLE pawl_reservation TO elsewhere",
+          "CREATE VIEW pawl_reservation AS SELECT * FROM elsewhere");
+
+      awaitHealthy(admin);
+
+      Doctor.run(admin, "DROP VIEW pawl_reservation", "RENAME TABLE elsewhere TO pawl_reservation");
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void whatTheAccountMayNotSeeIsSaidToBeUnseen(Flavour flavour) throws SQLException {
