@@ -246,6 +246,7 @@ public abstract class OperationIdCases extends CounterCases {
     Reservation reserved = counter.reserve(3, LONG, held);
 
     assertThat(counter.ledger().prune(LATER)).isEqualTo(1);
+    assertThat(elsewhere(counter).ledger().prune(EARLY)).isZero();
 
     assertThat(elsewhere(counter).reserve(3, LONG, held)).isEqualTo(reserved);
 

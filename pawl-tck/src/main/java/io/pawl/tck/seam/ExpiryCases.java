@@ -106,6 +106,29 @@ public abstract class ExpiryCases extends SeamCases {
   }
 
   @Test
+  void p1_oneHolder_aGrantFromTheLineLastsTheLeaseFromAnyLaterQuestion() {
+    untroubled(
+        lease -> {
+          String lock = bench.lock("askedAgain" + lease.toMillis());
+          Hold hold = here.take(lock);
+          Claim waiter = there.ask(lock).lease(lease).claim();
+          long askedAt = System.nanoTime();
+          there.attempt(waiter);
+          Bench.passed(askedAt, lease.dividedBy(3));
+          long askedAgainAt = System.nanoTime();
+          if (!(there.renew(waiter) instanceof Standing.Waiting)) {
+            return dropped(askedAt, lease);
+          }
+          here.withdraw(hold);
+
+          eventually(() -> here.findsFree(lock));
+
+          Bench.assertKeptFor(lease, askedAgainAt);
+          return Sign.ALIVE;
+        });
+  }
+
+  @Test
   void renewKeepsHoldersAndWaitersAlive() {
     untroubled(
         lease -> {
@@ -195,12 +218,16 @@ public abstract class ExpiryCases extends SeamCases {
           last[0] = System.nanoTime();
           boolean alive = life.isAlive();
           if (!alive) {
-            boolean stalled = System.nanoTime() - before > lease.toNanos() / 2;
-            sign[0] = stalled ? Sign.STALLED : Sign.DROPPED;
+            sign[0] = dropped(before, lease);
           }
           return !alive || System.nanoTime() - start > 3 * lease.toNanos();
         });
     return sign[0];
+  }
+
+  private static Sign dropped(long heardOfAt, Duration lease) {
+    boolean stalled = System.nanoTime() - heardOfAt > lease.toNanos() / 2;
+    return stalled ? Sign.STALLED : Sign.DROPPED;
   }
 
   /** Runs a round, again with longer leases while the machine stalls. */

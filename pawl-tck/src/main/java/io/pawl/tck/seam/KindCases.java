@@ -103,6 +103,18 @@ public abstract class KindCases extends SeamCases {
   }
 
   @Test
+  void permitsThatAreTakenAwayGoToTheNext() {
+    String lock = bench.lock("evicted");
+    Hold two = askPermits(here, lock, 2, 2).take();
+    Claim next = askPermits(there, lock, 1, 2).stand();
+
+    assertThat(SeamClient.answer(() -> inspector().evict(lock, two.tokens().token()))).isTrue();
+
+    assertThat(here.renew(two.claim())).isEqualTo(Standing.GONE);
+    assertThat(there.renew(next)).isInstanceOf(Standing.Held.class);
+  }
+
+  @Test
   void aLockBecomesASemaphoreOnlyWhileNobodyHoldsItOrWaits() {
     String lock = bench.lock("becomes");
     Hold hold = here.take(lock);

@@ -49,11 +49,24 @@ public abstract class PermitCases extends SeamCases {
     Hold one = here.ask(lock).mode(new Mode.Permits(1, 4)).take();
     Claim all = there.ask(lock).mode(new Mode.Permits(4, 4)).stand();
     Claim small = here.ask(lock).mode(new Mode.Permits(1, 4)).stand();
+    Claim impatient = here.ask(lock).mode(new Mode.Permits(1, 4)).withoutQueueing().claim();
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
 
     here.withdraw(one);
 
     assertThat(isHeld(there, all)).isTrue();
     assertThat(isHeld(here, small)).isFalse();
+  }
+
+  @Test
+  void aLateAttemptForPermitsIsGone() {
+    String lock = bench.lock("late");
+    Mode all = new Mode.Permits(3, 3);
+    Claim late = here.ask(lock).mode(all).claim();
+    here.withdraw(late.asUnsettled());
+
+    assertThat(here.attempt(late)).isEqualTo(Standing.GONE);
+    there.ask(lock).mode(all).take();
   }
 
   @Test

@@ -87,6 +87,21 @@ public abstract class ShortestHoldCases extends SeamCases {
   }
 
   @Test
+  void aHoldGrantedFromTheLineAndHeardOfLastsAsLongThoughItsOwnerFallsSilent() {
+    String lock = bench.lock("heardOf");
+    Duration minHold = bench.shortLease().multipliedBy(3);
+    Hold first = there.take(lock);
+    Claim waiter = here.ask(lock).lease(shortest()).minHold(minHold).stand();
+    long releasedAt = System.nanoTime();
+    there.withdraw(first);
+    eventually(() -> here.renew(waiter) instanceof Standing.Held);
+
+    eventually(() -> there.findsFree(lock));
+
+    Bench.assertKeptFor(minHold, releasedAt);
+  }
+
+  @Test
   void aShortestHoldThatIsOverDelaysNoWithdrawal() {
     String lock = bench.lock("over");
     long sentAt = System.nanoTime();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.SeamClient;
@@ -203,11 +204,27 @@ public abstract class VerbCases extends SeamCases {
   void aLateAttemptOfAWithdrawnWaiterTakesNoPlaceInLine() {
     String lock = bench.lock("lateWaiter");
     Hold hold = there.take(lock);
-    Claim waiter = here.ask(lock).claim();
-    here.withdraw(waiter.asUnsettled());
+    Claim neverArrived = here.ask(lock).claim();
+    here.withdraw(neverArrived.asUnsettled());
+    Claim stood = here.ask(lock).stand();
+    here.withdraw(stood.asUnsettled());
 
-    assertThat(here.attempt(waiter)).isEqualTo(Standing.GONE);
+    assertThat(here.attempt(neverArrived)).isEqualTo(Standing.GONE);
+    assertThat(here.attempt(stood)).isEqualTo(Standing.GONE);
     there.withdraw(hold);
+    assertThat(there.findsFree(lock)).isTrue();
+  }
+
+  @Test
+  void aLateAttemptIsGoneWhateverItAskedFor() {
+    String lock = bench.lock("lateOther");
+    Claim impatient = here.ask(lock).withoutQueueing().claim();
+    Claim reader = here.ask(lock).mode(Mode.SHARED).claim();
+    here.withdraw(impatient.asUnsettled());
+    here.withdraw(reader.asUnsettled());
+
+    assertThat(here.attempt(impatient)).isEqualTo(Standing.GONE);
+    assertThat(here.attempt(reader)).isEqualTo(Standing.GONE);
     assertThat(there.findsFree(lock)).isTrue();
   }
 
