@@ -218,26 +218,32 @@ public abstract class ServerProcess implements AutoCloseable {
 
   /** Runs a command that prepares the server's folder and waits for its end. */
   final void prepare(List<String> command, Path input) {
+    Process preparing;
     try {
-      Process preparing =
+      preparing =
           new ProcessBuilder(command)
               .directory(folder.toFile())
               .redirectInput(input.toFile())
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
               .start();
+    } catch (IOException e) {
+      throw new ServerException("cannot prepare " + name, e);
+    }
+    try {
+      guard.watch(preparing.pid());
       if (!preparing.waitFor(PREPARE_SECONDS, TimeUnit.SECONDS)) {
-        preparing.destroyForcibly();
         throw new ServerException(this + " was not prepared in time" + tail());
       }
       if (preparing.exitValue() != 0) {
         throw new ServerException(this + " could not be prepared" + tail());
       }
-    } catch (IOException e) {
-      throw new ServerException("cannot prepare " + name, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ServerException("interrupted while preparing " + name, e);
+    } finally {
+      tree(preparing.toHandle()).toList().forEach(ProcessHandle::destroyForcibly);
+      guard.watchNothing();
     }
   }
 

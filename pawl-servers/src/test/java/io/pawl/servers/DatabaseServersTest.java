@@ -16,6 +16,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +33,56 @@ class DatabaseServersTest {
       assertThat(server.jdbcUrl()).endsWith(":" + server.port() + "/pawl");
       assertEachEnd(server);
       assertThat(greeting(server)).startsWith(version);
+    }
+  }
+
+  /** One whose folder is gone would try again for ever. */
+  @Test
+  void nothingOutlivesAJvmThatIsKilledWhileItPreparesADatabase()
+      throws IOException, InterruptedException {
+    ServerProgram.of("mysql"); // fetched where need be
+    Process jvm =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                Preparing.class.getName())
+            .inheritIO()
+            .start();
+    Await.until(() -> prepared(jvm).isPresent(), () -> "no database is being prepared");
+    ProcessHandle database = prepared(jvm).orElseThrow();
+
+    jvm.destroyForcibly().waitFor();
+
+    try {
+      Await.until(() -> !database.isAlive(), () -> "the database outlived its JVM");
+    } finally {
+      database.destroyForcibly();
+    }
+  }
+
+  /** A JVM that is killed meanwhile. */
+  static final class Preparing {
+    public static void main(String[] args) {
+      MySqlServer.start(MySqlServer.Flavour.MYSQL);
+    }
+  }
+
+  /** The database that {@code jvm} prepares, once it has written the most of it. */
+  private static Optional<ProcessHandle> prepared(Process jvm) {
+    return jvm.descendants().filter(DatabaseServersTest::hasWritten).findFirst();
+  }
+
+  private static boolean hasWritten(ProcessHandle process) {
+    String option = "--datadir=";
+    try {
+      Path commandLine = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+      return Stream.of(Files.readString(commandLine).split("\0"))
+          .filter(argument -> argument.startsWith(option))
+          .anyMatch(it -> Files.exists(Path.of(it.substring(option.length()), "performance_schema")));
+    } catch (IOException e) {
+      return false;
     }
   }
 
