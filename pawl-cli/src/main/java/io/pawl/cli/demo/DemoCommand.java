@@ -10,9 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -57,12 +55,7 @@ public final class DemoCommand implements Command {
     }
     String broken = arguments.matchedOptionValue("--break", "");
     try {
-      Path directory = Files.createTempDirectory("pawl-demo-");
-      try {
-        return play(what, directory, broken);
-      } finally {
-        delete(directory);
-      }
+      return play(what, Files.createTempDirectory("pawl-demo-"), broken);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
@@ -73,7 +66,7 @@ public final class DemoCommand implements Command {
   private int play(String what, Path directory, String broken)
       throws IOException, InterruptedException {
     int worst = Exit.OK;
-    try (DemoProcesses processes = new DemoProcesses(program)) {
+    try (DemoProcesses processes = new DemoProcesses(program, directory)) {
       if (!what.equals("sale")) {
         Path place = Files.createDirectory(directory.resolve("lock"));
         worst = new LockDemo(place, broken, processes, output).play();
@@ -84,13 +77,5 @@ public final class DemoCommand implements Command {
       }
     }
     return worst;
-  }
-
-  private static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
   }
 }

@@ -1,26 +1,32 @@
 package io.pawl.cli.demo;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
-/** The JVMs of a demo. None outlives it, except where KILL ends it. */
+/** The JVMs of a demo and their folder. Neither outlives it, except where KILL ends it. */
 final class DemoProcesses implements AutoCloseable {
 
   private static final long PATIENCE_MILLIS = 2_000;
   private static final long END_SECONDS = 5;
 
   private final Class<?> program;
+  private final Path directory;
   private final List<Process> all = new CopyOnWriteArrayList<>();
-  private final Thread hook = new Thread(this::killAll, "pawl-demo-end");
+  private final Thread hook = new Thread(this::endBySignal, "pawl-demo-end");
   private volatile boolean ended;
 
-  DemoProcesses(Class<?> program) {
+  DemoProcesses(Class<?> program, Path directory) {
     this.program = program;
+    this.directory = directory;
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
@@ -78,15 +84,15 @@ final class DemoProcesses implements AutoCloseable {
   /** Waits for those that have been told to end, and kills those that do not. */
   void awaitEnd() throws InterruptedException {
     for (Process process : all) {
-      if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+      if (!process.waitFor(END_SECONDS, SECONDS)) {
         process.destroyForcibly().waitFor();
       }
     }
   }
 
   @Override
-  public void close() {
-    killAll();
+  public void close() throws IOException {
+    end();
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException jvmIsShuttingDown) {
@@ -94,8 +100,29 @@ final class DemoProcesses implements AutoCloseable {
     }
   }
 
-  private void killAll() {
+  private void endBySignal() {
+    try {
+      end();
+    } catch (IOException e) {
+      // what cannot be removed stays
+    }
+  }
+
+  private synchronized void end() throws IOException {
     ended = true;
     all.forEach(Process::destroyForcibly);
+    all.forEach(
+        process -> process.onExit().completeOnTimeout(process, END_SECONDS, SECONDS).join());
+    if (Files.exists(directory)) {
+      delete();
+    }
+  }
+
+  private void delete() throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
   }
 }

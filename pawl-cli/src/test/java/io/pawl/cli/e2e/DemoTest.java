@@ -39,7 +39,7 @@ class DemoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP"})
-  void noProcessOutlivesADemoThatIsEnded(String signal) {
+  void neitherProcessNorFolderOutlivesADemoThatIsEnded(String signal) {
     Shell shell = new Shell(directory);
     Started demo = shell.start("demo", "lock");
     List<ProcessHandle> workers = new ArrayList<>();
@@ -48,15 +48,24 @@ class DemoTest {
           .atMost(Shell.LONG)
           .until(() -> demo.process().children().filter(DemoTest::isWorker).count() == 4);
       demo.process().children().filter(DemoTest::isWorker).forEach(workers::add);
+      Path folder = folderOf(workers.get(0));
+      assertThat(folder).isDirectory();
 
       shell.signal(signal, demo.process().pid());
 
       demo.exit();
       await().atMost(Shell.LONG).until(() -> workers.stream().noneMatch(ProcessHandle::isAlive));
+      assertThat(folder).doesNotExist();
     } finally {
       workers.forEach(ProcessHandle::destroyForcibly);
       shell.killAll();
     }
+  }
+
+  /** The demo's, in which its worker's is. */
+  private static Path folderOf(ProcessHandle worker) {
+    List<String> command = List.of(Shell.commandLine(worker.pid()).split("\0"));
+    return Path.of(command.get(command.indexOf("demo-worker") + 1)).getParent();
   }
 
   private static boolean isWorker(ProcessHandle process) {
