@@ -80,7 +80,8 @@ class DatabaseServersTest {
       Path commandLine = Path.of("/proc", Long.toString(process.pid()), "cmdline");
       return Stream.of(Files.readString(commandLine).split("\0"))
           .filter(argument -> argument.startsWith(option))
-          .anyMatch(it -> Files.exists(Path.of(it.substring(option.length()), "performance_schema")));
+          .anyMatch(
+              it -> Files.exists(Path.of(it.substring(option.length()), "performance_schema")));
     } catch (IOException e) {
       return false;
     }
