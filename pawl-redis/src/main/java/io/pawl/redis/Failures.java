@@ -318,6 +318,17 @@ record Failures(String where) {
     return unavailable("cannot be reached: " + deepest(cause).getMessage() + hint(tls), cause);
   }
 
+  /**
+   * Whether the server may have said why it closed the connection, and nobody knows: Lettuce's
+   * handler of what it says goes with the connection, and if that is before the thread that has
+   * dialled looks for it, this is all that is told.
+   */
+  static boolean isReasonLost(StoreException failure) {
+    IllegalStateException found = find(failure, IllegalStateException.class);
+    return found != null
+        && String.valueOf(found.getMessage()).contains("RedisHandshakeHandler not registered");
+  }
+
   private static String hint(boolean tls) {
     return tls
         ? "; if it serves plain text, write redis://"

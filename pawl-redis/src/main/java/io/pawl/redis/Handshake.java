@@ -21,6 +21,8 @@ final class Handshake {
   private static final int[] OLDEST_REDIS = {7, 0};
   private static final int[] OLDEST_VALKEY = {8, 0};
 
+  private static final int MOST_DIALS = 3;
+
   private Handshake() {}
 
   /**
@@ -47,6 +49,18 @@ final class Handshake {
   }
 
   private static Wire dial(Servers servers, Failures failures, long nanos, boolean tls) {
+    for (int dials = 1; ; dials++) {
+      try {
+        return dialOnce(servers, failures, nanos, tls);
+      } catch (StoreException e) {
+        if (dials == MOST_DIALS || !Failures.isReasonLost(e)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static Wire dialOnce(Servers servers, Failures failures, long nanos, boolean tls) {
     CompletionStage<? extends StatefulConnection<String, String>> dialled;
     try {
       dialled = servers.dial();

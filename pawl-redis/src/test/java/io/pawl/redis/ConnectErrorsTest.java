@@ -3,6 +3,13 @@ package io.pawl.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
@@ -22,6 +29,8 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -140,6 +149,32 @@ class ConnectErrorsTest {
       group.primary().call("ACL", "SETUSER", "default", "resetpass", ">data");
       String right = url + "&sentinelPassword=right";
       refused(right, StoreDeniedException.class, where, "before the host");
+    }
+  }
+
+  /** As where the server has closed the connection before the thread that dials looks at it. */
+  @Test
+  void whereLettuceHasLostTheReasonTheServerIsAskedAgain() {
+    AtomicInteger lost = new AtomicInteger(2);
+    NettyCustomizer losing =
+        new NettyCustomizer() {
+          @Override
+          public void afterChannelInitialized(Channel channel) {
+            if (lost.getAndDecrement() > 0) {
+              channel.pipeline().remove(RedisHandshakeHandler.class);
+            }
+          }
+        };
+    ClientResources resources = ClientResources.builder().nettyCustomizer(losing).build();
+    try (RedisServer server = RedisServer.setup().password("right").start();
+        RedisClient client = RedisClient.create(resources)) {
+      RedisURI wrong = RedisURI.create(server.host(), server.port());
+      wrong.setCredentialsProvider(new StaticCredentialsProvider(null, "wrong".toCharArray()));
+      assertThatThrownBy(() -> RedisStore.over(client, wrong, RedisOptions.defaults()))
+          .isInstanceOf(StoreDeniedException.class);
+      assertThat(lost.get()).isNegative();
+    } finally {
+      resources.shutdown(0, 0, TimeUnit.SECONDS);
     }
   }
 
