@@ -133,10 +133,12 @@ class ModuleRulesTest {
               "io.pawl.spi..",
               "io.pawl.zookeeper..",
               "java..",
+              "javax.net.ssl",
               "org.jspecify..",
               "org.slf4j..",
               "org.apache.zookeeper",
               "org.apache.zookeeper.client..",
+              "org.apache.zookeeper.common",
               "org.apache.zookeeper.data..");
 
   @ArchTest

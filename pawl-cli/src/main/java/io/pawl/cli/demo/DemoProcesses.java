@@ -2,6 +2,7 @@ package io.pawl.cli.demo;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 
+import io.pawl.concurrent.Uninterruptibly;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -111,8 +112,7 @@ final class DemoProcesses implements AutoCloseable {
   private synchronized void end() throws IOException {
     ended = true;
     all.forEach(Process::destroyForcibly);
-    all.forEach(
-        process -> process.onExit().completeOnTimeout(process, END_SECONDS, SECONDS).join());
+    all.forEach(process -> Uninterruptibly.await(process.onExit(), SECONDS.toNanos(END_SECONDS)));
     if (Files.exists(directory)) {
       delete();
     }
