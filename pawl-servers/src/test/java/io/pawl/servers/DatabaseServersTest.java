@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.servers.fault.Child;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -16,8 +17,11 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,40 +42,43 @@ class DatabaseServersTest {
 
   /** One whose folder is gone would try again for ever. */
   @Test
-  void nothingOutlivesAJvmThatIsKilledWhileItPreparesADatabase()
-      throws IOException, InterruptedException {
+  void nothingOutlivesAJvmThatIsKilledWhileItPreparesADatabase() {
     ServerProgram.of("mysql"); // fetched where need be
-    Process jvm =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                Preparing.class.getName())
-            .inheritIO()
-            .start();
-    Await.until(() -> prepared(jvm).isPresent(), () -> "no database is being prepared");
-    ProcessHandle database = prepared(jvm).orElseThrow();
+    AtomicReference<ProcessHandle> found = new AtomicReference<>();
+    List<String> quiet = List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+    try (Child jvm =
+        new Child("the JVM", quiet, Child.ownClassPath(), Preparing.class, List.of())) {
+      long pid = (long) jvm.hear("pid", 60_000)[0];
+      Await.until(
+          () -> {
+            found.set(prepared(pid));
+            return found.get() != null;
+          },
+          () -> "no database is being prepared");
 
-    jvm.destroyForcibly().waitFor();
+      jvm.kill();
 
-    try {
-      Await.until(() -> !database.isAlive(), () -> "the database outlived its JVM");
+      Await.until(() -> !found.get().isAlive(), () -> "the database outlived its JVM");
     } finally {
-      database.destroyForcibly();
+      Optional.ofNullable(found.get()).ifPresent(ProcessHandle::destroyForcibly);
     }
   }
 
   /** A JVM that is killed meanwhile. */
   static final class Preparing {
     public static void main(String[] args) {
+      System.out.println("pid " + ProcessHandle.current().pid());
       MySqlServer.start(MySqlServer.Flavour.MYSQL);
     }
   }
 
-  /** The database that {@code jvm} prepares, once it has written the most of it. */
-  private static Optional<ProcessHandle> prepared(Process jvm) {
-    return jvm.descendants().filter(DatabaseServersTest::hasWritten).findFirst();
+  /** The database that a JVM prepares, once it has written the most of it. */
+  private static @Nullable ProcessHandle prepared(long jvm) {
+    return ProcessHandle.of(jvm).stream()
+        .flatMap(ProcessHandle::descendants)
+        .filter(DatabaseServersTest::hasWritten)
+        .findFirst()
+        .orElse(null);
   }
 
   private static boolean hasWritten(ProcessHandle process) {
