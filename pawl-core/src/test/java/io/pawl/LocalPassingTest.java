@@ -124,22 +124,30 @@ class LocalPassingTest {
     }
   }
 
+  /**
+   * Whoever is called to a free hold just as it looks, in vain, is called again. It took 10 to 300
+   * rounds to miss such a call.
+   */
   @Test
-  void asynchronousAndBlockingRequestsShareOneLine() {
+  void p6_someoneGetsIn_asynchronousAndBlockingRequestsShareOneLine() {
     DistributedLock lock = first.lock("mixed", PASSING);
-    Rounds.together(
-        8,
-        number -> {
-          for (int i = 0; i < 100; i++) {
-            Lease lease =
-                number % 2 == 0
-                    ? lock.acquire()
-                    : lock.tryAcquireAsync(Duration.ofMinutes(1)).get().orElseThrow();
-            tokens.add(lease.token());
-            lease.close();
-          }
-        });
-    assertThat(tokens).hasSize(800).doesNotHaveDuplicates().isSorted();
+    long enoughAt = System.nanoTime() + MOST_RACING_NANOS;
+    for (int round = 0; round < 500 && System.nanoTime() - enoughAt < 0; round++) {
+      tokens.clear();
+      Rounds.together(
+          8,
+          number -> {
+            for (int i = 0; i < 100; i++) {
+              Lease lease =
+                  number % 2 == 0
+                      ? lock.acquire()
+                      : lock.tryAcquireAsync(Duration.ofMinutes(2)).get().orElseThrow();
+              tokens.add(lease.token());
+              lease.close();
+            }
+          });
+      assertThat(tokens).hasSize(800).doesNotHaveDuplicates().isSorted();
+    }
   }
 
   @AfterEach

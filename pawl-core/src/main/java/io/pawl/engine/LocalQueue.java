@@ -249,11 +249,17 @@ public final class LocalQueue {
         && known.wanted() <= capacity;
   }
 
-  /** A waiter that was nudged looks whether a hold still lies free. */
+  /**
+   * A waiter that was nudged looks whether a hold still lies free; nothing if it is not in here.
+   */
   void takeFreeHold(Waiter<?> waiter) {
     decide(
         effects -> {
-          Hold free = waiters.contains(waiter) ? claims.firstFree() : null;
+          if (!waiters.contains(waiter)) {
+            return;
+          }
+          waiter.looks();
+          Hold free = claims.firstFree();
           long now = engine.time().nanos();
           while (free != null && !claims.mayPass(free, now)) {
             end(free, effects);

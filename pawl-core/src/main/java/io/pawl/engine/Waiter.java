@@ -67,7 +67,7 @@ final class Waiter<T> {
   /** Whether the observer hears that it waits; set under the queue's mutex before the outcome. */
   private boolean began;
 
-  /** Set by {@link #nudge}, cleared by the waiter when it looks. */
+  /** Whether it was called and has not looked since; written under its queue's mutex. */
   private volatile boolean nudged;
 
   private Waiter(
@@ -272,8 +272,16 @@ final class Waiter<T> {
   }
 
   private void lookAgain() {
+    LocalQueue place;
+    do {
+      place = queue();
+      place.takeFreeHold(this);
+    } while (place != queue);
+  }
+
+  /** It looks at what lies free: whatever comes to lie free later, it is called to anew. */
+  void looks() {
     nudged = false;
-    queue().takeFreeHold(this);
   }
 
   /**
