@@ -194,28 +194,29 @@ final class Combiner {
     return commands;
   }
 
+  /**
+   * Each request joins the last command of its script, unless its lock is asked in one after it.
+   */
   private void takeNext(List<List<Request>> commands) {
-    Map<Script, List<Request>> open = new IdentityHashMap<>(4);
-    Map<String, Script> asked = new HashMap<>();
+    Map<Script, Integer> lastOf = new IdentityHashMap<>(4);
+    Map<String, Integer> lastFor = new HashMap<>();
     for (int i = 0; i < MOST_IN_A_DEPARTURE; i++) {
       Request request = queue.peek();
       if (request == null) {
         return;
       }
-      Script before = asked.put(request.key, request.script);
-      if (before != null && before != request.script) {
-        open.clear();
-        asked.clear();
-        asked.put(request.key, request.script);
+      int place = lastOf.getOrDefault(request.script, -1);
+      boolean joins =
+          place >= lastFor.getOrDefault(request.key, 0) && commands.get(place).size() < MOST_CLAIMS;
+      List<Request> command = joins ? commands.get(place) : new ArrayList<>();
+      if (!joins) {
+        place = commands.size();
+        lastOf.put(request.script, place);
       }
-      List<Request> command = open.get(request.script);
-      if (command == null || command.size() == MOST_CLAIMS) {
-        command = new ArrayList<>();
-        command.add(request);
-        open.put(request.script, command);
+      lastFor.put(request.key, place);
+      command.add(request);
+      if (!joins) {
         commands.add(command);
-      } else {
-        command.add(request);
       }
       queue.remove();
     }

@@ -93,6 +93,32 @@ class CombinerTest {
     assertThat(takeAll(claims("many"))).allMatch(Standing.Held.class::isInstance);
   }
 
+  /** As releases in the background are, each with its thread's next attempt behind it. */
+  @Test
+  void releasesAndTheAttemptsBehindThemTakeFewCommands() {
+    List<Claim> held = claims("turn");
+    assertThat(takeAll(held)).allMatch(Standing.Held.class::isInstance);
+    List<Claim> next = claims("turn");
+    Commands before = Commands.of(server);
+
+    List<Supplier<CompletionStage<?>>> requests = new ArrayList<>();
+    for (int i = 0; i < CLAIMS; i++) {
+      Claim first = held.get(i);
+      Claim second = next.get(i);
+      requests.add(() -> store.withdraw(first));
+      requests.add(() -> attempt(second));
+    }
+    server.pause();
+    List<CompletionStage<?>> stages = new ArrayList<>();
+    requests.forEach(request -> stages.add(request.get()));
+    server.resume();
+
+    for (int i = 1; i < stages.size(); i += 2) {
+      assertThat(Seam.answer(stages.get(i))).isInstanceOf(Standing.Held.class);
+    }
+    assertThat(Commands.of(server).since(before).get("evalsha")).isLessThanOrEqualTo(12L);
+  }
+
   @Test
   void whatIsAskedTogetherLeavesInOneCommand() {
     List<Claim> claims = claims("group").subList(0, 8);
