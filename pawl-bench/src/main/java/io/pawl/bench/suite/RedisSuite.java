@@ -10,6 +10,7 @@ import io.pawl.bench.rival.LettuceRing;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.RedissonLocks;
 import io.pawl.bench.rival.Rival;
+import io.pawl.bench.rival.SharedTrips;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,7 +61,8 @@ final class RedisSuite implements ContestSuite {
         PawlRival.sticky("redis", SHORT_RUN).named(RUNS),
         new LettucePair(),
         new LettuceRing(false),
-        new LettuceRing(true));
+        new LettuceRing(true),
+        new SharedTrips());
   }
 
   @Override
@@ -82,7 +84,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),
-            List.of(PAWL, LATE, RLOCK, LETTUCE),
+            List.of(PAWL, LATE, RLOCK, LETTUCE, SharedTrips.NAME),
             List.of(
                 Target.timesAtLeast(1, PAWL, Metric.CYCLES, LETTUCE),
                 Target.timesAtLeast(3.3, PAWL, Metric.CYCLES, RLOCK))),
