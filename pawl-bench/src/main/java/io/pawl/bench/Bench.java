@@ -68,6 +68,11 @@ public final class Bench implements Callable<Integer> {
   private int threads;
 
   @Option(
+      names = "--virtual",
+      description = "Those who contend are virtual threads (Java 21 or later).")
+  private boolean virtualThreads;
+
+  @Option(
       names = "--only",
       defaultValue = "",
       description = "Only contests whose title contains this.")
@@ -158,6 +163,11 @@ public final class Bench implements Callable<Integer> {
     if (takes < 1 || takes > MOST_TAKES) {
       throw new IllegalArgumentException("--takes: " + takes + " is not from 1 to " + MOST_TAKES);
     }
+    if (virtualThreads && !VirtualThreads.exist()) {
+      throw new IllegalArgumentException(
+          "--virtual: virtual threads need Java 21 or later, this is "
+              + Runtime.version().feature());
+    }
     long sown = seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed;
     Path files = folder == null ? Path.of(System.getProperty("java.io.tmpdir")) : folder;
     return new Settings(
@@ -171,7 +181,8 @@ public final class Bench implements Callable<Integer> {
         files,
         pawl,
         takes,
-        sown);
+        sown,
+        virtualThreads);
   }
 
   private static boolean missed(List<Section> sections) {

@@ -16,6 +16,7 @@ import java.util.List;
  * @param pawl the command that {@code startup} measures
  * @param takes of a soak
  * @param seed from which a soak's faults follow
+ * @param virtualThreads whether those who contend are virtual threads
  */
 public record Settings(
     int forks,
@@ -28,9 +29,10 @@ public record Settings(
     Path folder,
     String pawl,
     long takes,
-    long seed) {
+    long seed,
+    boolean virtualThreads) {
 
-  /** All sides, without a soak. */
+  /** All sides, on platform threads, without a soak. */
   public Settings(
       int forks,
       double seconds,
@@ -40,7 +42,7 @@ public record Settings(
       List<String> jvmArguments,
       Path folder,
       String pawl) {
-    this(forks, seconds, warmUpSeconds, threads, only, "", jvmArguments, folder, pawl, 0, 0);
+    this(forks, seconds, warmUpSeconds, threads, only, "", jvmArguments, folder, pawl, 0, 0, false);
   }
 
   /** What contests and single operations take. */

@@ -2,6 +2,7 @@ package io.pawl.bench.contest;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.pawl.bench.BenchException;
+import io.pawl.bench.VirtualThreads;
 import io.pawl.bench.rival.Rival;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -39,6 +40,7 @@ final class Arena {
   private final Rival.Client client;
   private final Load load;
   private final int jvm;
+  private final boolean virtualThreads;
   private final Board board;
   private final ContestSuite.Resource resource;
   private final CountDownLatch ready;
@@ -56,10 +58,17 @@ final class Arena {
 
   private volatile Phase phase = Phase.WARM_UP;
 
-  Arena(Rival.Client client, Load load, int jvm, Board board, ContestSuite.Resource resource) {
+  Arena(
+      Rival.Client client,
+      Load load,
+      int jvm,
+      boolean virtualThreads,
+      Board board,
+      ContestSuite.Resource resource) {
     this.client = client;
     this.load = load;
     this.jvm = jvm;
+    this.virtualThreads = virtualThreads;
     this.board = board;
     this.resource = resource;
     this.ready = new CountDownLatch(load.threads());
@@ -75,7 +84,7 @@ final class Arena {
     for (int thread = 0; thread < load.threads(); thread++) {
       Runner runner = new Runner(thread);
       runners.add(runner);
-      runner.start();
+      runner.thread.start();
     }
     ready.await();
     throwFailure();
@@ -130,11 +139,11 @@ final class Arena {
   private void join(long patienceNanos) throws InterruptedException {
     long giveUpAt = System.nanoTime() + patienceNanos;
     for (Runner runner : runners) {
-      TimeUnit.NANOSECONDS.timedJoin(runner, Math.max(1, giveUpAt - System.nanoTime()));
+      TimeUnit.NANOSECONDS.timedJoin(runner.thread, Math.max(1, giveUpAt - System.nanoTime()));
       throwFailure();
-      if (runner.isAlive()) {
+      if (runner.thread.isAlive()) {
         throw new BenchException(
-            runner.getName() + " is not done after " + patienceNanos / 1_000_000_000 + " s");
+            runner.thread.getName() + " is not done after " + patienceNanos / 1_000_000_000 + " s");
       }
     }
   }
@@ -177,6 +186,15 @@ final class Arena {
     return new Tally(nanos, cpuNanos, cycles, grants, waits, writerWaits, handOffs, jvmHandOffs);
   }
 
+  private Thread thread(String name, Runnable work) {
+    if (virtualThreads) {
+      return VirtualThreads.unstarted(name, work);
+    }
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
   /** What a thread saw in one phase. */
   private final class Figures {
 
@@ -206,24 +224,23 @@ final class Arena {
   /**
    * Does the same in each phase, since what the compiler sees first at the measured one is cold.
    */
-  private final class Runner extends Thread {
+  private final class Runner {
 
     final int number;
+    final Thread thread;
     private final Figures[] figures;
 
     Runner(int number) {
-      super("bench-" + jvm + "-" + number);
       this.number = number;
       figures = Stream.of(Phase.values()).map(Figures::new).toArray(Figures[]::new);
-      setDaemon(true);
+      thread = thread("bench-" + jvm + "-" + number, this::run);
     }
 
     Figures of(Phase phase) {
       return figures[phase.ordinal()];
     }
 
-    @Override
-    public void run() {
+    private void run() {
       List<Rival.Turn> turns = new ArrayList<>();
       List<Rival.Turn> readTurns = new ArrayList<>();
       try {

@@ -121,7 +121,8 @@ public final class ContestRunner {
                 jvm,
                 load,
                 Math.round(settings.warmUpSeconds() * 1e3),
-                Math.round(settings.secondsOr(Settings.USUAL_SECONDS) * 1e3));
+                Math.round(settings.secondsOr(Settings.USUAL_SECONDS) * 1e3),
+                settings.virtualThreads());
         processes.add(new ForkProcess(order, settings.jvmArguments()));
         if (processes.size() % STARTED_AT_ONCE == 0) {
           processes.forEach(ForkProcess::awaitReady);

@@ -36,7 +36,8 @@ final class Fork {
       int jvm,
       Load load,
       long warmUpMillis,
-      long millis) {
+      long millis,
+      boolean virtualThreads) {
 
     String[] toArguments() {
       return new String[] {
@@ -56,7 +57,8 @@ final class Fork {
         Integer.toString(load.readPercent()),
         Boolean.toString(load.handOffs()),
         Long.toString(warmUpMillis),
-        Long.toString(millis)
+        Long.toString(millis),
+        Boolean.toString(virtualThreads)
       };
     }
 
@@ -81,7 +83,8 @@ final class Fork {
           Integer.parseInt(words[5]),
           load,
           Long.parseLong(words[15]),
-          Long.parseLong(words[16]));
+          Long.parseLong(words[16]),
+          Boolean.parseBoolean(words[17]));
     }
   }
 
@@ -108,7 +111,8 @@ final class Fork {
     try (Rival.Client client = rival.connect(order.address());
         ContestSuite.Resource resource =
             order.load().writes() ? suite.resource(order.address()) : lock -> {}) {
-      Arena arena = new Arena(client, order.load(), order.jvm(), board, resource);
+      Arena arena =
+          new Arena(client, order.load(), order.jvm(), order.virtualThreads(), board, resource);
       arena.prepare();
       System.out.println(READY);
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.bench.BenchException;
 import io.pawl.bench.Settings;
 import io.pawl.bench.ShortRuns;
+import io.pawl.bench.VirtualThreads;
 import io.pawl.bench.report.Metric;
 import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
@@ -29,8 +30,13 @@ class ContestTest {
   }
 
   private Section measure(String contest, String sides) {
+    return measure(contest, sides, false);
+  }
+
+  private Section measure(String contest, String sides, boolean virtualThreads) {
+    List<String> jvm = ShortRuns.JVM_ARGUMENTS;
     Settings settings =
-        new Settings(1, 0.2, 0.1, 0, contest, sides, ShortRuns.JVM_ARGUMENTS, folder, "", 0, 0);
+        new Settings(1, 0.2, 0.1, 0, contest, sides, jvm, folder, "", 0, 0, virtualThreads);
     return new BrokenSuite().measure(settings, said -> {}).get(0);
   }
 
@@ -61,6 +67,18 @@ class ContestTest {
     assertThatThrownBy(() -> measure("crash"))
         .isInstanceOf(BenchException.class)
         .hasMessageContaining("on purpose");
+  }
+
+  @Test
+  void virtualThreadsContendWhereTheJvmHasThem() {
+    if (VirtualThreads.exist()) {
+      assertThat(measure("honest", "", true).sides()).hasSize(2);
+      assertThatThrownBy(() -> measure("open", "", true)).isInstanceOf(ExclusionViolation.class);
+    } else {
+      assertThatThrownBy(() -> measure("honest", "", true))
+          .isInstanceOf(BenchException.class)
+          .hasMessageContaining("no virtual thread");
+    }
   }
 
   @Test

@@ -27,7 +27,7 @@ class CountersSoakSuiteTest {
   private Settings settings(String only, SoakPlan plan) {
     List<String> jvm =
         List.of("-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
-    return new Settings(1, 0, 0, 0, only, "", jvm, folder, "", plan.takes(), plan.seed());
+    return new Settings(1, 0, 0, 0, only, "", jvm, folder, "", plan.takes(), plan.seed(), false);
   }
 
   @Test
