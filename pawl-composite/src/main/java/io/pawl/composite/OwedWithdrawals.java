@@ -13,9 +13,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes claims out of the gate, and remembers those of which the gate has not heard yet, until they
- * have run out there and no late attempt of them is under way any more. A claim whose key fails at
- * the gate has been heard of: it runs out there.
+ * Takes claims out of the gate, and remembers those of which the gate has not heard yet. One that
+ * has run out there meanwhile is told all the same, since the gate's client may note it as one that
+ * waits, for ever. A claim whose key fails at the gate has been heard of: it runs out there.
  */
 final class OwedWithdrawals {
 
@@ -25,8 +25,17 @@ final class OwedWithdrawals {
   private static final long PAUSE_NANOS = 1_000_000_000L;
   private static final long LEAST_KEPT_NANOS = 60_000_000_000L;
 
-  /** A claim of which the gate has not heard, and until when it matters. */
-  private record Debt(Claim claim, long untilNanos) {}
+  /**
+   * A claim of which the gate has not heard.
+   *
+   * @param untilNanos until when it may be there, or a late attempt of it may come
+   */
+  private record Debt(Claim claim, long untilNanos) {
+
+    boolean isOver(long nowNanos) {
+      return untilNanos - nowNanos <= 0;
+    }
+  }
 
   private final Gate gate;
   private final Threads threads;
@@ -46,17 +55,22 @@ final class OwedWithdrawals {
   /** Tells the gate, now or when it is back. */
   void withdraw(Claim claim) {
     long kept = Math.max(LEAST_KEPT_NANOS, claim.lease().toNanos());
-    withdraw(new Debt(claim, nanos.getAsLong() + kept));
+    withdraw(claim, new Debt(claim, nanos.getAsLong() + kept));
   }
 
-  private void withdraw(Debt debt) {
-    if (!gate.hears(withdrawalOf(debt)) && owing.get() < MOST) {
+  private void withdraw(Claim asTold, Debt debt) {
+    if (!gate.hears(withdrawalOf(asTold)) && isOwed(debt)) {
       owing.incrementAndGet();
-      owed.add(new Debt(debt.claim.asUnsettled(), debt.untilNanos));
+      owed.add(debt);
       if (!gate.isAway()) {
         payLater(); // it came back in between
       }
     }
+  }
+
+  private boolean isOwed(Debt debt) {
+    boolean mayHearLater = gate.isAway() || !debt.isOver(nanos.getAsLong());
+    return mayHearLater && owing.get() < MOST;
   }
 
   private void payLater() {
@@ -81,7 +95,7 @@ final class OwedWithdrawals {
     for (int left = owing.get(); left > 0 && !gate.isAway(); left--) {
       Debt debt = next();
       if (debt != null) {
-        withdraw(debt);
+        withdraw(asTold(debt), debt);
       }
     }
   }
@@ -99,7 +113,7 @@ final class OwedWithdrawals {
     for (int left = owing.get(); left > 0; left--) {
       Debt debt = next();
       if (debt != null) {
-        last.add(withdrawalOf(debt));
+        last.add(withdrawalOf(asTold(debt)));
       }
     }
     if (!last.isEmpty()) {
@@ -107,17 +121,20 @@ final class OwedWithdrawals {
     }
   }
 
-  /** Null where there is none, or where it has run out at the gate. */
   private @Nullable Debt next() {
     Debt debt = owed.poll();
-    if (debt == null) {
-      return null;
+    if (debt != null) {
+      owing.decrementAndGet();
     }
-    owing.decrementAndGet();
-    return debt.untilNanos - nanos.getAsLong() > 0 ? debt : null;
+    return debt;
   }
 
-  private static Function<LockStore, CompletionStage<Boolean>> withdrawalOf(Debt debt) {
-    return store -> store.withdraw(debt.claim).thenApply(nothing -> true);
+  /** What is over is of no more use to the gate than to be forgotten. */
+  private Claim asTold(Debt debt) {
+    return debt.isOver(nanos.getAsLong()) ? debt.claim : debt.claim.asUnsettled();
+  }
+
+  private static Function<LockStore, CompletionStage<Boolean>> withdrawalOf(Claim claim) {
+    return store -> store.withdraw(claim).thenApply(nothing -> true);
   }
 }
