@@ -19,6 +19,7 @@ import io.pawl.sql.SqlStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +39,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 class PawlAutoConfigurationTest {
@@ -456,6 +458,31 @@ class PawlAutoConfigurationTest {
               begun.await();
             });
     assertThat(closedBefore).isCompletedWithValue(false);
+  }
+
+  /** As Spring's scheduler on virtual threads. */
+  @Test
+  void aRunThatItsSchedulerDoesNotWaitForHasItsLockForTheGrace() {
+    CountDownLatch begun = new CountDownLatch(1);
+    CompletableFuture<Boolean> validAtItsEnd = new CompletableFuture<>();
+    inMemory
+        .withPropertyValues("pawl.shutdown-grace=1m")
+        .withBean(SimpleAsyncTaskScheduler.class)
+        .run(
+            context -> {
+              Pawl pawl = context.getBean(Pawl.class);
+              Runnable run =
+                  () -> {
+                    try (Lease lease = pawl.lock("nightly").acquireUninterruptibly()) {
+                      begun.countDown();
+                      await().until(pawl::isClosed);
+                      validAtItsEnd.complete(lease.isValid());
+                    }
+                  };
+              context.getBean(SimpleAsyncTaskScheduler.class).schedule(run, Instant.now());
+              begun.await();
+            });
+    assertThat(validAtItsEnd).isCompletedWithValue(true);
   }
 
   @Test
