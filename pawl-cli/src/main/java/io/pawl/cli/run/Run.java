@@ -45,6 +45,7 @@ final class Run {
   private final Map<String, String> environment;
   private final RunReport report;
   private final LongSupplier nanos;
+  private final Signals signals;
   private final long answerPatienceNanos;
   private long waitsSince;
 
@@ -53,12 +54,14 @@ final class Run {
       Supplier<LockStore> opening,
       Map<String, String> environment,
       Output output,
-      LongSupplier nanos) {
+      LongSupplier nanos,
+      Signals signals) {
     this.options = options;
     this.opening = opening;
     this.environment = environment;
     this.report = new RunReport(output, options.json());
     this.nanos = nanos;
+    this.signals = signals;
     this.answerPatienceNanos = answerPatience(options.patience()).toNanos();
   }
 
@@ -71,7 +74,7 @@ final class Run {
     if (options.checksCommand()) {
       CommandPath.check(options.command().get(0), environment);
     }
-    Signals signals = Signals.catchFor(Thread.currentThread());
+    signals.catchAll();
     PawlOptions client = PawlOptions.defaults().application("pawl run").releaseAtShutdown(false);
     try (LockStore store = open();
         Pawl pawl = Pawl.over(store, client)) {
@@ -80,7 +83,7 @@ final class Run {
         report.busy(options.lock(), show(store), options.skipIfBusy());
         return options.skipIfBusy() ? Exit.OK : Exit.BUSY;
       }
-      return runUnder(lease.get(), signals);
+      return runUnder(lease.get());
     } catch (InterruptedException e) {
       return Exit.SIGNAL + signals.pending();
     } finally {
@@ -101,6 +104,7 @@ final class Run {
         waitsSince = wasAway ? waitsSince : nanos.getAsLong();
         return store;
       } catch (StoreUnavailableException e) {
+        signals.throwIfAny();
         if (waitedNanos() >= answerPatienceNanos) {
           throw e;
         }
@@ -120,6 +124,7 @@ final class Run {
     boolean isReady = false;
     try {
       while (true) {
+        signals.throwIfAny();
         try {
           if (held == null) {
             held = ask(pawl, left()).orElse(null);
@@ -209,7 +214,7 @@ final class Run {
     }
   }
 
-  private int runUnder(Lease lease, Signals signals) throws InterruptedException {
+  private int runUnder(Lease lease) throws InterruptedException {
     if (signals.pending() != 0) {
       lease.closeAsync(); // nothing has run under it, so that its loss is no news
       return Exit.SIGNAL + signals.pending();

@@ -110,7 +110,9 @@ public final class RunCommand implements Command {
     RunOptions options = read(arguments, rest);
     StoreSetting setting =
         StoreSetting.find(arguments.matchedOptionValue("--store", null), environment);
-    return new Run(options, setting::open, environment, output, System::nanoTime).execute();
+    Signals signals = new Signals(Thread.currentThread());
+    return new Run(options, setting::open, environment, output, System::nanoTime, signals)
+        .execute();
   }
 
   private static RunOptions read(ParseResult arguments, List<String> rest) {

@@ -24,14 +24,16 @@ final class Signals {
   private final Set<Integer> pending = new LinkedHashSet<>();
   private @Nullable Process command;
 
+  /**
+   * @param waiting interrupted while there is no command
+   */
   Signals(Thread waiting) {
     this.waiting = waiting;
   }
 
-  /** Catches signals from now on; {@code waiting} is interrupted while there is no command. */
-  static Signals catchFor(Thread waiting) {
-    Signals signals = new Signals(waiting);
-    SignalHandler handler = signal -> signals.received(signal.getName(), signal.getNumber());
+  /** Catches signals from now on. */
+  void catchAll() {
+    SignalHandler handler = signal -> received(signal.getName(), signal.getNumber());
     for (String name : CAUGHT) {
       try {
         Signal signal = new Signal(name);
@@ -42,12 +44,18 @@ final class Signals {
         // not this platform's, or taken by the JVM: it keeps its default effect
       }
     }
-    return signals;
   }
 
   /** The number of the first signal that came while there was no command, 0 for none. */
   synchronized int pending() {
     return pending.isEmpty() ? 0 : pending.iterator().next();
+  }
+
+  /** For where the interrupt was lost, as by a store's client that starts its threads. */
+  synchronized void throwIfAny() throws InterruptedException {
+    if (!pending.isEmpty()) {
+      throw new InterruptedException("by a signal");
+    }
   }
 
   /** The command runs: it gets the signals, and those that have just come. */

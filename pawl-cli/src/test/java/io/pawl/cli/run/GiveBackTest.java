@@ -43,7 +43,13 @@ class GiveBackTest {
             false);
     PrintStream stream = new PrintStream(said, true, StandardCharsets.UTF_8);
     Output output = new Output(stream, stream);
-    return new Run(options, MemoryStore::new, Map.of(), output, System::nanoTime);
+    return new Run(
+        options,
+        MemoryStore::new,
+        Map.of(),
+        output,
+        System::nanoTime,
+        new Signals(Thread.currentThread()));
   }
 
   /** As where pawl stood still until the command had ended: nobody could warn before. */

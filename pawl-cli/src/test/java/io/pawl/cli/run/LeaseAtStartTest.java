@@ -96,7 +96,14 @@ class LeaseAtStartTest {
             "",
             false);
     LockStore counting = new Counting(store, renewals, forgotten, refusal);
-    Run run = new Run(options, () -> counting, Map.of(), Output.ofThisProcess(), this::nanos);
+    Run run =
+        new Run(
+            options,
+            () -> counting,
+            Map.of(),
+            Output.ofThisProcess(),
+            this::nanos,
+            new Signals(Thread.currentThread()));
     return run.acquire(Pawl.over(run.open())).orElseThrow();
   }
 

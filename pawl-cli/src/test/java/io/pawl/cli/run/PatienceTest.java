@@ -1,6 +1,7 @@
 package io.pawl.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
@@ -60,6 +61,10 @@ class PatienceTest {
   }
 
   private Run run(Supplier<LockStore> opening) {
+    return run(opening, new Signals(Thread.currentThread()));
+  }
+
+  private Run run(Supplier<LockStore> opening, Signals signals) {
     RunOptions options =
         new RunOptions(
             "x",
@@ -75,7 +80,7 @@ class PatienceTest {
             OnLost.TERM,
             "",
             false);
-    return new Run(options, opening, Map.of(), Output.ofThisProcess(), nanos::get);
+    return new Run(options, opening, Map.of(), Output.ofThisProcess(), nanos::get, signals);
   }
 
   @Test
@@ -116,6 +121,45 @@ class PatienceTest {
         Pawl pawl = Pawl.over(opened)) {
       assertThat(run.acquire(pawl)).isEmpty();
       assertThat(asked).anyMatch(Claim::queues);
+    }
+  }
+
+  /** As was seen while a store on Redis was opened. */
+  private static void signalWhoseInterruptIsLost(Signals signals) {
+    signals.received("TERM", 15);
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void aSignalEndsTheWaitForAStoreThoughItsClientLosesTheInterrupt() {
+    Signals signals = new Signals(Thread.currentThread());
+    Run run =
+        run(
+            () -> {
+              signalWhoseInterruptIsLost(signals);
+              nanos.addAndGet(WAIT.plusSeconds(10).toNanos());
+              throw new StoreUnavailableException("is away", null);
+            },
+            signals);
+
+    assertThatThrownBy(run::open).isInstanceOf(InterruptedException.class);
+  }
+
+  @Test
+  void aSignalEndsTheWaitForALockThoughTheInterruptWasLostBeforeIt() throws Exception {
+    Signals signals = new Signals(Thread.currentThread());
+    Queue<Claim> asked = new ConcurrentLinkedQueue<>();
+    Run run =
+        run(
+            () -> {
+              signalWhoseInterruptIsLost(signals);
+              return new Listening(store, asked);
+            },
+            signals);
+    try (LockStore opened = run.open();
+        Pawl pawl = Pawl.over(opened)) {
+      assertThatThrownBy(() -> run.acquire(pawl)).isInstanceOf(InterruptedException.class);
+      assertThat(asked).isEmpty();
     }
   }
 }
