@@ -216,6 +216,7 @@ public final class LocalQueue {
         effects -> {
           if (adopt(capacity)) {
             askForMore(effects, 0);
+            retireIfDone(); // whoever was about to come first asks in another one
           }
         },
         false);
