@@ -356,6 +356,31 @@ class LocalQueueTest {
         .isEqualTo(new Mode.Permits(1, 3));
   }
 
+  /** Nobody stands at the store for one of them, once both have lost their places in a pause. */
+  @Test
+  void p6_someoneGetsIn_whoFellBehindASmallerCapacityHearsOfALargerOneThatAnotherClientMade() {
+    QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> first = ask(two, LONG);
+    CompletableFuture<Optional<Lease>> second = ask(two, LONG);
+    List.copyOf(store.attempts).forEach(attempt -> attempt.answer().complete(WAITING));
+    client.engine().capacityIs("permits", 1);
+    client.pass(LEASE.dividedBy(3));
+    store.answerRenewals(claim -> Standing.GONE);
+    client.pass(Duration.ofMillis(100));
+    assertThat(store.attempts).as("one permit, one claim").hasSize(3);
+
+    store.attempt(2).answer().complete(held(10));
+    client.pass(Duration.ofSeconds(2));
+    assertThat(first).isDone();
+    assertThat(store.attempts).as("it asks beside the holder").hasSize(4);
+    store.attempt(3).answer().complete(new Standing.OtherKind(Kind.semaphore(2)));
+    client.pass(Duration.ofMillis(100));
+    store.attempt(4).answer().complete(held(20));
+    client.pass(Duration.ZERO);
+
+    assertThat(second).isDone();
+  }
+
   static List<LockOptions> unshared() {
     return List.of(STRICT.minHold(Duration.ofSeconds(1)), STRICT.renewal(false));
   }

@@ -238,6 +238,7 @@ public final class LocalQueue {
     aside = true;
     key = changed;
     claims.adopt(changed);
+    lookLater(LiveClaim.LONGEST_SILENCE_NANOS); // not all of them need have a claim from now on
     return true;
   }
 
