@@ -10,6 +10,7 @@ import io.pawl.engine.GroupAcquisition;
 import io.pawl.engine.LocalQueue;
 import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
+import io.pawl.error.LockKindException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -379,6 +380,35 @@ class LocalQueueTest {
     client.pass(Duration.ZERO);
 
     assertThat(second).isDone();
+  }
+
+  /**
+   * It asks with a capacity that is not the semaphore's any more; who waited before it does not.
+   */
+  @Test
+  void whoComesWithTheFormerCapacityIsToldOfItAndNotWhoWaitsBeforeIt() {
+    QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    List<CompletableFuture<Optional<Lease>>> holders = List.of(ask(two, LONG), ask(two, LONG));
+    store.attempt(0).answer().complete(held(10));
+    store.attempt(1).answer().complete(held(20));
+    CompletableFuture<Optional<Lease>> waiting = ask(two, LONG);
+    client.pass(Duration.ZERO);
+    holders.forEach(holder -> holder.join().orElseThrow().closeAsync());
+    client.pass(Duration.ofNanos(1));
+    CompletableFuture<Optional<Lease>> newcomer = ask(two, LONG);
+    assertThat(store.attempts).as("both are on their way").hasSize(4);
+
+    store.attempt(2).answer().complete(new Standing.OtherKind(Kind.semaphore(3)));
+    store.attempt(3).answer().complete(new Standing.OtherKind(Kind.semaphore(3)));
+    store.attempt(4).answer().complete(held(30));
+    client.pass(Duration.ZERO);
+
+    assertThat(waiting).isCompletedWithValueMatching(Optional::isPresent);
+    assertThat(newcomer)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(LockKindException.class);
   }
 
   static List<LockOptions> unshared() {

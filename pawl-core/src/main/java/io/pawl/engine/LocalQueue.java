@@ -589,7 +589,8 @@ public final class LocalQueue {
   /**
    * Waiters that another claim stands for may still get it, and so may those who came later than
    * the failures began: their patience is not over. Claims of which the store says nothing stand
-   * for those who came last, or newcomers would keep the first waiting for ever.
+   * for those who came last, or newcomers would keep the first waiting for ever. Newcomers that are
+   * mistaken about the lock are told so, and nobody who came before them.
    */
   void failed(LiveClaim failed, RuntimeException cause) {
     decide(
@@ -604,11 +605,9 @@ public final class LocalQueue {
             askForMore(effects, 0);
             return;
           }
-          boolean mayPass = cause instanceof StoreUnavailableException;
-          long now = engine.time().nanos();
           List<Waiter<?>> unserved =
               waiters.behind(claims.answered()).stream()
-                  .filter(waiter -> !mayPass || now - waiter.enteredAt() >= engine.patienceNanos())
+                  .filter(waiter -> concerns(cause, failed, fresh, waiter))
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();
           unserved.forEach(waiters::remove);
@@ -620,6 +619,15 @@ public final class LocalQueue {
           settle(true, effects);
         },
         false);
+  }
+
+  private boolean concerns(
+      RuntimeException cause, LiveClaim failed, boolean fresh, Waiter<?> waiter) {
+    if (cause instanceof StoreUnavailableException) { // which may pass
+      return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
+    }
+    boolean mistaken = fresh && cause instanceof LockKindException;
+    return !mistaken || waiter.enteredAt() - failed.wantedSince() >= 0;
   }
 
   private void askAfterFailures(long patientSince, RuntimeException cause, Effects effects) {
