@@ -1,12 +1,17 @@
 package io.pawl.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
 import io.pawl.concurrent.Futures;
 import io.pawl.redis.Scripts.Script;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -193,12 +198,100 @@ record Verbs(Wire wire, Failures failures) {
       List<String> keys,
       List<String> values,
       @Nullable StatefulConnection<String, String> through) {
-    CommandArgs<String, String> args =
-        new CommandArgs<>(StringCodec.UTF8)
-            .add(script)
-            .add(keys.size())
-            .addKeys(keys)
-            .addValues(values);
+    ScriptArgs args = new ScriptArgs(script, keys, values);
     return through == null ? wire.send(type, args) : wire.send(type, args, through);
+  }
+
+  /**
+   * What EVAL and EVALSHA take, written out by the thread that sends it, as one piece. A command
+   * may have hundreds of words, and the connection's only thread would write each by itself, byte
+   * by byte where Netty may not use {@code Unsafe}.
+   */
+  static final class ScriptArgs extends CommandArgs<String, String> {
+
+    private static final int USUAL_BYTES_OF_A_WORD = 24;
+
+    /** Of a word, beside its own bytes: a sign, its length, and two ends of line. */
+    private static final int MOST_AROUND_A_WORD = 15;
+
+    private final String script;
+    private final List<String> keys;
+    private final List<String> values;
+    private byte[] written;
+    private int length;
+
+    /**
+     * @param script its text or its hash
+     */
+    ScriptArgs(String script, List<String> keys, List<String> values) {
+      super(StringCodec.UTF8);
+      this.script = script;
+      this.keys = keys;
+      this.values = values;
+      written = new byte[script.length() + USUAL_BYTES_OF_A_WORD * count()];
+      write(script);
+      write(Integer.toString(keys.size()));
+      keys.forEach(this::write);
+      values.forEach(this::write);
+    }
+
+    private void write(String word) {
+      byte[] bytes = word.getBytes(UTF_8);
+      int needed = length + bytes.length + MOST_AROUND_A_WORD;
+      if (needed > written.length) {
+        written = Arrays.copyOf(written, Math.max(needed, 2 * written.length));
+      }
+      written[length++] = '$';
+      appendNumber(bytes.length);
+      endLine();
+      System.arraycopy(bytes, 0, written, length, bytes.length);
+      length += bytes.length;
+      endLine();
+    }
+
+    private void appendNumber(int number) {
+      int end = length + 1;
+      for (int rest = number; rest >= 10; rest /= 10) {
+        end++;
+      }
+      int rest = number;
+      for (int at = end - 1; at >= length; at--) {
+        written[at] = (byte) ('0' + rest % 10);
+        rest /= 10;
+      }
+      length = end;
+    }
+
+    private void endLine() {
+      written[length++] = '\r';
+      written[length++] = '\n';
+    }
+
+    @Override
+    public int count() {
+      return 2 + keys.size() + values.size();
+    }
+
+    @Override
+    public void encode(ByteBuf buffer) {
+      buffer.writeBytes(written, 0, length);
+    }
+
+    /** By which a Cluster's client chooses the node. */
+    @Override
+    public @Nullable ByteBuffer getFirstEncodedKey() {
+      return keys.isEmpty() ? null : ByteBuffer.wrap(keys.get(0).getBytes(UTF_8));
+    }
+
+    @Override
+    public String toCommandString() {
+      return script
+          + " "
+          + keys.size()
+          + " "
+          + String.join(" ", keys)
+          + " "
+          + String.join(" ", values);
+    }
   }
 }
