@@ -19,17 +19,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random histories in virtual time: a minority is away, stands still or abstains now and then, some
- * messages are late, answers and bells come in any order, claims are given up half-way. At no time
- * do two hold what excludes them, tokens grow, and once the faults are over everybody is served,
- * and nothing is left at any node.
+ * messages are late, some nodes are further from some clients, answers and bells come in any order,
+ * claims are given up half-way, holds are renewed and downgraded. At no time do two hold what
+ * excludes them, tokens grow, no hold is lost once faults have been over for three leases, at the
+ * end everybody is served, and nothing is left at any node.
  */
 class RandomHistoriesTest {
 
-  private static final int HISTORIES = 200;
-  private static final int CLIENTS = 3;
+  private static final int HISTORIES = 400;
+  private static final int CLIENTS = 4;
   private static final int MILLI = 1_000_000;
   private static final long SECOND = 1_000_000_000L;
   private static final Duration LEASE = Duration.ofSeconds(4);
+  private static final long PERIOD = LEASE.toNanos() / 3;
+
+  /** As long as a hold may be believed in, by the slowest of clocks. */
+  private static final long VALID = LEASE.toNanos() / 100 * 98;
+
   private static final String LOCK = "history";
 
   private static final class History {
@@ -42,6 +48,11 @@ class RandomHistoriesTest {
     private long lastToken;
     private long lastExclusiveToken;
     private int grants;
+    private int renewals;
+
+    /** Since when no node has been impaired. */
+    private long soundSince = Long.MAX_VALUE;
+
     private boolean calm;
 
     History(int nodes, long seed) {
@@ -61,15 +72,17 @@ class RandomHistoriesTest {
           QuorumOptions.defaults()
               .nodeTimeout(Duration.ofMillis(random.nextBoolean() ? 500 : 2_000));
       for (int client = 0; client < CLIENTS; client++) {
-        List<SimulatedNode> stores =
-            servers.stream()
-                .map(server -> new SimulatedNode(world, server, this::onTheWay))
-                .toList();
+        List<SimulatedNode> stores = servers.stream().map(this::node).toList();
         QuorumLocks locks = SimulatedNode.locks(world, stores, options, 3 * seed + client);
         for (int i = 1 + random.nextInt(2); i > 0; i--) {
           actors.add(new Actor("client-" + client, 100_000 * i, locks));
         }
       }
+    }
+
+    private SimulatedNode node(SimulatedNode.Server server) {
+      long distance = random.nextInt(4) == 0 ? random.nextInt(120) * (long) MILLI : 0;
+      return new SimulatedNode(world, server, () -> distance + onTheWay());
     }
 
     private long onTheWay() {
@@ -95,11 +108,17 @@ class RandomHistoriesTest {
         server.standsStill = false;
         server.abstains = false;
       }
+      soundSince = Math.min(soundSince, world.now());
       if (calm) {
+        return;
+      }
+      if (random.nextInt(6) == 0) {
+        world.later(within(20 * SECOND), this::fault);
         return;
       }
       for (int i = random.nextInt(servers.size() / 2 + 1); i > 0; i--) {
         SimulatedNode.Server server = servers.get(random.nextInt(servers.size()));
+        soundSince = Long.MAX_VALUE;
         switch (random.nextInt(3)) {
           case 0 -> server.away = true;
           case 1 -> server.standsStill = true;
@@ -112,12 +131,13 @@ class RandomHistoriesTest {
     void plays() {
       actors.forEach(actor -> world.later(within(SECOND / 10), actor::asks));
       world.later(within(SECOND), this::fault);
-      world.run(20 * SECOND);
+      world.run(60 * SECOND);
       calm = true;
       world.run(90 * SECOND);
 
       assertThat(wrongs).isEmpty();
       assertThat(grants).isPositive();
+      assertThat(renewals).isPositive();
       assertThat(actors).as("who is not served").allMatch(actor -> actor.claim == null);
       assertThat(servers).as("what is left").noneMatch(server -> server.isHeld(LOCK));
     }
@@ -129,10 +149,11 @@ class RandomHistoriesTest {
       private long number;
       private @Nullable Claim claim;
 
-      /** What it was last told was asked for then: its nodes keep it for half a lease, at least. */
+      /** What it was last told was asked for then. */
       private long coveredFrom;
 
-      private boolean holds;
+      private Standing.@Nullable Held hold;
+      private boolean downgraded;
 
       Actor(String client, long number, QuorumLocks locks) {
         this.client = client;
@@ -141,7 +162,7 @@ class RandomHistoriesTest {
       }
 
       private boolean isExclusive() {
-        return claim != null && claim.mode() == Mode.EXCLUSIVE;
+        return claim != null && claim.mode() == Mode.EXCLUSIVE && !downgraded;
       }
 
       void asks() {
@@ -161,7 +182,8 @@ class RandomHistoriesTest {
                 false,
                 new Holder("host", 1, "thread", "", ""));
         claim = next;
-        holds = false;
+        hold = null;
+        downgraded = false;
         coveredFrom = world.now();
         attempts(next);
         if (random.nextInt(8) == 0) {
@@ -176,6 +198,7 @@ class RandomHistoriesTest {
             .whenComplete((told, error) -> answered(asked, told, sentAt, () -> attempts(asked)));
       }
 
+      /** Who waits, and who holds. */
       private void renews(Claim asked) {
         if (asked != claim) {
           return;
@@ -193,42 +216,114 @@ class RandomHistoriesTest {
       }
 
       private void answered(Claim asked, @Nullable Standing told, long sentAt, Runnable again) {
-        if (told != null) {
-          hears(asked, told, sentAt);
-        } else if (asked == claim && !holds) {
+        if (asked != claim) {
+          return;
+        }
+        if (told == null) {
           world.later(SECOND / 10, () -> onceMore(asked, again));
+        } else if (hold != null) {
+          kept(asked, hold, told, sentAt);
+        } else {
+          hears(asked, told, sentAt);
         }
       }
 
       private void onceMore(Claim asked, Runnable again) {
-        if (asked == claim && !holds) {
+        if (asked == claim) {
           again.run();
         }
       }
 
       private void hears(Claim asked, Standing told, long from) {
-        if (asked != claim || holds) {
+        if (asked != claim || hold != null) {
           return;
         }
         if (told instanceof Standing.Held held) {
-          long left = Math.max(coveredFrom, from) + LEASE.toNanos() / 2 - world.now();
-          if (left > 0) {
+          coveredFrom = Math.max(coveredFrom, from);
+          if (coveredFrom + VALID > world.now()) {
             enters(held);
-            world.later(within(Math.min(left, SECOND / 5)), () -> leaves(asked));
+            stays(asked);
           } else {
             world.later(0, () -> renews(asked));
           }
         } else if (told instanceof Standing.Waiting waiting) {
           coveredFrom = Math.max(coveredFrom, from);
-          long pause = Math.min(waiting.askAgain().toNanos(), LEASE.toNanos() / 3);
+          long pause = Math.min(waiting.askAgain().toNanos(), PERIOD);
           world.later(pause, () -> onceMore(asked, () -> renews(asked)));
         } else {
           givesUp(asked);
         }
       }
 
+      private void stays(Claim held) {
+        long stay = within(random.nextBoolean() ? SECOND / 5 : 4 * LEASE.toNanos());
+        watches(held);
+        world.later(coveredFrom + PERIOD - world.now(), () -> onceMore(held, () -> renews(held)));
+        world.later(stay, () -> leaves(held));
+        if (isExclusive() && random.nextInt(4) == 0) {
+          world.later(within(stay), () -> downgrades(held));
+        }
+      }
+
+      /** Its own deadline. */
+      private void watches(Claim held) {
+        world.later(
+            coveredFrom + VALID - world.now(),
+            () -> {
+              if (held != claim) {
+                return;
+              }
+              if (coveredFrom + VALID <= world.now()) {
+                loses(held, "its time is over");
+              } else {
+                watches(held);
+              }
+            });
+      }
+
+      private void kept(Claim held, Standing.Held before, Standing told, long sentAt) {
+        if (told instanceof Standing.Held now && now.isSameAs(before)) {
+          coveredFrom = Math.max(coveredFrom, sentAt);
+          renewals++;
+          world.later(sentAt + PERIOD - world.now(), () -> onceMore(held, () -> renews(held)));
+        } else {
+          loses(held, "told " + told);
+        }
+      }
+
+      private void loses(Claim held, String why) {
+        if (soundSince != Long.MAX_VALUE && world.now() - soundSince > 3 * LEASE.toNanos()) {
+          wrongs.add(held + " is lost without a fault, " + why + ", at " + world.now());
+        }
+        leaves(held);
+      }
+
+      private void downgrades(Claim held) {
+        if (held == claim) {
+          downgraded = true;
+          shares(held);
+        }
+      }
+
+      private void shares(Claim held) {
+        locks
+            .attempt(held.as(Mode.SHARED), rung -> {})
+            .whenComplete(
+                (told, error) -> {
+                  Standing.Held before = hold;
+                  if (held != claim || before == null) {
+                    return;
+                  }
+                  if (told == null) {
+                    world.later(SECOND / 10, () -> onceMore(held, () -> shares(held)));
+                  } else if (!(told instanceof Standing.Held now && now.isSameAs(before))) {
+                    loses(held, "told " + told + " of a downgrade");
+                  }
+                });
+      }
+
       private void enters(Standing.Held held) {
-        holds = true;
+        hold = held;
         grants++;
         for (Actor other : inside) {
           if (isExclusive() || other.isExclusive()) {
@@ -245,19 +340,21 @@ class RandomHistoriesTest {
       }
 
       private void leaves(Claim held) {
-        inside.remove(this);
-        ends(held);
+        if (held == claim) {
+          inside.remove(this);
+          ends(held);
+        }
       }
 
       private void givesUp(Claim asked) {
-        if (asked == claim && !holds) {
+        if (asked == claim && hold == null) {
           ends(asked.asUnsettled());
         }
       }
 
       private void ends(Claim ended) {
         claim = null;
-        holds = false;
+        hold = null;
         withdraws(ended);
         world.later(within(SECOND / 20), this::asks);
       }
