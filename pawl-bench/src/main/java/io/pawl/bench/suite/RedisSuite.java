@@ -11,6 +11,7 @@ import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.RedissonLocks;
 import io.pawl.bench.rival.Rival;
 import io.pawl.bench.rival.SharedTrips;
+import io.pawl.bench.rival.SpringRedisLocks;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +20,7 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One Redis server of our own: Pawl beside Redisson, with bare Lettuce as the limit. */
+/** One Redis server of our own: Pawl beside Redisson and Spring, with bare Lettuce as the limit. */
 final class RedisSuite implements ContestSuite {
 
   private static final String RLOCK = RedissonLocks.Kind.PLAIN.title;
@@ -30,6 +31,7 @@ final class RedisSuite implements ContestSuite {
   private static final String STICKY = PawlRival.STICKY;
   private static final String LATE = PawlRival.LATE;
   private static final String LETTUCE = LettucePair.NAME;
+  private static final String SPRING = SpringRedisLocks.NAME;
   private static final String RING = LettuceRing.NAME;
   private static final String RING_APART = LettuceRing.APART;
 
@@ -45,7 +47,7 @@ final class RedisSuite implements ContestSuite {
 
   @Override
   public String purpose() {
-    return "a Redis server, beside Redisson and bare Lettuce";
+    return "a Redis server, beside Redisson, Spring Integration and bare Lettuce";
   }
 
   @Override
@@ -62,7 +64,8 @@ final class RedisSuite implements ContestSuite {
         new LettucePair(),
         new LettuceRing(false),
         new LettuceRing(true),
-        new SharedTrips());
+        new SharedTrips(),
+        new SpringRedisLocks());
   }
 
   @Override
@@ -71,7 +74,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "free lock, 1 thread",
             Load.of(1, 1),
-            List.of(PAWL, STICKY, LATE, RLOCK, FAIR, LETTUCE),
+            List.of(PAWL, STICKY, LATE, RLOCK, FAIR, SPRING, LETTUCE),
             List.of(
                 OneLock.A_MILLION_STICKY,
                 Target.timesAtLeast(1.7, LATE, Metric.CYCLES, LETTUCE),
@@ -84,14 +87,14 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "64 locks, 64 threads",
             Load.of(64, 64),
-            List.of(PAWL, LATE, RLOCK, LETTUCE, SharedTrips.NAME),
+            List.of(PAWL, LATE, RLOCK, SPRING, LETTUCE, SharedTrips.NAME),
             List.of(
                 Target.timesAtLeast(1, PAWL, Metric.CYCLES, LETTUCE),
                 Target.timesAtLeast(3.3, PAWL, Metric.CYCLES, RLOCK))),
         new Contest(
             "one lock, 64 threads",
             Load.of(64, 1),
-            List.of(PAWL, STRICT, RLOCK, FAIR, SPIN),
+            List.of(PAWL, STRICT, RLOCK, FAIR, SPIN, SPRING),
             List.of(
                 Target.timesAtLeast(50, PAWL, Metric.CYCLES, RLOCK),
                 Target.timesAtMost(1, PAWL, Metric.P99, RLOCK),
@@ -100,7 +103,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "one lock, 2 JVMs × 16 threads",
             Load.of(16, 1).inEachOf(2),
-            List.of(PAWL, STRICT, RLOCK, FAIR),
+            List.of(PAWL, STRICT, RLOCK, FAIR, SPRING),
             List.of(
                 Target.timesAtLeast(10, PAWL, Metric.CYCLES, RLOCK),
                 Target.timesAtLeast(3.5, STRICT, Metric.CYCLES, RLOCK),
@@ -110,7 +113,7 @@ final class RedisSuite implements ContestSuite {
         new Contest(
             "one lock, 4 JVMs × 1 thread",
             Load.of(1, 1).inEachOf(4),
-            List.of(PAWL, LATE, RUNS, RLOCK, FAIR, RING, RING_APART),
+            List.of(PAWL, LATE, RUNS, RLOCK, FAIR, SPRING, RING, RING_APART),
             List.of(
                 Target.timesAtLeast(3.5, PAWL, Metric.CYCLES, RLOCK),
                 Target.timesAtLeast(10, PAWL, Metric.CYCLES, FAIR))));
