@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes claims out of the gate, and remembers those of which the gate has not heard yet. One that
- * has run out there meanwhile is told all the same, since the gate's client may note it as one that
- * waits, for ever. A claim whose key fails at the gate has been heard of: it runs out there.
+ * has run out there meanwhile is told all the same, once, since the gate's client may note it as
+ * one that waits, for ever. A claim whose key fails at the gate has been heard of: it runs out
+ * there.
  */
 final class OwedWithdrawals {
 
@@ -59,7 +60,14 @@ final class OwedWithdrawals {
   }
 
   private void withdraw(Claim asTold, Debt debt) {
-    if (!gate.hears(withdrawalOf(asTold)) && isOwed(debt)) {
+    AtomicBoolean told = new AtomicBoolean();
+    boolean heard =
+        gate.hears(
+            store -> {
+              told.set(true);
+              return withdrawalOf(asTold).apply(store);
+            });
+    if (!heard && isOwed(debt, told.get())) {
       owing.incrementAndGet();
       owed.add(debt);
       if (!gate.isAway()) {
@@ -68,9 +76,13 @@ final class OwedWithdrawals {
     }
   }
 
-  private boolean isOwed(Debt debt) {
-    boolean mayHearLater = gate.isAway() || !debt.isOver(nanos.getAsLong());
-    return mayHearLater && owing.get() < MOST;
+  /**
+   * The gate's client forgets a claim as it is told. To tell of one that is over again, where its
+   * key alone does not answer, would leave out the gate for ever.
+   */
+  private boolean isOwed(Debt debt, boolean told) {
+    boolean mattersStill = !told || !debt.isOver(nanos.getAsLong());
+    return mattersStill && owing.get() < MOST;
   }
 
   private void payLater() {
