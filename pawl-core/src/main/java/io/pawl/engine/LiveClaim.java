@@ -157,11 +157,6 @@ final class LiveClaim extends Timetable.Entry implements Bell {
     return held;
   }
 
-  /** When it came to be wanted. */
-  long wantedSince() {
-    return health.wantedSince();
-  }
-
   /** The failure that the claim is struggling with. */
   @Nullable StoreException lastFailure() {
     return health.last();

@@ -590,7 +590,8 @@ public final class LocalQueue {
    * Waiters that another claim stands for may still get it, and so may those who came later than
    * the failures began: their patience is not over. Claims of which the store says nothing stand
    * for those who came last, or newcomers would keep the first waiting for ever. Newcomers that are
-   * mistaken about the lock are told so, and nobody who came before them.
+   * mistaken about the lock are told so, and nobody who stood before them: there was a claim, or a
+   * free hold, for each of those as the newcomer's was made.
    */
   void failed(LiveClaim failed, RuntimeException cause) {
     decide(
@@ -605,9 +606,11 @@ public final class LocalQueue {
             askForMore(effects, 0);
             return;
           }
+          boolean mistaken = fresh && cause instanceof LockKindException;
+          int others = mistaken ? claims.asking() + claims.free() : claims.answered();
           List<Waiter<?>> unserved =
-              waiters.behind(claims.answered()).stream()
-                  .filter(waiter -> concerns(cause, failed, fresh, waiter))
+              waiters.behind(others).stream()
+                  .filter(waiter -> !mayPass(cause) || isOutOfPatience(waiter))
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();
           unserved.forEach(waiters::remove);
@@ -621,13 +624,12 @@ public final class LocalQueue {
         false);
   }
 
-  private boolean concerns(
-      RuntimeException cause, LiveClaim failed, boolean fresh, Waiter<?> waiter) {
-    if (cause instanceof StoreUnavailableException) { // which may pass
-      return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
-    }
-    boolean mistaken = fresh && cause instanceof LockKindException;
-    return !mistaken || waiter.enteredAt() - failed.wantedSince() >= 0;
+  private static boolean mayPass(RuntimeException cause) {
+    return cause instanceof StoreUnavailableException;
+  }
+
+  private boolean isOutOfPatience(Waiter<?> waiter) {
+    return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
   }
 
   private void askAfterFailures(long patientSince, RuntimeException cause, Effects effects) {

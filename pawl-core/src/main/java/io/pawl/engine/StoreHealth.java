@@ -13,7 +13,7 @@ final class StoreHealth {
   private int failures;
   private long failingSince;
   private boolean continues;
-  private final long wantedSince;
+  private final long silentSince;
   private volatile boolean silent = true;
   private volatile @Nullable StoreException last;
 
@@ -23,7 +23,7 @@ final class StoreHealth {
    */
   StoreHealth(Engine engine, long since) {
     this.engine = engine;
-    this.wantedSince = since;
+    this.silentSince = since;
   }
 
   /** Those for whom it asks have been patient since {@code since} with another, which failed. */
@@ -62,13 +62,9 @@ final class StoreHealth {
     return last;
   }
 
-  long wantedSince() {
-    return wantedSince;
-  }
-
   /** For how long it has been asked and never answered, at least 1; 0 if it was. */
   long silentNanos() {
-    return silent ? Math.max(1, engine.time().nanos() - wantedSince) : 0;
+    return silent ? Math.max(1, engine.time().nanos() - silentSince) : 0;
   }
 
   /** The pause before the next try: longer after each failure, up to a second. */
