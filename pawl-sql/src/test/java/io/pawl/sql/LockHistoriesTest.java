@@ -62,12 +62,16 @@ class LockHistoriesTest {
   private SqlStore store;
   private long number;
 
+  /** With which a lock begins that the database does not know. */
+  private long forgotten;
+
   @ParameterizedTest
   @EnumSource
   void p1_oneHolder_theDatabaseDecidesAsTheGrantRuleDoes(TestDatabase database) throws Exception {
     random = new Random(database.ordinal());
     try (SqlStore here = database.open();
         SqlStore there = database.open()) {
+      forgotten = forgotten(here, prefix + "unknown");
       for (int i = 0; i < STEPS; i++) {
         boolean mostlyHere = i / 10 % 2 == 0;
         store = random.nextInt(4) > 0 == mostlyHere ? here : there;
@@ -78,6 +82,24 @@ class LockHistoriesTest {
         send(requests);
       }
     }
+  }
+
+  /** Purging in tests before this one has counted it up. */
+  private static long forgotten(SqlStore store, String unknown) throws Exception {
+    Claim claim =
+        new Claim(
+            unknown,
+            new ClaimId("client", 1),
+            Mode.EXCLUSIVE,
+            Duration.ofDays(1),
+            Duration.ZERO,
+            false,
+            1,
+            0,
+            false,
+            new Holder("host", 1, "thread", "", ""));
+    Standing standing = store.attempt(claim, told -> {}).toCompletableFuture().get(60, SECONDS);
+    return ((Standing.Held) standing).token() - 1;
   }
 
   private Request request() {
@@ -120,7 +142,7 @@ class LockHistoriesTest {
     }
     for (Map.Entry<String, LockState> each : models.entrySet()) {
       LockState model = each.getValue();
-      LockView unknown = new LockState(each.getKey(), 0).view(0);
+      LockView unknown = new LockState(each.getKey(), forgotten).view(0);
       LockView view =
           store.show(each.getKey()).toCompletableFuture().get(60, SECONDS).orElse(unknown);
       assertThat(text(view))
@@ -146,7 +168,7 @@ class LockHistoriesTest {
   }
 
   private LockState model(String name) {
-    return models.computeIfAbsent(name, unknown -> new LockState(unknown, 0));
+    return models.computeIfAbsent(name, unknown -> new LockState(unknown, forgotten));
   }
 
   private Claim fresh() {
