@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Time;
-import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
+import io.pawl.engine.Engines;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -23,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -348,13 +347,7 @@ class CandidacyTest {
             return clock.after(delayNanos, task);
           }
         };
-    return new Engine(
-        store,
-        PawlOptions.defaults(),
-        ahead,
-        Workers.on(Runnable::run, Runnable::run),
-        new Random(1),
-        "client");
+    return Engines.over(store, ahead);
   }
 
   @Test

@@ -15,8 +15,6 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
-import io.pawl.tck.rig.FaultyStore;
-import io.pawl.tck.rig.FaultyStore.Verb;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +22,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -104,42 +101,6 @@ class GateServerFaultsTest {
 
     assertThat(store.isGateAway()).isFalse();
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
-  }
-
-  /** Each debt would be paid again and again, and keep the gate and the workers from all others. */
-  @Test
-  void p6_nothingIsOwedToAGateThatHasRefusedTheKey() throws Exception {
-    Gate refusing = new Gate("gate", gate, () -> gate, BRISK, threads, () -> {});
-    OwedWithdrawals owed = new OwedWithdrawals(refusing, threads, System::nanoTime);
-    redis.call("RPUSH", "pawl:lock:spoilt", "data");
-
-    owed.withdraw(Seam.claim("spoilt"));
-
-    assertThat(refusing.isAway()).isFalse();
-    assertThat(owed.areSome()).isFalse();
-  }
-
-  /** Its client notes whoever waits, and would do so for ever: it asks for all of them anew. */
-  @Test
-  void p8_aGateThatWasAwayForLongIsToldOfClaimsThatHaveRunOutThereToo() throws Exception {
-    AtomicLong clock = new AtomicLong();
-    FaultyStore toGate = new FaultyStore(gate);
-    Gate left = new Gate("gate", toGate, () -> toGate, BRISK, threads, () -> {});
-    OwedWithdrawals owed = new OwedWithdrawals(left, threads, clock::get);
-    toGate.cut();
-    left.ask(store -> store.attempt(Seam.claim("lock"), rung -> {}));
-    owed.withdraw(Seam.claim("lock"));
-    assertThat(owed.areSome()).isTrue();
-
-    clock.addAndGet(TimeUnit.MINUTES.toNanos(2));
-    toGate.heal();
-    await().until(() -> !left.isAway());
-    int told = toGate.calls(Verb.WITHDRAW);
-    owed.pay();
-
-    assertThat(toGate.calls(Verb.WITHDRAW)).isEqualTo(told + 1);
-    assertThat(owed.areSome()).isFalse();
-    assertThat(redis.call("EXISTS", "pawl:lock:lock")).isEqualTo(0L);
   }
 
   /** It answers questions all the same, and each time it was taken for well, claims would fail. */

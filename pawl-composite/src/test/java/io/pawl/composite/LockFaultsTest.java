@@ -41,7 +41,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -142,39 +141,6 @@ class LockFaultsTest {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(), new Class<?>[] {type, Inspectable.class}, handler));
-  }
-
-  /** A row that somebody keeps locked there, or a Cluster's node that is gone. */
-  @Test
-  void p6_aClaimThatRanOutAtTheGateWhichHearsNothingOfItLeavesTheGateOutOnceMoreAtMost() {
-    AtomicInteger told = new AtomicInteger();
-    LockStore stuck =
-        proxied(
-            LockStore.class,
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("withdraw")
-                  && ((Claim) arguments[0]).lock().equals("stuck")) {
-                told.incrementAndGet();
-                return new CompletableFuture<>();
-              }
-              return method.invoke(gate, arguments);
-            });
-    AtomicLong clock = new AtomicLong();
-    Threads threads = keep(new Threads());
-    Gate left = keep(new Gate("gate", stuck, () -> stuck, BRISK, threads, () -> {}));
-    OwedWithdrawals owed = new OwedWithdrawals(left, threads, clock::get);
-    owed.withdraw(Seam.claim("stuck"));
-    assertThat(left.isAway()).isTrue();
-
-    clock.addAndGet(TimeUnit.MINUTES.toNanos(2));
-    for (int back = 0; back < 3; back++) {
-      await().until(() -> !left.isAway());
-      owed.pay();
-    }
-
-    assertThat(told).as("when it ended, and when the gate was back").hasValue(2);
-    assertThat(owed.areSome()).isFalse();
-    assertThat(left.isAway()).isFalse();
   }
 
   @Test

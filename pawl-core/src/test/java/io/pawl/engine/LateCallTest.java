@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
-import io.pawl.options.PawlOptions;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -37,14 +34,7 @@ class LateCallTest {
           }
         };
     try (SystemTime time = new SystemTime("timer")) {
-      Engine engine =
-          new Engine(
-              new MemoryStore(),
-              PawlOptions.defaults(),
-              time,
-              Workers.on(Runnable::run, Runnable::run),
-              new Random(0),
-              "client");
+      Engine engine = Engines.over(new MemoryStore(), time);
       engine.lifecycle().beginClosing();
 
       assertThatThrownBy(() -> engine.lifecycle().begin(call))

@@ -3,16 +3,13 @@ package io.pawl.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
-import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.lang.reflect.Field;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -26,14 +23,7 @@ class LateGrantTest {
 
   private final SystemTime time = new SystemTime("late-grant");
   private final CompletableFuture<Void> answer = new CompletableFuture<>();
-  private final Engine engine =
-      new Engine(
-          memory(),
-          PawlOptions.defaults(),
-          time,
-          Workers.on(Runnable::run, Runnable::run),
-          new Random(1),
-          "client");
+  private final Engine engine = Engines.over(memory(), time);
 
   @AfterEach
   void close() {

@@ -3,17 +3,14 @@ package io.pawl.engine;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
-import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.lang.reflect.Field;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -27,14 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TimeOutRaceTest {
 
   private final SystemTime time = new SystemTime("time-out-race");
-  private final Engine engine =
-      new Engine(
-          late(),
-          PawlOptions.defaults(),
-          time,
-          Workers.on(Runnable::run, Runnable::run),
-          new Random(1),
-          "client");
+  private final Engine engine = Engines.over(late(), time);
 
   @AfterEach
   void close() {

@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -317,43 +318,30 @@ class DoubtfulCommitTest {
   @ParameterizedTest
   @EnumSource(names = {"MYSQL", "MARIADB"})
   void aTakeWhoseCommitWasInterruptedAndCannotBeRepeatedIsInDoubt(TestDatabase database) {
-    AtomicBoolean busy = new AtomicBoolean();
-    AtomicBoolean interrupted = new AtomicBoolean();
-    Tampering commits =
-        (method, arguments, answer) -> {
-          if (method.equals("commit") && busy.get()) {
-            throw interrupted.getAndSet(true)
-                ? new SQLException("Deadlock found when trying to get lock", "40001", 1213)
-                : INTERRUPTED.get();
-          }
-          return answer;
-        };
-    try (HikariDataSource pool = Tampered.pool(database);
-        SqlStore store = SqlStore.over(Tampered.of(pool, commits));
-        Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(Duration.ZERO))) {
-      Counter counter = pawl.counter(name);
-      counter.update(Update.set(2));
-      busy.set(true);
-
-      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
-          .isInstanceOf(OutcomeUnknownException.class);
-
-      busy.set(false);
-      assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
-    }
+    String deadlock = "Deadlock found when trying to get lock";
+    assertInDoubt(database, new SQLException(deadlock, "40001", 1213));
   }
 
   @ParameterizedTest
   @EnumSource(names = {"MYSQL", "MARIADB"})
   void aTakeWhoseCommitWasInterruptedIsInDoubtThoughItsRepetitionIsRefused(TestDatabase database) {
-    AtomicBoolean revoked = new AtomicBoolean();
+    String denied = "UPDATE command denied to user";
+    assertInDoubt(database, new SQLException(denied, "42000", 1142))
+        .cause()
+        .hasMessageContaining("denied");
+  }
+
+  /**
+   * @param ofTheRepetition what the commits after the interrupted one fail with
+   */
+  private AbstractThrowableAssert<?, ?> assertInDoubt(
+      TestDatabase database, SQLException ofTheRepetition) {
+    AtomicBoolean fails = new AtomicBoolean();
     AtomicBoolean interrupted = new AtomicBoolean();
     Tampering commits =
         (method, arguments, answer) -> {
-          if (method.equals("commit") && revoked.get()) {
-            throw interrupted.getAndSet(true)
-                ? new SQLException("UPDATE command denied to user", "42000", 1142)
-                : INTERRUPTED.get();
+          if (method.equals("commit") && fails.get()) {
+            throw interrupted.getAndSet(true) ? ofTheRepetition : INTERRUPTED.get();
           }
           return answer;
         };
@@ -362,15 +350,14 @@ class DoubtfulCommitTest {
         Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(Duration.ZERO))) {
       Counter counter = pawl.counter(name);
       counter.update(Update.set(2));
-      revoked.set(true);
+      fails.set(true);
+      AbstractThrowableAssert<?, ?> told =
+          assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
+              .isInstanceOf(OutcomeUnknownException.class);
+      fails.set(false);
 
-      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
-          .isInstanceOf(OutcomeUnknownException.class)
-          .cause()
-          .hasMessageContaining("denied");
-
-      revoked.set(false);
       assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
+      return told;
     }
   }
 }
