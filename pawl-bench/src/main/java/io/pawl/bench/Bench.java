@@ -121,8 +121,8 @@ public final class Bench implements Callable<Integer> {
     CommandLine line = new CommandLine(new Bench());
     line.setExecutionExceptionHandler(
         (e, command, result) -> {
-          System.err.println(
-              e instanceof BenchException ? "bench: " + e.getMessage() : "bench: " + e);
+          boolean isSaid = e instanceof BenchException || e instanceof IllegalArgumentException;
+          System.err.println("bench: " + (isSaid ? e.getMessage() : e));
           for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
             System.err.println("bench: because of " + cause);
           }
