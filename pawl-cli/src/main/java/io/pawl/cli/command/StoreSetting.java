@@ -83,7 +83,11 @@ public record StoreSetting(String url, String origin) {
           Exit.CONFIGURATION, file + ": key '" + unknown.first() + "' is unknown; known: " + KEY);
     }
     String url = properties.getProperty(KEY, "").strip();
-    return url.isEmpty() ? null : new StoreSetting(url, file.toString());
+    if (url.isEmpty()) { // as of a file that is being written anew
+      throw new Failure(
+          Exit.CONFIGURATION, file + ": names no store; write 'store = URL' into it, or remove it");
+    }
+    return new StoreSetting(url, file.toString());
   }
 
   /**

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StoreSettingTest {
 
@@ -66,6 +68,16 @@ class StoreSettingTest {
 
     Path named = Files.createDirectory(directory.resolve("caf\uFFFD"));
     assertThat(find(named.resolve(".config")).origin()).isEqualTo("the default");
+  }
+
+  /** As one is for a moment that is written anew, and stays where the disk is full. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "# store = redis://locks", "store =\n"})
+  void aConfigurationThatNamesNoStoreIsNotPassedOver(String text) throws IOException {
+    Path file = Files.createDirectory(directory.resolve("pawl")).resolve("pawl.properties");
+    Files.writeString(file, text);
+
+    assertRefused(directory);
   }
 
   @Test
