@@ -8,10 +8,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A shell beside a server that kills it and removes its folder when this JVM is gone, however it
- * went: the shell reads the server's pid from a pipe that only the JVM holds open.
+ * A shell beside a process that kills it and removes its folder when this JVM is gone, however it
+ * went: the shell reads the process' pid from a pipe that only the JVM holds open.
  */
-final class Guard {
+public final class Guard {
   private static final String SCRIPT =
       """
       trap '' INT HUP TERM
@@ -21,7 +21,7 @@ final class Guard {
         pid=${line#none}
       done
       [ -z "$pid" ] || kill -9 "$pid" $(cat /proc/"$pid"/task/*/children) 2>/dev/null
-      rm -rf "$1"
+      rm -rf "$1" 2>/dev/null || { sleep 1; rm -rf "$1"; } # others may be writing there still
       """;
   private static final Set<Guard> onDuty = ConcurrentHashMap.newKeySet();
 
@@ -35,12 +35,21 @@ final class Guard {
     this.shell = shell;
   }
 
-  /** Posts a guard over a server that will keep its data in {@code folder}. */
-  static Guard over(Path folder) {
+  /** Posts a guard over {@code folder}, and a process that will keep its data there. */
+  public static Guard over(Path folder) {
+    return posted(folder.toString());
+  }
+
+  /** Posts a guard over a process without a folder: one that is stopped hears of nobody's end. */
+  public static Guard overProcess() {
+    return posted("");
+  }
+
+  private static Guard posted(String folder) {
     try {
       Guard guard =
           new Guard(
-              new ProcessBuilder("sh", "-c", SCRIPT, "pawl-guard", folder.toString())
+              new ProcessBuilder("sh", "-c", SCRIPT, "pawl-guard", folder)
                   .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                   .redirectError(ProcessBuilder.Redirect.DISCARD)
                   .start());
@@ -51,7 +60,8 @@ final class Guard {
     }
   }
 
-  void watch(long pid) {
+  /** Kills the process of this id from now on, and no other. */
+  public void watch(long pid) {
     tell(Long.toString(pid));
   }
 
@@ -59,7 +69,8 @@ final class Guard {
     tell("none");
   }
 
-  void dismiss() {
+  /** Ends it: nothing is killed or removed. */
+  public void dismiss() {
     if (onDuty.remove(this)) {
       tell("dismissed");
     }

@@ -6,6 +6,7 @@ import io.pawl.concurrent.DaemonThreads;
 import io.pawl.lab.stage.LabException;
 import io.pawl.lab.stage.Stage;
 import io.pawl.servers.EtcdServer;
+import io.pawl.servers.Guard;
 import io.pawl.servers.ServerProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,6 +18,7 @@ final class EtcdctlLock implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 60;
 
+  private final Guard guard = Guard.overProcess();
   private final Process process;
   private final CompletableFuture<String> said;
   private final CompletableFuture<String> complained;
@@ -30,6 +32,7 @@ final class EtcdctlLock implements AutoCloseable {
                 "--ttl=" + ttlSeconds,
                 stage.name())
             .start();
+    guard.watch(process.pid());
     said = firstLine(process.inputReader(UTF_8));
     complained = firstLine(process.errorReader(UTF_8));
     stage.own(this);
@@ -76,6 +79,8 @@ final class EtcdctlLock implements AutoCloseable {
 
   @Override
   public void close() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+    process.destroyForcibly();
+    guard.dismiss();
+    process.waitFor();
   }
 }

@@ -4,6 +4,7 @@ import io.pawl.DistributedLock;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
+import io.pawl.servers.Guard;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -27,6 +28,7 @@ public final class Actor implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 60;
 
+  private final Guard guard = Guard.overProcess();
   private final Process process;
   private final BufferedReader said;
   private final long aheadMillis;
@@ -52,6 +54,7 @@ public final class Actor implements AutoCloseable {
               .redirectError(ProcessBuilder.Redirect.INHERIT);
       builder.environment().putAll(environment);
       process = builder.start();
+      guard.watch(process.pid());
       said = process.inputReader(StandardCharsets.UTF_8);
       aheadMillis = Long.parseLong(hear()) - System.currentTimeMillis();
     } catch (IOException e) {
@@ -158,6 +161,7 @@ public final class Actor implements AutoCloseable {
   @Override
   public void close() {
     process.destroyForcibly();
+    guard.dismiss();
     try {
       if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         throw new LabException("an actor outlived SIGKILL");

@@ -1,5 +1,6 @@
 package io.pawl.servers.fault;
 
+import io.pawl.servers.Guard;
 import io.pawl.servers.ServerException;
 import io.pawl.servers.ServerProcess;
 import java.io.BufferedReader;
@@ -16,7 +17,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A JVM of its own that answers in lines; what it complains of goes to our standard error. */
+/**
+ * A JVM of its own that answers in lines; what it complains of goes to our standard error. It does
+ * not outlive this JVM, stopped or not.
+ */
 public final class Child implements AutoCloseable {
 
   /** For {@link #limitFiles}. */
@@ -25,6 +29,7 @@ public final class Child implements AutoCloseable {
   private static final long DEATH_SECONDS = 60;
 
   private final String title;
+  private final Guard guard = Guard.overProcess();
   private final Process process;
   private final BufferedReader said;
 
@@ -62,8 +67,10 @@ public final class Child implements AutoCloseable {
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
       builder.environment().putAll(environment);
       process = builder.start();
+      guard.watch(process.pid());
       said = process.inputReader(StandardCharsets.UTF_8);
     } catch (IOException e) {
+      guard.dismiss();
       throw new UncheckedIOException(e);
     }
   }
@@ -196,5 +203,6 @@ public final class Child implements AutoCloseable {
   @Override
   public void close() {
     process.destroyForcibly();
+    guard.dismiss();
   }
 }
