@@ -1,6 +1,7 @@
 package io.pawl.lab;
 
 import io.pawl.lab.report.Page;
+import io.pawl.lab.report.PageFile;
 import io.pawl.lab.report.Result;
 import io.pawl.lab.report.Story;
 import io.pawl.lab.stage.Ground;
@@ -83,13 +84,16 @@ public final class Lab implements Callable<Integer> {
       chosen.forEach(it -> out.printf("%-4s %s%n", it.id(), it.title()));
       return 0;
     }
+    Path page = html == null && ids.isEmpty() ? Path.of("pawl-lab.html") : html;
+    if (page != null) {
+      PageFile.check(page);
+    }
     List<Result> results = played(chosen);
     if (ids.isEmpty()) {
       out.print(Story.table(results));
     } else {
       results.forEach(result -> out.println(Story.of(result)));
     }
-    Path page = html == null && ids.isEmpty() ? Path.of("pawl-lab.html") : html;
     if (page != null) {
       Files.writeString(page, Page.of(results, machine()));
       System.err.println("lab: " + page.toAbsolutePath() + " has the pictures");

@@ -1,6 +1,8 @@
 package io.pawl.lab.chaos;
 
 import io.pawl.lab.chaos.Ground.Store;
+import io.pawl.lab.report.PageFile;
+import io.pawl.servers.Guard;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -119,6 +121,9 @@ public final class Chaos implements Callable<Integer> {
     List<Store> some;
     try {
       some = some();
+      if (report != null) {
+        PageFile.check(report);
+      }
     } catch (IllegalArgumentException e) {
       System.err.println("chaos: " + e.getMessage());
       return USAGE;
@@ -194,6 +199,7 @@ public final class Chaos implements Callable<Integer> {
         keep == null
             ? Files.createTempDirectory("pawl-chaos-")
             : Files.createDirectories(keep.resolve(trials == 1 ? word : word + "-" + trials));
+    Guard guard = keep == null ? Guard.over(folder) : null;
     List<Fault> faults = new ArrayList<>();
     try {
       System.err.println("chaos: " + word + ", --seed " + order.seed());
@@ -219,8 +225,9 @@ public final class Chaos implements Callable<Integer> {
       e.printStackTrace();
       return new Trial(null, faults);
     } finally {
-      if (keep == null) {
+      if (guard != null) {
         delete(folder);
+        guard.dismiss();
       }
     }
   }
