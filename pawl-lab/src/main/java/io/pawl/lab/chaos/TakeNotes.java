@@ -36,10 +36,10 @@ final class TakeNotes {
     if (number >= MOST) {
       throw new IllegalStateException("the notes of JVM " + jvm + " are full");
     }
+    words.set(word(number, 5), Outcome.UNKNOWN.ordinal()); // before it could be killed in between
     words.set(word(number, 0), counter);
     words.set(word(number, 1), amount);
     words.set(word(number, 2), System.nanoTime());
-    words.set(word(number, 5), Outcome.UNKNOWN.ordinal());
     return number;
   }
 

@@ -86,9 +86,9 @@ public final class S03Timestamp implements Specimen {
     Trace trace = stage.trace();
     FaultProxy line = stage.redisProxy();
     Pawl p1 = stage.pawlOnRedis(line);
-    p1.lock(stage.name(), Stage.shortLease()).acquire();
+    stage.holds("P1", "acquire", p1.lock(stage.name(), Stage.shortLease()).acquire());
     line.blackHole(Direction.TO_SERVER);
-    trace.fault("P1", "acquires, and falls silent for good");
+    trace.fault("P1", "falls silent for good");
     Pawl p2 = stage.pawl(service());
     Pawl p3 = stage.pawl(service());
     var second = p3.lock(stage.name(), Stage.shortLease()).acquireAsync();

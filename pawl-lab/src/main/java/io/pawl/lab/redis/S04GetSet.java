@@ -5,6 +5,7 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.lab.stage.Actor;
 import io.pawl.lab.stage.Finding;
+import io.pawl.lab.stage.LabException;
 import io.pawl.lab.stage.PawlSteps;
 import io.pawl.lab.stage.Service;
 import io.pawl.lab.stage.Specimen;
@@ -133,6 +134,9 @@ public final class S04GetSet implements Specimen {
     Actor c = stage.actorAhead(service(), AHEAD);
     boolean refused = c.awaitBusy();
     trace.fault("C", "its clock is " + c.aheadSeconds() + " s ahead");
+    if (c.aheadSeconds() < SLIGHTLY_AHEAD.toSeconds()) {
+      throw new LabException("C's clock was not moved");
+    }
     trace.refused("C", "tryAcquire → " + (refused ? "busy" : "held"));
     boolean own = a.isValid() && PawlSteps.isRefused(stage, ours, "B");
     a.close();

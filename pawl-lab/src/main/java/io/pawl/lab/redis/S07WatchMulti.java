@@ -90,10 +90,13 @@ public final class S07WatchMulti implements Specimen {
     int before = line.trips();
     again.close();
     int trips = line.trips() - before;
-    trace.ends("C", "close: " + trips + " round trip");
-    return first && !second
+    trace.ends("C", "close: round trips: " + trips);
+    if (!first || second) {
+      return new Finding(Verdict.TWO_HOLDERS, "the fence let A write after B", "fence");
+    }
+    return trips == 1
         ? Finding.standsUnlessShared(
-            trace, "A's write is refused; a release costs " + trips + " round trip", "fence")
-        : new Finding(Verdict.TWO_HOLDERS, "the fence let A write after B", "fence");
+            trace, "A's write is refused; a release costs 1 round trip", "fence")
+        : new Finding(Verdict.COSTLY, "a release costs " + trips + " round trips", "the proxy");
   }
 }

@@ -1,7 +1,7 @@
 package io.pawl.lab.redis;
 
-import io.pawl.Lease;
 import io.pawl.Pawl;
+import io.pawl.lab.stage.Actor;
 import io.pawl.lab.stage.Finding;
 import io.pawl.lab.stage.PawlSteps;
 import io.pawl.lab.stage.Service;
@@ -11,6 +11,7 @@ import io.pawl.lab.stage.Trace;
 import io.pawl.lab.stage.Verdict;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A renewal thread extends whatever lock has the name. */
 public final class S09BlindRenewal implements Specimen {
@@ -74,17 +75,21 @@ public final class S09BlindRenewal implements Specimen {
     Trace trace = stage.trace();
     FaultProxy line = stage.redisProxy();
     Pawl dying = stage.pawlOnRedis(line);
-    // A's client lives on: it renews another lock all the time, and would renew this one.
-    Pawl a = stage.pawl(service());
-    Lease other = a.lock(stage.name() + "-other", Stage.renewedLease()).acquire();
-    PawlSteps.holdsWithoutRenewal(stage, a, "A");
-    trace.fault("A", "stands still for longer than its lease");
-    PawlSteps.granted(stage, dying, "B", Stage.shortLease());
+    Actor a = stage.actor(service());
+    long token = a.awaitHold();
+    AtomicBoolean stopped = new AtomicBoolean();
+    trace.holds("A", "acquire → token " + token, token, () -> !stopped.get() && a.believes());
+    a.pause();
+    stopped.set(true);
+    trace.fault("A", "stands still for longer than its lease: SIGSTOP");
+    if (PawlSteps.granted(stage, dying, "B", Stage.shortLease()).isEmpty()) {
+      return new Finding(Verdict.STALLED, "B was not granted the lock", "acquire");
+    }
+    a.resume();
+    stopped.set(false);
+    trace.fault("A", "SIGCONT: its client goes on, and renews what it thinks is its own");
     line.blackHole(Direction.TO_SERVER);
     trace.dies("B", "falls silent for good");
-    Finding finding = PawlSteps.nextGetsIn(stage, stage.pawl(service()), "C");
-    return other.isValid()
-        ? finding
-        : new Finding(Verdict.STALLED, "A's client renewed nothing", "isValid of another lock");
+    return PawlSteps.nextGetsIn(stage, stage.pawl(service()), "C");
   }
 }

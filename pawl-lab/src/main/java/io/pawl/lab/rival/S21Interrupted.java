@@ -2,6 +2,7 @@ package io.pawl.lab.rival;
 
 import io.pawl.DistributedLock;
 import io.pawl.lab.stage.Finding;
+import io.pawl.lab.stage.LabException;
 import io.pawl.lab.stage.PawlSteps;
 import io.pawl.lab.stage.Service;
 import io.pawl.lab.stage.Specimen;
@@ -61,16 +62,16 @@ public final class S21Interrupted implements Specimen {
               return true;
             },
             () -> server.exists(stage.name()) == 1);
-    trace.fault(
-        "A",
-        "is interrupted while the server's yes is on its way: it "
-            + (interrupted ? "learns of it" : "has the lock"));
+    if (!interrupted) {
+      throw new LabException("A had the lock before it was interrupted");
+    }
+    trace.fault("A", "is interrupted while the server's yes is on its way, and learns of it");
     line.heal();
     Duration long4 = RedissonClients.WATCHDOG.multipliedBy(4);
     boolean free = stage.holdsWithin(long4, () -> server.exists(stage.name()) == 0);
     trace.step("server", free ? "the key is gone" : "the key is there after four time-outs");
     return new Finding(
-        interrupted && !free ? Verdict.LOCKED_FOR_EVER : Verdict.NOT_REPRODUCED,
+        free ? Verdict.NOT_REPRODUCED : Verdict.LOCKED_FOR_EVER,
         free
             ? "the key of the interrupted thread is not renewed, and runs out"
             : "the lock is held by a thread that never got it, and is renewed as long as the client"
@@ -112,7 +113,7 @@ public final class S21Interrupted implements Specimen {
     Trace trace = stage.trace();
     var server = stage.pawl(service());
     FaultProxy line = stage.redisProxy();
-    DistributedLock a = stage.pawlOnRedis(line).lock(stage.name(), Stage.shortLease());
+    DistributedLock a = stage.pawlOnRedis(line).lock(stage.name());
     a.acquire().close();
     line.delay(Direction.TO_CLIENT, ON_ITS_WAY);
     trace.fault("A", "replies take 1,500 ms from here on");

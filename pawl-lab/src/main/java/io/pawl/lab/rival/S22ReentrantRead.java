@@ -84,7 +84,7 @@ public final class S22ReentrantRead implements Specimen {
     boolean kept = a.isValid();
     a.unlock();
     trace.ends("A", "readLock().unlock()");
-    var lease = b.tryAcquire(Stage.SLACK);
+    var lease = b.tryAcquire();
     lease.ifPresent(it -> stage.holds("B", "writeLock().tryAcquire", it));
     return refused && kept && lease.isPresent()
         ? Finding.standsUnlessShared(

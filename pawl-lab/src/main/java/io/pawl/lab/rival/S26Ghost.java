@@ -132,12 +132,12 @@ public final class S26Ghost implements Specimen {
             stage
                 .url(service())
                 .replace(stage.ground().zooKeeper().address(), line.host() + ":" + line.port()));
-    far.lock(stage.name() + "-warm", Stage.renewedLease()).acquire().close();
+    far.lock(stage.name() + "-warm").acquire().close();
     Lease a = first.lock(stage.name()).acquire();
     stage.holds("A", "acquire", a);
     line.blackHole(Direction.TO_CLIENT);
     trace.fault("B", "its replies are lost from here on");
-    CompletableFuture<Lease> asked = far.lock(stage.name(), Stage.renewedLease()).acquireAsync();
+    CompletableFuture<Lease> asked = far.lock(stage.name()).acquireAsync();
     stage.await("B is in line", () -> first.inspect(stage.name()).waiters().size() == 1);
     trace.step("B", "acquire: it is in line");
     line.refuse();

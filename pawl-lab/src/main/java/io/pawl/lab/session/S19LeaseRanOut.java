@@ -91,6 +91,9 @@ public final class S19LeaseRanOut implements Specimen {
     if (c.isEmpty()) {
       return new Finding(Verdict.STALLED, "C was not granted the lock", "acquire");
     }
+    stage.await(
+        "B stands in line anew, or thinks that it holds",
+        () -> b.isDone() || first.inspect(stage.name()).waiters().size() == 1);
     boolean stillC = PawlSteps.isRefused(stage, first, "D") && c.get().isValid();
     boolean waits = !b.isDone();
     trace.step("B", waits ? "waits in line anew" : "was granted the lock beside C");
