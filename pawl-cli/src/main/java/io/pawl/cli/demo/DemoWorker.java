@@ -34,12 +34,15 @@ public final class DemoWorker implements Command {
     return Specs.command("demo-worker", "One process of the demo.")
         .addPositional(
             PositionalParamSpec.builder().index("0").type(String.class).paramLabel("DIR").build())
+        .addPositional(
+            PositionalParamSpec.builder().index("1").type(long.class).paramLabel("DEMO").build())
         .addOption(Specs.value("WHAT", "What to break: fence or lock.", "--break"));
   }
 
   @Override
   public int run(ParseResult arguments, List<String> rest) {
     Path directory = Path.of(arguments.matchedPositionalValue(0, "."));
+    Optional<ProcessHandle> demo = ProcessHandle.of(arguments.matchedPositionalValue(1, 0L));
     String broken = arguments.matchedOptionValue("--break", "");
     DemoHistory history = new DemoHistory(directory);
     DemoFiles files = new DemoFiles(directory, !broken.equals("fence"));
@@ -47,7 +50,8 @@ public final class DemoWorker implements Command {
       LockOptions options = LockOptions.defaults().lease(LEASE).strictOrder().note("demo");
       // A broken lock is one that each process has for itself.
       String lock = broken.equals("lock") ? "demo-" + ProcessHandle.current().pid() : "demo";
-      while (!directory.resolve("stop").toFile().exists()) {
+      while (!directory.resolve("stop").toFile().exists()
+          && demo.filter(ProcessHandle::isAlive).isPresent()) {
         long askedAt = System.nanoTime();
         Optional<Lease> lease = take(pawl.lock(lock, options));
         if (lease.isPresent()) {

@@ -44,10 +44,7 @@ class DemoTest {
     Started demo = shell.start("demo", "lock");
     List<ProcessHandle> workers = new ArrayList<>();
     try {
-      await()
-          .atMost(Shell.LONG)
-          .until(() -> demo.process().children().filter(DemoTest::isWorker).count() == 4);
-      demo.process().children().filter(DemoTest::isWorker).forEach(workers::add);
+      workers.addAll(workersOf(demo));
       Path folder = folderOf(workers.get(0));
       assertThat(folder).isDirectory();
 
@@ -60,6 +57,32 @@ class DemoTest {
       workers.forEach(ProcessHandle::destroyForcibly);
       shell.killAll();
     }
+  }
+
+  @Test
+  void theWorkersOfADemoThatIsKilledEnd() {
+    Shell shell = new Shell(directory);
+    Started demo = shell.start("demo", "lock");
+    List<ProcessHandle> workers = new ArrayList<>();
+    try {
+      workers.addAll(workersOf(demo));
+
+      shell.signal("KILL", demo.process().pid());
+
+      workers.forEach(worker -> shell.signal("CONT", worker.pid())); // it may have stopped one
+      await().atMost(Shell.LONG).until(() -> workers.stream().noneMatch(ProcessHandle::isAlive));
+    } finally {
+      workers.forEach(ProcessHandle::destroyForcibly);
+      shell.killAll();
+    }
+  }
+
+  private static List<ProcessHandle> workersOf(Started demo) {
+    return await()
+        .atMost(Shell.LONG)
+        .until(
+            () -> demo.process().children().filter(DemoTest::isWorker).toList(),
+            workers -> workers.size() == 4);
   }
 
   /** The demo's, in which its worker's is. */
