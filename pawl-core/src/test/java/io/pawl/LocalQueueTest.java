@@ -357,6 +357,24 @@ class LocalQueueTest {
         .isEqualTo(new Mode.Permits(1, 3));
   }
 
+  /** It was not mistaken as it came: the place ran out while the store was away. */
+  @Test
+  void whoHadAPlaceGoesOnThoughItAsksForItAnewAndMeetsAnotherCapacity() {
+    QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 1));
+    CompletableFuture<Optional<Lease>> waiting = ask(one, LONG);
+    store.attempt(0).answer().complete(WAITING);
+    client.pass(LEASE.dividedBy(3));
+    store.answerRenewals(claim -> null);
+    client.pass(Duration.ofMillis(100));
+    assertThat(store.attempts).as("it has asked again").hasSize(2);
+
+    store.attempt(1).answer().complete(new Standing.OtherKind(Kind.semaphore(2)));
+    client.pass(Duration.ofMillis(100));
+
+    assertThat(waiting).isNotDone();
+    assertThat(store.attempt(2).claim().mode()).isEqualTo(new Mode.Permits(1, 2));
+  }
+
   /** Nobody stands at the store for one of them, once both have lost their places in a pause. */
   @Test
   void p6_someoneGetsIn_whoFellBehindASmallerCapacityHearsOfALargerOneThatAnotherClientMade() {

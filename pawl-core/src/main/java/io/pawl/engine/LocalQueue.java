@@ -285,6 +285,7 @@ public final class LocalQueue {
     decide(
         effects -> {
           stands = true;
+          claims.hasPlace(claim);
           refuseImpatient(effects);
           noteWaiting(effects);
           hurryOverdue(effects);

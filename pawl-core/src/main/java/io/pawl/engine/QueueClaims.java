@@ -47,7 +47,7 @@ final class QueueClaims {
   /** Those that are not held, oldest first. */
   private final List<LiveClaim> asking = new ArrayList<>(1);
 
-  /** Those of them that were made for a request that had just come. */
+  /** Those of them that were made for a request that had just come, and have had no place yet. */
   private final List<LiveClaim> fresh = new ArrayList<>(1);
 
   private final List<Hold> holds = new ArrayList<>(1);
@@ -132,6 +132,11 @@ final class QueueClaims {
 
   boolean isFresh(LiveClaim claim) {
     return fresh.contains(claim);
+  }
+
+  /** It stands in the store's queue: the request was not mistaken as it came. */
+  void hasPlace(LiveClaim claim) {
+    fresh.remove(claim);
   }
 
   /** A new one, wanted since then, that the caller asks for. */
