@@ -225,9 +225,13 @@ public final class LocalQueue {
     }
   }
 
-  /** Those in the queue go on, for the capacity that there is; false where it does not fit them. */
+  /**
+   * Those in the queue go on, for the capacity that there is; false where it does not fit them, or
+   * they have to end: whoever goes through all queues then may pass over one whose key changes.
+   */
   private boolean adopt(int capacity) {
     if (retired
+        || engine.lifecycle().isClosed()
         || !(key.mode() instanceof Mode.Permits known)
         || known.capacity() == capacity
         || known.wanted() > capacity) {

@@ -8,6 +8,7 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -52,6 +53,23 @@ class CapacityRaceTest {
     loan.giveBack(true, LockObserver.NONE);
 
     assertThat(engine.isIdle()).isTrue();
+  }
+
+  /** Whoever goes through all queues passes over one that moves to where it has been. */
+  @Test
+  void p5_lossIsTold_toEachHolderOfPermitsWhoseNumberChangesAsTheGraceEnds() {
+    List<Loan> loans = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      QueueKey key = new QueueKey(NAME + i, LockOptions.defaults(), new Mode.Permits(1, 2));
+      loans.add(new Requests(engine, key).tryAcquire().orElseThrow());
+    }
+    Runnable change = () -> loans.forEach(loan -> engine.capacityIs(loan.lock(), 3));
+    loans.forEach(loan -> loan.loss().call(change));
+
+    engine.lifecycle().beginClosing();
+    engine.lifecycle().endHolds("the grace is over");
+
+    assertThat(loans).noneMatch(Loan::isHeld);
   }
 
   private Waiter<Optional<Loan>> waiter(CompletableFuture<Optional<Loan>> future) {
