@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -471,17 +472,19 @@ final class LiveClaim extends Timetable.Entry implements Bell {
 
   /** Ends the hold because its deadline passes; not if a renewal was answered in the meantime. */
   void loseIfDue() {
-    if (engine.time().nanos() - validity.lossAt() >= 0) {
-      lose(whyLost());
-    }
+    lose(whyLost(), () -> engine.time().nanos() - validity.lossAt() >= 0);
   }
 
   /** Ends the hold: it cannot be trusted any more. */
   void lose(String why) {
+    lose(why, () -> true);
+  }
+
+  private void lose(String why, BooleanSupplier isLost) {
     Runnable report;
     mutex.lock();
     try {
-      if (status != Status.HELD) {
+      if (status != Status.HELD || !isLost.getAsBoolean()) {
         return;
       }
       report = ending(why);

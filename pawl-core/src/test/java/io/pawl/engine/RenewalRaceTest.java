@@ -1,0 +1,78 @@
+package io.pawl.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.concurrent.Time;
+import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
+import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.lang.reflect.Field;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+
+/** A renewal that is answered at the last moment. */
+class RenewalRaceTest {
+
+  private static final class Clock implements Time {
+
+    private long now;
+
+    @Override
+    public long nanos() {
+      return now;
+    }
+
+    @Override
+    public Pending after(long delayNanos, Runnable task) {
+      return () -> {};
+    }
+  }
+
+  /** Runs something as a thread comes to it for the first time. */
+  private static final class Hooked extends ReentrantLock {
+
+    private static final long serialVersionUID = 1;
+
+    private transient Runnable hook;
+
+    Hooked(Runnable hook) {
+      this.hook = hook;
+    }
+
+    @Override
+    public void lock() {
+      Runnable first = hook;
+      hook = () -> {};
+      first.run();
+      super.lock();
+    }
+  }
+
+  private final Clock clock = new Clock();
+  private final Engine engine = Engines.over(new MemoryStore(), clock);
+
+  @Test
+  void aHoldWhoseRenewalIsAnsweredAsItsLossIsFoundOutIsKept() throws Exception {
+    LockOptions options = LockOptions.defaults();
+    Requests requests = new Requests(engine, new QueueKey("lock", options, Mode.EXCLUSIVE));
+    Loan loan = requests.tryAcquire().orElseThrow();
+    LiveClaim claim = loan.claim();
+    Standing held = Objects.requireNonNull(claim.held());
+    clock.now = options.lease().toNanos() / 2;
+    long sentAt = clock.now;
+    assertThat(claim.duty(sentAt)).isEqualTo(LiveClaim.Duty.RENEW);
+    clock.now += claim.nanosUntilLoss(sentAt);
+    assertThat(claim.duty(clock.now)).isEqualTo(LiveClaim.Duty.LOSE);
+    Field mutex = LiveClaim.class.getDeclaredField("mutex");
+    mutex.setAccessible(true);
+    mutex.set(claim, new Hooked(() -> claim.renewed(sentAt, held, null)));
+
+    claim.loseIfDue();
+
+    assertThat(loan.isTrusted()).isTrue();
+    assertThat(loan.remainingNanos()).isGreaterThan(TimeUnit.SECONDS.toNanos(10));
+  }
+}
