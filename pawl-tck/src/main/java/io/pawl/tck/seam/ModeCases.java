@@ -5,11 +5,15 @@ import static io.pawl.spi.Mode.SHARED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.SeamClient;
 import io.pawl.tck.rig.SeamClient.Hold;
 import io.pawl.tck.rig.SeamClient.RecordingBell;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Exclusive and shared. */
@@ -146,5 +150,67 @@ public abstract class ModeCases extends SeamCases {
     here.withdraw(reader);
     assertThat(isHeld(there, writer)).isTrue();
     assertThat(here.findsFree(lock)).isFalse();
+  }
+
+  /** The client serves them under the writer's hold, so that any other would be beside a writer. */
+  @Test
+  void aWriterIsFollowedByTheWritersOfItsClientDirectlyBehindItAlone() {
+    String lock = bench.lock("followers");
+    Hold hold = here.take(lock);
+    RecordingBell bell = new RecordingBell();
+    Claim first = there.ask(lock).tokens(9).claim();
+    there.attempt(first, bell);
+    Claim second = there.ask(lock).stand();
+    there.ask(lock).mode(SHARED).stand();
+    there.ask(lock).stand();
+
+    here.withdraw(hold);
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(followers(there, first, bell)).isSubsetOf(second.id());
+  }
+
+  @Test
+  void aWriterIsNotFollowedOverTheHeadOfAnotherClient() {
+    String lock = bench.lock("overtaken");
+    Hold hold = here.take(lock);
+    RecordingBell bell = new RecordingBell();
+    Claim first = there.ask(lock).tokens(9).claim();
+    there.attempt(first, bell);
+    here.ask(lock).stand();
+    there.ask(lock).stand();
+
+    here.withdraw(hold);
+
+    Bench.eventually(bell::hasRungHeld);
+    assertThat(followers(there, first, bell)).isEmpty();
+  }
+
+  /** Nobody is served by a reader's hold: a writer would be beside readers, a reader need not. */
+  @Test
+  void aReaderHasNoFollowers() {
+    for (Mode behind : List.of(EXCLUSIVE, SHARED)) {
+      String lock = bench.lock("reader before " + behind);
+      Hold hold = here.take(lock);
+      RecordingBell bell = new RecordingBell();
+      Claim reader = there.ask(lock).mode(SHARED).tokens(9).claim();
+      there.attempt(reader, bell);
+      there.ask(lock).mode(behind).stand();
+      there.ask(lock).mode(behind).stand();
+
+      here.withdraw(hold);
+
+      Bench.eventually(bell::hasRungHeld);
+      assertThat(followers(there, reader, bell)).isEmpty();
+    }
+  }
+
+  /** All that were named, by the bell or when asked. */
+  private static List<ClaimId> followers(SeamClient client, Claim claim, RecordingBell bell) {
+    return Stream.concat(
+            bell.rings().stream(), Stream.of(client.renew(claim), client.attempt(claim)))
+        .filter(Standing.Held.class::isInstance)
+        .flatMap(standing -> ((Standing.Held) standing).followers().stream())
+        .toList();
   }
 }
