@@ -27,6 +27,9 @@ public abstract class LoadCases extends SeamCases {
   private static final int THREADS = 16;
   private static final int LOCKS = 3;
 
+  /** Claims of one lock: a tenth of what the smallest store promises. */
+  private static final int CROWD = 100;
+
   /** How often each thread visits a lock at least; a fast store is stormed for half a second. */
   private static final int CYCLES = 15;
 
@@ -57,6 +60,47 @@ public abstract class LoadCases extends SeamCases {
 
     claims.forEach(here::withdraw);
     assertThat(here.renew(claims).values()).hasSize(batch).containsOnly(Standing.GONE);
+  }
+
+  /** A store that has no place for a claim tells it to wait as well. */
+  @Test
+  void p6_someoneGetsIn_aHundredWaitersKeepTheirPlaces() {
+    String lock = bench.lock("crowd");
+    Hold hold = here.take(lock);
+    List<Claim> queue = new ArrayList<>();
+    for (int i = 0; i < CROWD; i++) {
+      queue.add(client(i).ask(lock).stand());
+    }
+
+    here.withdraw(hold);
+
+    for (int i = 0; i < CROWD; i++) {
+      Claim next = queue.get(i);
+      assertThat(client(i).renew(next)).as("number %s", i).isInstanceOf(Standing.Held.class);
+      client(i).withdraw(next);
+    }
+    assertThat(here.findsFree(lock)).isTrue();
+  }
+
+  @Test
+  void p8_nothingLeftBehind_aHundredWithdrawalsAreRemembered() {
+    String lock = bench.lock("withdrawals");
+    List<Claim> late = new ArrayList<>();
+    for (int i = 0; i < CROWD; i++) {
+      Claim claim = client(i).ask(lock).claim();
+      client(i).withdraw(claim.asUnsettled());
+      late.add(claim);
+    }
+
+    for (int i = 0; i < CROWD; i++) {
+      assertThat(client(i).attempt(late.get(i))).as("number %s", i).isEqualTo(Standing.GONE);
+    }
+
+    assertThat(here.findsFree(lock)).isTrue();
+  }
+
+  private SeamClient client(int number) {
+    return number % 2 == 0 ? there : here;
   }
 
   @Test
