@@ -98,6 +98,19 @@ public abstract class BasketCases extends CounterCases {
   }
 
   @Test
+  void p7_conservation_aBasketMayBeOfAHundredCounters() {
+    Map<String, Long> basket = new HashMap<>();
+    for (int i = 0; i < 100; i++) {
+      basket.put(counter("h" + i, 2).name(), 1L);
+    }
+
+    assertThat(here.tryTakeAll(basket, ORDER).isApplied()).isTrue();
+    assertThat(there.tryTakeAll(basket, ORDER).isApplied()).as("once more").isTrue();
+
+    assertThat(basket.keySet()).allMatch(name -> there.counter(name).get() == 1);
+  }
+
+  @Test
   void impossibleBasketsAreRefused() {
     Map<String, Long> tooMany = new HashMap<>();
     for (int i = 0; i < 101; i++) {

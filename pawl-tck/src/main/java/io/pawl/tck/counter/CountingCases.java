@@ -10,8 +10,11 @@ import io.pawl.counter.Outcome;
 import io.pawl.counter.Update;
 import io.pawl.error.NameInUseException;
 import io.pawl.spi.Amounts;
+import io.pawl.spi.CounterStore;
+import io.pawl.spi.CounterView;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.FaultyStore.Verb;
+import io.pawl.tck.rig.SeamClient;
 import io.pawl.tck.seam.NameCases;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,6 +67,28 @@ public abstract class CountingCases extends CounterCases {
         .doesNotHaveDuplicates()
         .contains(first.name(), second.name())
         .noneMatch(name -> name.contains("not listed"));
+  }
+
+  /** Whoever goes through all counters goes page by page, and needs each once. */
+  @Test
+  void aPageOfCountersBeginsBehindTheNameThatItIsGiven() {
+    List<String> names = new ArrayList<>();
+    for (String text : List.of("page a", "page b", "page c")) {
+      Counter counter = counter(text, 1);
+      names.add(counter.name());
+    }
+    CounterStore store = (CounterStore) bench.store();
+
+    assertThat(page(store, names.get(0), 1)).containsExactly(names.get(1));
+    assertThat(page(store, names.get(1), 1)).containsExactly(names.get(2));
+    assertThat(page(store, names.get(0), 2)).containsExactly(names.get(1), names.get(2));
+    assertThat(page(store, names.get(2), 1_000)).doesNotContainAnyElementsOf(names);
+  }
+
+  private static List<String> page(CounterStore store, String after, int limit) {
+    return SeamClient.answer(() -> store.list(after, limit)).stream()
+        .map(CounterView::name)
+        .toList();
   }
 
   @Test

@@ -267,6 +267,27 @@ public abstract class OperationIdCases extends CounterCases {
   }
 
   @Test
+  void p7_conservation_anIdIsTooOldByAMillisecondAndNoSooner() {
+    Counter counter = counter("edge", 10);
+    OperationId old = OperationId.of("old", LATER.minusMillis(1));
+    OperationId kept = OperationId.of("kept", LATER);
+    counter.tryTake(1, old);
+    counter.tryTake(2, kept);
+
+    assertThat(counter.ledger().prune(LATER)).isEqualTo(1);
+
+    OperationId justTooOld = OperationId.of("never known", LATER.minusMillis(1));
+    for (OperationId id : List.of(old, justTooOld)) {
+      assertThatThrownBy(() -> elsewhere(counter).tryTake(1, id))
+          .isInstanceOf(OperationTooOldException.class);
+    }
+    assertThat(elsewhere(counter).tryTake(2, kept)).isEqualTo(new Change.Applied(7));
+    assertThat(elsewhere(counter).tryTake(3, OperationId.of("just in time", LATER)))
+        .isEqualTo(new Change.Applied(4));
+    assertConserved(counter);
+  }
+
+  @Test
   void aFirstRefusalUnderAnIdThatNobodyKnowsLeavesNoEntry() throws Exception {
     CounterStore store = (CounterStore) bench.store();
     String name = bench.lock("unrecorded");
