@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -123,7 +124,27 @@ final class GateInspection {
     }
   }
 
+  /** Who waits at the gate waits for what the name is, though the truth has not heard of it. */
   CompletionStage<Boolean> setKind(String lock, Kind kind) {
+    return threads
+        .then(
+            truth().show(lock),
+            view -> view.isPresent() && isOfAnotherSort(view.get(), kind) && isWantedAtGate(lock))
+        .thenCompose(
+            wanted -> wanted ? CompletableFuture.completedFuture(false) : setAtTruth(lock, kind));
+  }
+
+  private static boolean isOfAnotherSort(LockView view, Kind kind) {
+    Kind known = view.kind();
+    return known != null && known.isSemaphore() != kind.isSemaphore();
+  }
+
+  private boolean isWantedAtGate(String lock) {
+    LockView view = atGate(lock);
+    return view != null && !(view.holders().isEmpty() && view.waiters().isEmpty());
+  }
+
+  private CompletionStage<Boolean> setAtTruth(String lock, Kind kind) {
     return threads.then(
         truth().setKind(lock, kind),
         done -> {

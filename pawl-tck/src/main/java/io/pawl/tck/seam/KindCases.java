@@ -17,6 +17,7 @@ import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.SeamClient;
 import io.pawl.tck.rig.SeamClient.Hold;
 import io.pawl.tck.rig.SeamClient.RecordingBell;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -132,6 +133,27 @@ public abstract class KindCases extends SeamCases {
     there.withdraw(permit);
     assertThat(setKind(lock, Kind.LOCK)).isTrue();
     assertThat(here.take(lock).tokens().token()).isGreaterThan(permit.tokens().lastToken());
+  }
+
+  /** Its next holder has been promised a lock. */
+  @Test
+  void aLockWhoseHolderIsGoneBecomesNoSemaphoreWhileSomebodyWaits() {
+    for (boolean ranOut : List.of(false, true)) {
+      String lock = bench.lock("waitedFor" + ranOut);
+      Duration lease = ranOut ? bench.shortLease() : Bench.LONG_LEASE;
+      Hold hold = here.ask(lock).lease(lease).take();
+      Claim waiter = there.ask(lock).stand();
+      if (ranOut) {
+        Bench.passed(System.nanoTime(), lease);
+      } else {
+        here.withdraw(hold);
+      }
+
+      assertThat(setKind(lock, Kind.semaphore(2))).isFalse();
+
+      eventually(() -> there.renew(waiter) instanceof Standing.Held);
+      assertThat(show(lock).kind()).isEqualTo(Kind.LOCK);
+    }
   }
 
   @Test
