@@ -162,6 +162,25 @@ public abstract class AsyncCases extends LockCases {
   }
 
   @Test
+  void nothingInterruptsAnAsynchronousBody() throws Exception {
+    DistributedLock lock = here.lock(bench.lock("uninterrupted"), bench.shortLived());
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    network.on(Verb.RENEW, Fault.LOSE_REQUEST);
+    CompletableFuture<Boolean> ran =
+        lock.runAsync(
+            PATIENT,
+            lease -> {
+              while (lease.isValid()) {
+                Thread.onSpinWait();
+              }
+              interrupted.complete(Thread.interrupted());
+              return CompletableFuture.completedFuture(null);
+            });
+    assertThat(failure(ran)).isInstanceOf(LeaseLostException.class);
+    assertThat(interrupted).isCompletedWithValue(false);
+  }
+
+  @Test
   void aCancelledRunLeavesTheLineAndTheBodyThatRunsKeepsTheLock() throws Exception {
     String lock = bench.lock("cancelledRun");
     Lease busy = lockThere(lock).acquire();

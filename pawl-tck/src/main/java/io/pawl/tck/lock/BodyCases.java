@@ -18,6 +18,7 @@ import io.pawl.tck.rig.FaultyStore.Verb;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -188,6 +189,20 @@ public abstract class BodyCases extends LockCases {
   }
 
   @Test
+  void aShortestHoldOutlastsABodyThatFails() {
+    String lock = bench.lock("minHoldFails");
+    ScheduledJob job = here.job(lock, Bench.LONG).minHold(Bench.LONG_LEASE);
+    assertThatThrownBy(
+            () ->
+                job.run(
+                    lease -> {
+                      throw new IOException("the body's own");
+                    }))
+        .isInstanceOf(IOException.class);
+    assertThat(lockThere(lock).tryAcquire()).isEmpty();
+  }
+
+  @Test
   void aShortestHoldIsNotSharedWithTheNextOfTheSameClient() throws Exception {
     String lock = bench.lock("minHoldNext");
     Duration shortest = bench.shortLease();
@@ -298,6 +313,49 @@ public abstract class BodyCases extends LockCases {
     assertThat(free).hasValue(false);
     assertComesFree(lock);
     assertThat(here.job(lock, Bench.LONG).run(lease -> {})).isTrue();
+  }
+
+  @Test
+  void theLockOfABodyThatRunsTooLongIsRenewedUntilItEnds() {
+    String lock = bench.lock("maxRunLong");
+    LockOptions options = LockOptions.defaults().lease(bench.shortLease().multipliedBy(5));
+    AtomicReference<Boolean> kept = new AtomicReference<>();
+    ScheduledJob job = here.job(lock, options).maxRun(Duration.ofMillis(50));
+    assertThatThrownBy(
+            () ->
+                job.run(
+                    lease -> {
+                      try {
+                        new CountDownLatch(1).await();
+                      } catch (InterruptedException e) {
+                        int renewals = network.answers(Verb.RENEW);
+                        eventually(() -> network.answers(Verb.RENEW) > renewals + 3);
+                        kept.set(lease.isValid() && lockThere(lock).tryAcquire().isEmpty());
+                      }
+                    }))
+        .isInstanceOf(RunTooLongException.class);
+    assertThat(kept).hasValue(true);
+    assertComesFree(lock);
+  }
+
+  @Test
+  void aJobWhoseLeaseIsLostIsInterrupted() {
+    AtomicBoolean interrupted = new AtomicBoolean();
+    loseAllRenewals();
+    ScheduledJob job = here.job(bench.lock("lostJob"), bench.shortLived());
+    assertThatThrownBy(
+            () ->
+                job.run(
+                    lease -> {
+                      try {
+                        new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+                      } catch (InterruptedException e) {
+                        interrupted.set(true);
+                      }
+                    }))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(interrupted).isTrue();
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
   }
 
   @Test

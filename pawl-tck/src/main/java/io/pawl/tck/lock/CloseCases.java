@@ -91,6 +91,33 @@ public abstract class CloseCases extends LockCases {
     assertThat(lockThere(lock).tryAcquire(Bench.PATIENCE)).isPresent();
   }
 
+  /** The client renews while it waits for its holders. */
+  @Test
+  void p1_oneHolder_aHolderThatNeedsItsGraceKeepsALeaseThatIsShorter() throws Exception {
+    Duration length = bench.shortLease().multipliedBy(5);
+    Lease lease = here.lock(bench.lock("slow"), bench.shortLived().lease(length)).acquire();
+    AtomicInteger lost = new AtomicInteger();
+    lease.onLost(lost::incrementAndGet);
+    CountDownLatch asked = new CountDownLatch(1);
+    lease.onClosing(asked::countDown);
+    Running<Boolean> closing =
+        bench.start(
+            () -> {
+              here.close(Bench.LONG_LEASE);
+              return true;
+            });
+    assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+    int renewals = network.answers(Verb.RENEW);
+
+    eventually(() -> network.answers(Verb.RENEW) > renewals + 3);
+
+    assertThat(lease.isValid()).isTrue();
+    assertThat(lockThere(lease.lock()).tryAcquire()).isEmpty();
+    lease.close();
+    assertThat(closing.result()).isTrue();
+    assertThat(lost).hasValue(0);
+  }
+
   @Test
   void p5_lossIsTold_neverForAnOrdinaryShutdown() throws Exception {
     Lease lease = heldUntilClosing(bench.lock("quiet"));
@@ -224,6 +251,17 @@ public abstract class CloseCases extends LockCases {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().startsWith("pawl-"))
         .collect(Collectors.toSet());
+  }
+
+  @Test
+  void aStoreThatTheApplicationMadeOutlivesItsClients() throws Exception {
+    LockStore store = bench.store();
+    String lock = bench.lock("given");
+    for (int i = 0; i < 2; i++) {
+      Pawl client = bench.keep(Pawl.over(store));
+      client.lock(lock, Bench.LONG).tryAcquire(Bench.PATIENCE).orElseThrow().close();
+      client.close();
+    }
   }
 
   @Test

@@ -3,7 +3,9 @@ package io.pawl.tck.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.DistributedLock;
+import io.pawl.GroupLease;
 import io.pawl.Lease;
+import io.pawl.LockSnapshot.Claimant;
 import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockObserver;
@@ -16,6 +18,7 @@ import io.pawl.tck.rig.FaultyStore.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -57,8 +60,11 @@ public abstract class EasedCases extends LockCases {
     }
 
     assertThat(lockThere(name).tryAcquire()).isEmpty();
+    assertThat(lockHere(name).tryAcquire()).as("with other options").isEmpty();
     Pawl onlooker = bench.keep(Pawl.over(bench.store()));
-    assertThat(onlooker.inspect(name).holders()).hasSize(1);
+    assertThat(onlooker.inspect(name).holders())
+        .extracting(Claimant::thread)
+        .containsExactly(Thread.currentThread().getName());
     network.heal();
     network.resume();
 
@@ -145,6 +151,38 @@ public abstract class EasedCases extends LockCases {
     assertComesFree(name);
     network.heal();
     network.resume();
+  }
+
+  @Test
+  void theFuturesOfReleasesInTheBackgroundTellWhenTheStoreHasConfirmed() throws Exception {
+    Lease lease = here.lock(bench.lock("one"), LATE).acquire();
+    CompletableFuture<Void> work = new CompletableFuture<>();
+    CountDownLatch began = new CountDownLatch(1);
+    CompletableFuture<Boolean> ran =
+        here.lock(bench.lock("body"), LATE)
+            .runAsync(
+                Bench.PATIENCE,
+                held -> {
+                  began.countDown();
+                  return work;
+                });
+    GroupLease group = here.lockAll(List.of(bench.lock("a"), bench.lock("b")), LATE).acquire();
+    assertThat(began.await(20, TimeUnit.SECONDS)).isTrue();
+    network.on(Verb.WITHDRAW, Fault.HOLD_REPLY);
+
+    CompletableFuture<Void> closed = lease.closeAsync();
+    CompletableFuture<Void> groupClosed = group.closeAsync();
+    work.complete(null);
+
+    Bench.eventually(() -> network.calls(Verb.WITHDRAW) >= 4);
+    assertThat(closed).isNotDone();
+    assertThat(groupClosed).isNotDone();
+    assertThat(ran).isNotDone();
+    network.heal();
+    network.resume();
+    assertThat(closed).succeedsWithin(Bench.PATIENCE);
+    assertThat(groupClosed).succeedsWithin(Bench.PATIENCE);
+    assertThat(ran).succeedsWithin(Bench.PATIENCE);
   }
 
   /** Its own client never finds it busy, and never a token that does not grow. */

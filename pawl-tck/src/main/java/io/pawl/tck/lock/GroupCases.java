@@ -276,6 +276,24 @@ public abstract class GroupCases extends LockCases {
   }
 
   @Test
+  void theOtherLocksOfAGroupThatLostOneStayHeldUntilItsClose() throws Exception {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(6));
+    GroupLease group = here.lockAll(names("a", "b", "c"), options).acquire();
+    CountDownLatch lost = new CountDownLatch(1);
+    group.onLost(lost::countDown);
+    String evicted = bench.lock("b");
+    assertThat(there.evict(evicted, group.token(evicted))).isTrue();
+
+    assertThat(lost.await(Bench.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+    assertThat(group.isValid()).isFalse();
+    assertThat(isFree("a")).isFalse();
+    assertThat(isFree("c")).isFalse();
+    assertThatThrownBy(group::close).isInstanceOf(LeaseLostException.class);
+    eventually(() -> isFree("a") && isFree("b") && isFree("c"));
+  }
+
+  @Test
   void groupsInOppositeOrdersAndSingleLocksNeitherMeetNorBlockForEver() throws Exception {
     Map<String, Boolean> inside = new ConcurrentHashMap<>();
     List<Running<Boolean>> all = new ArrayList<>();

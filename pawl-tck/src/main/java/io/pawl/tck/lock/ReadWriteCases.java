@@ -176,6 +176,20 @@ public abstract class ReadWriteCases extends LockCases {
   }
 
   @Test
+  void inStrictOrderEveryReaderStandsInTheStoresQueue() throws Exception {
+    String lock = bench.lock("strictReaders");
+    DistributedLock readLock = here.readWriteLock(lock, Bench.LONG.strictOrder()).readLock();
+    List<Lease> leases = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      leases.add(readLock.acquire());
+    }
+    assertThat(network.calls(Verb.ATTEMPT)).isGreaterThanOrEqualTo(leases.size());
+    assertThat(leases).allMatch(Lease::isValid);
+    leases.forEach(Lease::close);
+    assertComesFree(lock);
+  }
+
+  @Test
   void p8_nothingLeftBehind_aReaderThatGivesUpLeavesTheLine() throws Exception {
     String lock = bench.lock("givesUp");
     Lease writer = rwThere(lock).writeLock().acquire();

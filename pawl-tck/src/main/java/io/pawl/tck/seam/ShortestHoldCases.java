@@ -70,6 +70,18 @@ public abstract class ShortestHoldCases extends SeamCases {
     Bench.assertKeptFor(shortest(), sentAt);
   }
 
+  /** Whichever is later. */
+  @Test
+  void aHolderThatFallsSilentKeepsTheLockForItsLeaseThoughItsShortestHoldIsOver() {
+    String lock = bench.lock("silentLonger");
+    long sentAt = System.nanoTime();
+    here.ask(lock).lease(shortest()).minHold(bench.shortLease()).take();
+
+    eventually(() -> there.findsFree(lock));
+
+    Bench.assertKeptFor(shortest(), sentAt);
+  }
+
   @Test
   void aHoldGrantedFromTheLineAndGivenBackAtOnceLastsAsLong() {
     String lock = bench.lock("fromTheLine");
