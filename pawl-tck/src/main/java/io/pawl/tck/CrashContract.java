@@ -101,6 +101,12 @@ public abstract class CrashContract extends StoreContract {
     assertGivesBackAtOnce(SecondProcess::exit);
   }
 
+  /** No thread of Pawl's, nor of a driver's, keeps the process. */
+  @Test
+  void p8_nothingLeftBehind_theEndOfTheLastThreadGivesBackWhatHoldersClose() throws Exception {
+    assertGivesBackAtOnce(SecondProcess::endOfOrders);
+  }
+
   @Test
   void p8_nothingLeftBehind_sigtermGivesBackWhatHoldersClose() throws Exception {
     assertGivesBackAtOnce(SecondProcess::terminate);

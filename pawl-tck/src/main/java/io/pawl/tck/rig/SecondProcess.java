@@ -126,6 +126,12 @@ public final class SecondProcess implements AutoCloseable {
     awaitEnd();
   }
 
+  /** Its main thread returns, which is the only one that keeps the process. */
+  public void endOfOrders() throws Exception {
+    orders.close();
+    awaitEnd();
+  }
+
   private void signal(String name) throws Exception {
     Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
     assertThat(kill.waitFor()).as("kill -%s", name).isZero();
