@@ -451,6 +451,59 @@ class AcquisitionTest {
   }
 
   @Test
+  void p6_someoneGetsIn_aWaiterAsksAgainAfterTwoSecondsThoughItsLeaseIsLong() {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMinutes(1));
+    new DistributedLock(engine, "lock", options).tryAcquireAsync(LONG);
+    store.attempt(0).answer().complete(WAITING);
+
+    for (int asked = 1; asked <= 3; asked++) {
+      pass(Duration.ofSeconds(2));
+      assertThat(store.renewals).hasSizeGreaterThanOrEqualTo(asked);
+      store.renewals.forEach(each -> each.answerAll(WAITING));
+    }
+  }
+
+  /** Nobody rings when a holder that has crashed runs out. */
+  @Test
+  void p6_someoneGetsIn_aWaiterAsksAgainWhenTheHoldersLeaseRunsOut() {
+    Duration left = Duration.ofMillis(300);
+    var future = lock.tryAcquireAsync(LONG);
+    store.attempt(0).answer().complete(new Standing.Waiting(left));
+    pass(left.minusNanos(1));
+    assertThat(store.renewals).isEmpty();
+
+    pass(Duration.ofMillis(2));
+
+    assertThat(store.renewals).hasSize(1);
+    store.renewals.get(0).answerAll(held(4));
+    pass(Duration.ZERO);
+    assertThat(future.join()).map(Lease::token).contains(4L);
+  }
+
+  /** 2 % of the lease, and 20 ms of a longer one. */
+  @Test
+  void p5_lossIsTold_shortlyBeforeTheDeadlineAndNoSooner() {
+    for (Duration length : List.of(Duration.ofMillis(500), LEASE)) {
+      losses.set(0);
+      int asked = store.attempts.size();
+      var future =
+          new DistributedLock(engine, "of " + length, LockOptions.defaults().lease(length))
+              .tryAcquireAsync(LONG);
+      store.attempt(asked).answer().complete(held(1));
+      pass(Duration.ZERO);
+      Lease lease = future.join().orElseThrow();
+      lease.onLost(losses::incrementAndGet);
+      Duration early = length.compareTo(LEASE) < 0 ? length.dividedBy(50) : Duration.ofMillis(20);
+      pass(lease.remaining().minus(early).minusNanos(1));
+      assertThat(losses).as("%s", length).hasValue(0);
+
+      pass(early);
+
+      assertThat(losses).as("%s", length).hasValue(1);
+    }
+  }
+
+  @Test
   void aWithdrawalThatFailsIsTriedAgain() {
     Lease lease = granted(lock.tryAcquireAsync(LONG), held(1));
     store.failingWithdrawals = 2;

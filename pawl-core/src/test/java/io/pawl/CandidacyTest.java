@@ -287,6 +287,36 @@ class CandidacyTest {
     assertThat(client.store().withdrawals).hasSize(1);
   }
 
+  @Test
+  void aBodyThatGoesOnBeyondItsGraceIsWarnedOfWhenItsLeaseIsLost() throws InterruptedException {
+    ScriptedClient client = new ScriptedClient(PawlOptions.defaults());
+    client.store().answers.add(CompletableFuture.completedFuture(ScriptedStore.held(17)));
+    Candidacies candidacies = new Candidacies();
+    CompletableFuture<Lease> leads = new CompletableFuture<>();
+    CountDownLatch ends = new CountDownLatch(1);
+    Candidacy candidacy =
+        new Election(client.engine(), candidacies, "e", LockOptions.defaults())
+            .stand(
+                "c",
+                lease -> {
+                  leads.complete(lease);
+                  while (ends.getCount() > 0) {
+                    Thread.yield(); // whatever it is told
+                  }
+                });
+    Lease lease = leads.join();
+    while (lease.isValid()) {
+      client.pass(Duration.ofMillis(100));
+    }
+
+    assertThat(log.toString(StandardCharsets.UTF_8))
+        .contains("the leader of 'e' still runs though its lease is lost")
+        .contains("token 17");
+    candidacies.stop();
+    ends.countDown();
+    candidacy.awaitEnd();
+  }
+
   /** It takes its time, for which the lease is renewed; then the lease is taken away. */
   @Test
   void aBodyThatResignsIsInterruptedOnceMoreWhenItsLeaseIsLost() {
@@ -315,6 +345,25 @@ class CandidacyTest {
 
       assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
     }
+  }
+
+  @Test
+  void aLeaderWhoseHoldIsTakenAwayIsInterrupted() {
+    CompletableFuture<Long> leads = new CompletableFuture<>();
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    Candidacy candidacy =
+        pawl.election("e", LockOptions.defaults().lease(Duration.ofMillis(500)))
+            .stand(
+                "c",
+                lease -> {
+                  leads.complete(lease.token());
+                  told.complete(isInterrupted());
+                });
+
+    assertThat(pawl.evict("e", leads.join())).isTrue();
+
+    assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+    candidacy.close();
   }
 
   private static boolean isInterrupted() {

@@ -31,7 +31,8 @@ class ClosingGraceTest {
 
   @Test
   void aShorterCloseEndsTheWaitForLeadersToo() {
-    Pawl pawl = Pawl.over(new MemoryStore());
+    MemoryStore store = new MemoryStore();
+    Pawl pawl = Pawl.over(store);
     CompletableFuture<Void> interrupted = new CompletableFuture<>();
     CompletableFuture<Void> ends = new CompletableFuture<>();
     Candidacy leader =
@@ -54,6 +55,9 @@ class ClosingGraceTest {
     pawl.close(Duration.ZERO);
 
     assertThat(patient).succeedsWithin(Duration.ofSeconds(30));
+    try (Pawl other = Pawl.over(store)) {
+      assertThat(other.lock("e").tryAcquire()).as("its body goes on").isEmpty();
+    }
     ends.complete(null);
   }
 }

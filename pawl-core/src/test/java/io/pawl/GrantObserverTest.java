@@ -75,6 +75,37 @@ class GrantObserverTest {
     }
   }
 
+  @Test
+  void whatACallersOwnCallBringsAboutIsToldOnItsThread() throws Exception {
+    Queue<Thread> told = new ConcurrentLinkedQueue<>();
+    LockObserver onThread =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            told.add(Thread.currentThread());
+          }
+
+          @Override
+          public void notAcquired(String lock, Duration waited) {
+            told.add(Thread.currentThread());
+          }
+
+          @Override
+          public void released(String lock, long token, Duration held) {
+            told.add(Thread.currentThread());
+          }
+        };
+    try (Pawl there = Pawl.over(store);
+        Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(onThread))) {
+      pawl.lock("x").tryAcquire().orElseThrow().close();
+      try (Lease busy = there.lock("x").acquire()) {
+        assertThat(busy.isValid()).isTrue();
+        assertThat(pawl.lock("x").tryAcquire()).isEmpty();
+      }
+    }
+    assertThat(told).hasSize(3).containsOnly(Thread.currentThread());
+  }
+
   private CompletableFuture<Lease> lostBeforeItIsDelivered(Pawl pawl) throws Exception {
     CompletableFuture<Lease> future = pawl.lock("x", SHORT).acquireAsync();
     assertThat(store.evict("x", 1).toCompletableFuture().get()).isTrue();

@@ -335,6 +335,29 @@ class LocalQueueTest {
     assertThat(store.attempts).extracting(attempt -> attempt.claim().id()).doesNotHaveDuplicates();
   }
 
+  /** A reader's hold serves no writer: those who were to follow have lost their places. */
+  @Test
+  void whenTheirHoldIsDowngradedFollowersStandInLineEachForItself() {
+    List<Requested> line = inLine(STRICT, STRICT, STRICT, STRICT);
+    grant(line.get(1), 10, line.get(2), line.get(3));
+    var downgraded = line.get(1).future.join().orElseThrow().downgradeAsync();
+    store.attempts.get(store.attempts.size() - 1).answer().complete(new Standing.Held(10, 73));
+    client.pass(Duration.ZERO);
+    assertThat(downgraded).isCompleted();
+
+    line.get(1).close();
+
+    assertThat(line.get(2).future).isNotDone();
+    assertThat(line.get(3).future).isNotDone();
+    assertThat(store.attempts.stream().skip(line.size()))
+        .extracting(ScriptedStore.Attempt::claim)
+        .filteredOn(claim -> claim.mode() instanceof Mode.Exclusive)
+        .extracting(Claim::id)
+        .hasSize(2)
+        .doesNotHaveDuplicates()
+        .doesNotContainAnyElementsOf(line.stream().map(Requested::id).toList());
+  }
+
   /** All were made for the capacity of before, when their lines had run out in a pause. */
   @Test
   void waitersThatFitGoOnThoughSeveralOfTheirClaimsMeetAnotherCapacity() {

@@ -65,6 +65,17 @@ class OptionsTest {
   }
 
   @Test
+  void theDefaultsAreThoseThatAreDocumented() {
+    assertThat(lock.lease()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(lock.renewal()).isTrue();
+    assertThat(lock.maxPasses()).isEqualTo(65_535);
+    assertThat(lock.maxRun()).isEqualTo(Duration.ofMillis(20));
+    assertThat(client.patience()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(client.shutdownGrace()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(client.releaseAtShutdown()).isTrue();
+  }
+
+  @Test
   void eachMethodChangesOneThing() {
     LockOptions changed =
         lock.lease(Duration.ofSeconds(1))

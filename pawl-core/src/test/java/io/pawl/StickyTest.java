@@ -184,6 +184,35 @@ class StickyTest {
   }
 
   @Test
+  void theWishForTokensGrowsEightTimesEachTimeToItsBound() {
+    for (int token = 7; token < 11; token++) {
+      close(acquireAsking(token, token));
+    }
+    assertThat(store.attempts)
+        .extracting(attempt -> attempt.claim().tokens())
+        .containsExactly(1_024, 8_192, 65_536, 65_536);
+  }
+
+  /** A sixth of its validity: too little to work under. */
+  @Test
+  void aHoldOfWhichLittleIsLeftIsNotKept() {
+    Duration lease = Duration.ofSeconds(30);
+    for (int left : new int[] {6, 4}) {
+      int before = store.withdrawals.size();
+      Requests requests =
+          new Requests(
+              client.engine(), new QueueKey("left " + left, STICKY.lease(lease), Mode.EXCLUSIVE));
+      Lease held = grantedAsking(client, requests, 7);
+      client.pass(lease.minusSeconds(left)); // no renewal is answered
+
+      close(held);
+
+      assertThat(store.withdrawals).as("%s s left", left).hasSize(before + (left == 4 ? 1 : 0));
+      client.pass(KEPT);
+    }
+  }
+
+  @Test
   void whatIsUsedUpEndsWithItsTimeToo() {
     close(acquireAsking(7, 7));
 

@@ -84,6 +84,21 @@ class MemoryStoreTest {
   }
 
   @Test
+  void theKindsOfTheLastTenThousandIdleLocksAreKnown() {
+    for (int i = 0; i <= 10_000; i++) {
+      store.setKind("order-" + i, Kind.semaphore(7)).toCompletableFuture().join();
+    }
+
+    assertThat(store.show("order-0").toCompletableFuture().join()).isEmpty();
+    for (int i = 1; i <= 10_000; i++) {
+      Claim claim = claim("order-" + i, i);
+      assertThat(store.attempt(claim, held -> {}).toCompletableFuture().join())
+          .as(claim.lock())
+          .isEqualTo(new Standing.OtherKind(Kind.semaphore(7)));
+    }
+  }
+
+  @Test
   void aLockThatHadManyWaitersKeepsItsKindAndItsTokensWhenItIsIdle() {
     long before = token("order", 0);
     for (int i = 1; i <= 100; i++) {

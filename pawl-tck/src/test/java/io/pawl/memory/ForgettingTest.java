@@ -10,6 +10,8 @@ import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.Operation;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -65,6 +67,22 @@ class ForgettingTest {
 
     assertThat(add(OperationId.of("asked", beforeTheQuestion)))
         .isInstanceOf(CounterAnswer.TooOld.class);
+    assertConserved(MORE_THAN_KEPT);
+  }
+
+  @Test
+  void p7_conservation_theLastHundredThousandIdsAreKnown() {
+    List<OperationId> ids = new ArrayList<>();
+    List<CounterAnswer> answers = new ArrayList<>();
+    for (int i = 0; i < MORE_THAN_KEPT; i++) {
+      ids.add(id("id" + i));
+      answers.add(add(ids.get(i)));
+    }
+
+    for (int i = MORE_THAN_KEPT - 100_000; i < MORE_THAN_KEPT; i++) {
+      assertThat(add(ids.get(i))).isEqualTo(answers.get(i));
+    }
+
     assertConserved(MORE_THAN_KEPT);
   }
 
