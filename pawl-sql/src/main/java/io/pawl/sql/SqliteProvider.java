@@ -115,6 +115,11 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
     }
   }
 
+  /** Whether the operating system's name of a file system is that of one across machines. */
+  static boolean isOfANetwork(String type) {
+    return NETWORK_FILE_SYSTEMS.contains(type.toLowerCase(Locale.ROOT));
+  }
+
   /**
    * Looks at the file from outside. To open and close it here would end all locks that SQLite has
    * on it for other clients of this process.
@@ -128,8 +133,8 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
       throw new StoreConfigurationException(
           "store '" + url + "': directory " + directory + " does not exist; create it");
     }
-    String type = Files.getFileStore(directory).type().toLowerCase(Locale.ROOT);
-    if (NETWORK_FILE_SYSTEMS.contains(type)) {
+    String type = Files.getFileStore(directory).type();
+    if (isOfANetwork(type)) {
       throw new StoreConfigurationException(
           "store '"
               + url

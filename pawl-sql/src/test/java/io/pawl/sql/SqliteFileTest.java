@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
+import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -82,6 +85,34 @@ class SqliteFileTest {
             })
         .isInstanceOf(StoreConfigurationException.class)
         .hasMessageContaining("locks.db");
+  }
+
+  /** What a loss of power takes back was never acknowledged, as far as the disk honours fsync. */
+  @Test
+  void everyCommitIsForcedToTheDisk() throws Exception {
+    Path file = folder.resolve("locks.db");
+    open(file).close();
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement()) {
+      statement.execute("PRAGMA synchronous = OFF");
+
+      new SqliteDialect(file).setUpWriter(connection);
+
+      try (ResultSet rows = statement.executeQuery("PRAGMA synchronous")) {
+        assertThat(rows.next()).isTrue();
+        assertThat(rows.getInt(1)).as("FULL").isEqualTo(2);
+      }
+    }
+  }
+
+  @Test
+  void fileSystemsThatAreKnownToBeOfANetworkAreRefused() {
+    for (String type : List.of("nfs", "nfs4", "CIFS", "smb3", "9p", "fuse.sshfs")) {
+      assertThat(SqliteProvider.isOfANetwork(type)).as(type).isTrue();
+    }
+    for (String type : List.of("ext4", "xfs", "tmpfs", "overlay", "NTFS", "apfs")) {
+      assertThat(SqliteProvider.isOfANetwork(type)).as(type).isFalse();
+    }
   }
 
   @Test
