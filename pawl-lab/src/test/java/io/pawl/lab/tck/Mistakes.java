@@ -6,8 +6,10 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
+import io.pawl.spi.CounterView;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Operation;
 import io.pawl.spi.Standing;
 import io.pawl.tck.CounterContract;
@@ -392,6 +394,117 @@ final class Mistakes {
                   .filter(it -> !it.holders().isEmpty())
                   .isEmpty();
           return isFree ? claim : lasting(claim, FOR_GOOD);
+        }
+      };
+    }
+  }
+
+  /** Whoever of its client waits behind a reader is served under the reader's hold. */
+  static class FollowersOfReaders extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+          return sound.attempt(claim, standing -> bell.ring(followed(claim, standing)));
+        }
+
+        private Standing followed(Claim claim, Standing standing) {
+          if (!(standing instanceof Standing.Held held) || !claim.mode().equals(Mode.SHARED)) {
+            return standing;
+          }
+          List<ClaimId> behind =
+              sound.show(claim.lock()).toCompletableFuture().join().stream()
+                  .flatMap(it -> it.waiters().stream())
+                  .map(ClaimView::id)
+                  .filter(it -> it.client().equals(claim.id().client()))
+                  .toList();
+          return new Standing.Held(held.token(), held.lastToken(), behind);
+        }
+      };
+    }
+  }
+
+  /** Whoever finds ten before it is told to wait, and has no place. */
+  static class ShortQueue extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+          boolean isFull =
+              sound
+                  .show(claim.lock())
+                  .toCompletableFuture()
+                  .join()
+                  .filter(it -> it.waiters().size() >= 10)
+                  .isPresent();
+          return isFull
+              ? CompletableFuture.completedFuture(new Standing.Waiting(Duration.ofMillis(100)))
+              : sound.attempt(claim, bell);
+        }
+      };
+    }
+  }
+
+  /** Of the claims that were withdrawn before they came, the first ten are remembered. */
+  static class ShortMemory extends LockStoreContract {
+    private final MemoryStore service = new MemoryStore();
+    private final AtomicInteger remembered = new AtomicInteger();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenStore(service) {
+        @Override
+        public CompletionStage<Void> withdraw(Claim claim) {
+          boolean isForgotten = claim.unsettled() && remembered.incrementAndGet() > 10;
+          return isForgotten ? CompletableFuture.completedFuture(null) : sound.withdraw(claim);
+        }
+      };
+    }
+  }
+
+  /** Times are compared as if they were of another clock, give or take five seconds. */
+  static class LenientTimes extends CounterContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenCounters(service) {
+        @Override
+        public CompletionStage<CounterAnswer> apply(CounterRequest request) {
+          return sound.apply(
+              new CounterRequest(
+                  request.id(),
+                  request.issuedMillis() + 5_000,
+                  request.operations(),
+                  request.recordsRefusal()));
+        }
+      };
+    }
+  }
+
+  /** A page begins with the name behind which it should begin. */
+  static class PageOnceMore extends CounterContract {
+    private final MemoryStore service = new MemoryStore();
+
+    @Override
+    protected LockStore openStore() {
+      return new BrokenCounters(service) {
+        @Override
+        public CompletionStage<List<CounterView>> list(String after, int limit) {
+          return sound
+              .list("", Integer.MAX_VALUE)
+              .thenApply(
+                  all ->
+                      all.stream()
+                          .filter(it -> it.name().compareTo(after) >= 0)
+                          .limit(limit)
+                          .toList());
         }
       };
     }

@@ -35,6 +35,13 @@ class TckTest {
           Map.entry(Mistakes.RenewalAfterRelease.class, "renewRevivesNothing"),
           Map.entry(Mistakes.NothingButTheBell.class, "renewTellsAWaiterThatMissedItsBell"),
           Map.entry(Mistakes.DeadWaiters.class, "aDeadWaiterIsSkipped"),
+          Map.entry(Mistakes.FollowersOfReaders.class, "aReaderHasNoFollowers"),
+          Map.entry(Mistakes.ShortQueue.class, "p6_someoneGetsIn_aHundredWaitersKeepTheirPlaces"),
+          Map.entry(
+              Mistakes.ShortMemory.class, "p8_nothingLeftBehind_aHundredWithdrawalsAreRemembered"),
+          Map.entry(
+              Mistakes.LenientTimes.class, "p7_conservation_anIdIsTooOldByAMillisecondAndNoSooner"),
+          Map.entry(Mistakes.PageOnceMore.class, "aPageOfCountersBeginsBehindTheNameThatItIsGiven"),
           Map.entry(
               Mistakes.EndsBeforeTheClientThinks.class,
               "p1_oneHolder_aLeaseIsInvalidBeforeAnotherIsGranted"),
