@@ -206,16 +206,19 @@ final class RedisCounters {
     return lines(counter, 0, limit, new ArrayList<>());
   }
 
+  /** Lines may be missing by the million: behind the first page each is as long as it may be. */
   private CompletableFuture<List<LedgerEntry>> lines(
       String counter, long newest, int limit, List<LedgerEntry> found) {
-    int wanted = Math.min(LINES_AT_ONCE, limit - found.size());
+    int wanted = newest == 0 ? Math.min(LINES_AT_ONCE, limit) : LINES_AT_ONCE;
     return page(counter, newest, wanted)
         .thenCompose(
             reply -> {
               if (isNone(reply)) {
                 return CompletableFuture.completedFuture(found);
               }
-              found.addAll(StoredCounter.entries(reply, 3));
+              StoredCounter.entries(reply, 3).stream()
+                  .limit(limit - found.size())
+                  .forEach(found::add);
               long next = (Long) reply.get(2);
               return next == 0 || found.size() >= limit
                   ? CompletableFuture.completedFuture(found)

@@ -153,6 +153,24 @@ class CounterMemoryTest {
     assertThat(Seam.answer(store.read(NAME)).orElseThrow().value()).isEqualTo(999);
   }
 
+  /** The reservation stays at the beginning of the ledger, however much is forgotten behind it. */
+  @Test
+  void aHistoryPassesOverWhatWasPrunedFiveHundredLinesAtATime() {
+    apply("open", new Operation.Reserve(5, KEPT.toMillis() * 10));
+    for (int i = 0; i < 900; i++) {
+      take("old" + i);
+    }
+    move(Duration.ofMillis(1));
+    assertThat(Seam.answer(store.prune(NAME, Instant.ofEpochMilli(millis)))).isEqualTo(901);
+    Commands before = Commands.of(server);
+
+    assertThat(Seam.answer(store.history(NAME, 2)))
+        .extracting(LedgerEntry::id)
+        .containsExactly("open");
+
+    assertThat(Commands.of(server).since(before).get("evalsha")).isLessThanOrEqualTo(3);
+  }
+
   /** What is due has returned in the answer, and returns in the key with the next change. */
   @Test
   void aCounterIsReadThoughTheServerIsShortOfMemory() {
