@@ -23,11 +23,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -361,6 +363,46 @@ class DoorbellTest {
         assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
       }
     }
+  }
+
+  /** Each LISTEN makes the next notification dearer for its session. */
+  @Test
+  void clientsThatAreGoneAreListenedForNoLongerThanSomeoneElseWaits() throws Exception {
+    try (SqlStore here = TestDatabase.POSTGRES.open();
+        SqlStore there = TestDatabase.POSTGRES.open();
+        Connection owner = TestDatabase.POSTGRES.connect()) {
+      Claim holder = Claims.claim(name);
+      CompletableFuture<Standing> bell = new CompletableFuture<>();
+      attempt(there, holder, new CompletableFuture<>());
+      assertThat(attempt(here, Claims.claim(name), bell)).isInstanceOf(Standing.Waiting.class);
+      int first = awaitListening(owner);
+      String crowded = name + "-crowded";
+      attempt(there, Claims.claim(crowded), new CompletableFuture<>());
+      for (int i = 0; i < 2; i++) {
+        List<Claim> passing = new ArrayList<>();
+        for (int client = 0; client < 600; client++) {
+          passing.add(Claims.of(crowded, new ClaimId(name + "-passes-" + i + "-" + client, 1)));
+        }
+        together(here, passing, claim -> here.attempt(claim, standing -> {}));
+        together(here, passing, here::withdraw);
+      }
+
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> awaitListening(owner), again -> again != first);
+
+      there.withdraw(holder).toCompletableFuture().get(60, SECONDS);
+      assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  private static void together(
+      SqlStore store, List<Claim> claims, Function<Claim, CompletionStage<?>> verb)
+      throws Exception {
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    store.together(
+        () -> claims.forEach(claim -> answers.add(verb.apply(claim).toCompletableFuture())));
+    CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).get(60, SECONDS);
   }
 
   /** Answers the process that serves the bell's connection. */

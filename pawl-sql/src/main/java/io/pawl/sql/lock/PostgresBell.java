@@ -44,6 +44,9 @@ final class PostgresBell implements Doorbell {
   private static final long SILENCE_NANOS = 5_000_000_000L;
   private static final long RETRY_NANOS = 100_000_000;
 
+  /** Once it listens for so many clients, those that have gone are left out by a new connection. */
+  private static final int MANY_CHANNELS = 1_000;
+
   private static final Logger log = LoggerFactory.getLogger(PostgresBell.class);
 
   private final Database database;
@@ -90,12 +93,15 @@ final class PostgresBell implements Doorbell {
 
   private void listenWhileSomeoneWaits() throws SQLException {
     Set<String> channels = new HashSet<>();
+    int most = Math.max(MANY_CHANNELS, 2 * wanted.size());
     try (Borrowed borrowed = Borrowed.reader(database)) {
       Connection connection = borrowed.connection();
       PGConnection postgres = connection.unwrap(PGConnection.class);
       long someoneWaitedAt = System.nanoTime();
       long heardAt = System.nanoTime();
-      while (!closed && System.nanoTime() - someoneWaitedAt < LINGER_NANOS) {
+      while (!closed
+          && channels.size() < most
+          && System.nanoTime() - someoneWaitedAt < LINGER_NANOS) {
         if (channels.size() < wanted.size()) {
           listenTo(connection, channels);
           lookAtRows(connection, waiters.locks());
