@@ -345,8 +345,6 @@ class LocalQueueTest {
     client.pass(Duration.ZERO);
     assertThat(downgraded).isCompleted();
 
-    line.get(1).close();
-
     assertThat(line.get(2).future).isNotDone();
     assertThat(line.get(3).future).isNotDone();
     assertThat(store.attempts.stream().skip(line.size()))
