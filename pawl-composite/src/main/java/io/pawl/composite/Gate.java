@@ -277,7 +277,7 @@ final class Gate implements AutoCloseable {
     try {
       LockStore open = open();
       Claim probe = newProbe();
-      await(open.renew(List.of(probe)));
+      awaitAnswer(() -> open.renew(List.of(probe)));
       look(open);
       take(open, probe);
     } catch (RuntimeException | Error e) {
@@ -305,13 +305,17 @@ final class Gate implements AutoCloseable {
 
   /**
    * One that only answers questions would be left out and found again for ever: a Redis that is out
-   * of memory or a replica, a database that somebody keeps locked. What it says of this claim is an
-   * answer, a refusal of its short lease too.
+   * of memory or a replica, a database that somebody keeps locked.
    */
   private void take(LockStore open, Claim probe) {
+    awaitAnswer(() -> open.attempt(probe, rung -> {}));
+    awaitAnswer(() -> open.withdraw(probe));
+  }
+
+  /** What it says of the probe is an answer: a refusal of its short lease, or of a spoilt key. */
+  private void awaitAnswer(Supplier<CompletionStage<?>> verb) {
     try {
-      await(open.attempt(probe, rung -> {}));
-      await(open.withdraw(probe));
+      await(verb.get());
     } catch (RuntimeException e) {
       if (e instanceof StoreUnavailableException || e instanceof StoreDeniedException) {
         throw e;

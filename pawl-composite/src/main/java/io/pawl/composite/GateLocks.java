@@ -457,9 +457,19 @@ final class GateLocks {
     owed.payLast();
   }
 
-  /** Forgets claims whose client has. */
+  /**
+   * Forgets claims whose client has. Where the truth could not be told of their end until they had
+   * run out there, nor was the gate.
+   */
   void sweep() {
     long now = nanos.getAsLong();
-    progresses.values().removeIf(progress -> progress.isForgotten(now));
+    for (ClaimProgress progress : progresses.values()) {
+      if (progress.isForgotten(now)) {
+        forget(progress);
+        if (progress.mayBeAtGate()) {
+          owed.forget(forGate(progress.claim));
+        }
+      }
+    }
   }
 }

@@ -59,6 +59,11 @@ final class OwedWithdrawals {
     withdraw(claim, new Debt(claim, nanos.getAsLong() + kept));
   }
 
+  /** As {@link #withdraw(Claim)}, of a claim that has run out there by now. */
+  void forget(Claim claim) {
+    withdraw(claim, new Debt(claim, nanos.getAsLong()));
+  }
+
   private void withdraw(Claim asTold, Debt debt) {
     AtomicBoolean told = new AtomicBoolean();
     boolean heard =

@@ -103,6 +103,18 @@ class GateServerFaultsTest {
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
   }
 
+  /** Else every client would leave the gate out for ever, once it was away. */
+  @Test
+  void aGateIsFoundAgainThoughTheKeyOfItsProbeIsSpoilt() {
+    redis.call("RPUSH", "pawl:lock:pawl:gate-probe", "data");
+    Gate left = new Gate("gate", gate, () -> gate, BRISK, threads, () -> {});
+
+    left.ask(store -> CompletableFuture.failedFuture(new StoreUnavailableException("once")));
+
+    assertThat(left.isAway()).isTrue();
+    await().until(() -> !left.isAway());
+  }
+
   /** It answers questions all the same, and each time it was taken for well, claims would fail. */
   @Test
   void aGateThatAnswersButTakesNoClaimStaysLeftOutUntilItDoes() throws Exception {

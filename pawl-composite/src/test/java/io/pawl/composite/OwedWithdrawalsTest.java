@@ -3,13 +3,17 @@ package io.pawl.composite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.memory.MemoryStore;
 import io.pawl.servers.RedisServer;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Standing;
 import io.pawl.tck.rig.FaultyStore;
 import io.pawl.tck.rig.FaultyStore.Verb;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,6 +26,8 @@ class OwedWithdrawalsTest {
 
   private static final GateOptions BRISK =
       GateOptions.defaults().gatePatience(Duration.ofMillis(300)).gatePause(Duration.ofMillis(100));
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final RedisServer redis = RedisServer.start();
   private final LockStore gate = Servers.open(redis.url() + "?timeout=500ms");
@@ -72,6 +78,30 @@ class OwedWithdrawalsTest {
     assertThat(toGate.calls(Verb.WITHDRAW)).isEqualTo(told + 1);
     assertThat(owed.areSome()).isFalse();
     assertThat(redis.call("EXISTS", "pawl:lock:lock")).isEqualTo(0L);
+  }
+
+  /** A network that cuts off both for longer than a lease: the truth is to be told first. */
+  @Test
+  void p8_aClaimThatRanOutWhileNeitherCouldBeToldLeavesTheGateWhenItIsForgotten() {
+    FaultyStore toGate = new FaultyStore(gate);
+    FaultyStore toTruth = new FaultyStore(new MemoryStore());
+    Gate front = over(toGate);
+    GateLocks locks = new GateLocks(front, toTruth, threads, clock::get);
+    Claim waiter = Seam.claim("lock");
+    Seam.answer(gate.attempt(Seam.claim("lock"), rung -> {}));
+    assertThat(Seam.answer(locks.attempt(waiter, rung -> {}))).isInstanceOf(Standing.Waiting.class);
+
+    toGate.cut();
+    toTruth.cut();
+    assertThat(locks.renew(List.of(waiter))).failsWithin(PATIENCE);
+    assertThat(locks.withdraw(waiter)).failsWithin(PATIENCE);
+    toGate.heal();
+    toTruth.heal();
+    await().until(() -> !front.isAway());
+    clock.addAndGet(TimeUnit.MINUTES.toNanos(2));
+    locks.sweep();
+
+    assertThat(Seam.answer(((Inspectable) gate).show("lock")).orElseThrow().waiters()).isEmpty();
   }
 
   /** A row that somebody keeps locked there, or a Cluster's node that is gone. */
