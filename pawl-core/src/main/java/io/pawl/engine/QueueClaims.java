@@ -115,12 +115,22 @@ final class QueueClaims {
     if (shared) {
       return waiting > 0 && asking.isEmpty() ? 1 : 0;
     }
-    int ours = asking.size();
-    for (int i = 0; i < holds.size(); i++) {
-      ours += holds.get(i).isDraining() ? 0 : 1;
-    }
+    int ours = asking.size() + undrained();
     int room = looksBeyond && asking.isEmpty() ? Math.max(1, width - ours) : width - ours;
     return Math.min(waiting - asking.size() - free(), room);
+  }
+
+  private int undrained() {
+    int count = 0;
+    for (int i = 0; i < holds.size(); i++) {
+      count += holds.get(i).isDraining() ? 0 : 1;
+    }
+    return count;
+  }
+
+  /** Whether there is a hold for those in the queue, or one of which it is about to be told. */
+  boolean isServed() {
+    return undrained() > 0 || (!asking.isEmpty() && asking.get(0).isOnItsWay());
   }
 
   /** As {@link #make}, for a request that has just come: it may well be mistaken about the lock. */

@@ -74,10 +74,11 @@ final class StrictBlock {
 
   /**
    * The hold under which a block was to be served ends early: all but the first get queues of their
-   * own again. To be called under the queue's mutex.
+   * own again. Nothing is done where it is another hold that ends, such as one that was downgraded
+   * before. To be called under the queue's mutex.
    */
   static void scatter(Registry registry, LocalQueue queue, Effects effects) {
-    if (!queue.claims.strict() || queue.waiters.size() < 2) {
+    if (!queue.claims.strict() || queue.waiters.size() < 2 || queue.claims.isServed()) {
       return;
     }
     Waiter<?> stays = queue.waiters.removeFirst();
