@@ -175,7 +175,8 @@ public final class GroupAcquisition {
       Duration wait,
       boolean mayBlock,
       Consumer<List<Made<Optional<Loan>>>> next) {
-    if (isOver()) {
+    CompletableFuture<Void> ended = new CompletableFuture<>();
+    if (!begin(ended)) {
       return;
     }
     askedAt = engine.time().nanos();
@@ -194,12 +195,12 @@ public final class GroupAcquisition {
     } catch (RuntimeException | Error e) {
       refusal = e;
     }
-    CompletableFuture<Void> ended = new CompletableFuture<>();
-    boolean wantedStill = publish(requests, ended);
+    boolean wantedStill = publish(requests);
     if (refusal != null) {
       fail(refusal);
-    } else if (!wantedStill) {
-      requests.forEach(Made::undo);
+    }
+    if (!wantedStill) {
+      requests.forEach(request -> alsoGivenBack(request.undo()));
     }
     engine.callTogether(asks, mayBlock); // in any case: other waiters may have joined these claims
     CompletableFuture.allOf(requests.stream().map(Made::future).toArray(CompletableFuture[]::new))
@@ -227,20 +228,24 @@ public final class GroupAcquisition {
     }
   }
 
-  private boolean isOver() {
+  /** A round begins, unless this is over: whoever gives this up from now on waits for its end. */
+  private boolean begin(CompletableFuture<Void> ended) {
     mutex.lock();
     try {
-      return over;
+      if (!over) {
+        underWay = List.of();
+        round = ended;
+      }
+      return !over;
     } finally {
       mutex.unlock();
     }
   }
 
-  private boolean publish(List<Made<Optional<Loan>>> requests, CompletableFuture<Void> ended) {
+  private boolean publish(List<Made<Optional<Loan>>> requests) {
     mutex.lock();
     try {
       underWay = requests;
-      round = ended;
       return !over;
     } finally {
       mutex.unlock();
@@ -324,7 +329,10 @@ public final class GroupAcquisition {
     if (leases.isEmpty()) {
       return;
     }
-    CompletableFuture<Void> confirmed = GroupLoan.dropAll(engine, leases);
+    alsoGivenBack(GroupLoan.dropAll(engine, leases));
+  }
+
+  private void alsoGivenBack(CompletableFuture<Void> confirmed) {
     mutex.lock();
     try {
       givenBack = CompletableFuture.allOf(givenBack, confirmed);

@@ -1,5 +1,6 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.LockKindException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -322,17 +323,20 @@ public final class LocalQueue {
    * stage completes when the store knows, at once where nothing has to be told.
    */
   @Nullable CompletableFuture<Void> leave(Waiter<?> waiter) {
+    CompletableFuture<Void> gone;
     Effects effects = new Effects();
     mutex.lock();
     try {
       if (!waiters.remove(waiter)) {
         return null;
       }
+      gone = waiter.leaves();
       settle(waiter.waits(), effects);
     } finally {
       mutex.unlock();
     }
-    return effects.perform(engine, false);
+    Futures.follow(gone, effects.perform(engine, false));
+    return gone;
   }
 
   /**

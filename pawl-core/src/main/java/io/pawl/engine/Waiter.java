@@ -47,7 +47,10 @@ final class Waiter<T> {
 
   private volatile Time.@Nullable Pending timer;
 
-  /** Once it has left the queue: the end of the claim that nobody needs any more. */
+  /**
+   * Once it has left the queue: the end of the claim that nobody needs any more. Set under the
+   * queue's mutex.
+   */
   private volatile @Nullable CompletableFuture<Void> left;
 
   /** Where it stands; set under the mutexes of the queue that it leaves and the one it enters. */
@@ -136,14 +139,17 @@ final class Waiter<T> {
     while (true) {
       LocalQueue place = queue();
       CompletableFuture<Void> gone = place.leave(this);
-      if (gone != null) {
-        left = gone;
+      if (gone != null || place == queue) {
         return gone;
       }
-      if (place == queue) {
-        return null;
-      }
     }
+  }
+
+  /** It has left the queue. What is returned is to be completed when the store knows. */
+  CompletableFuture<Void> leaves() {
+    CompletableFuture<Void> gone = new CompletableFuture<>();
+    left = gone;
+    return gone;
   }
 
   boolean waits() {

@@ -1,0 +1,117 @@
+package io.pawl.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pawl.concurrent.SystemTime;
+import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
+import io.pawl.options.LockOptions;
+import io.pawl.spi.LockStore;
+import io.pawl.spi.Mode;
+import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A request that is given up at the moment at which it goes on, or ends. */
+class GivenUpRaceTest {
+
+  private final SystemTime time = new SystemTime("given-up-race");
+  private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+  private Runnable withdrawing = () -> {};
+  private final Engine engine = Engines.over(memory(), time);
+
+  @AfterEach
+  void close() {
+    time.close();
+  }
+
+  /** Which confirms withdrawals when the test says so. */
+  private LockStore memory() {
+    LockStore memory = new MemoryStore();
+    return (LockStore)
+        Proxy.newProxyInstance(
+            LockStore.class.getClassLoader(),
+            new Class<?>[] {LockStore.class},
+            (proxy, method, arguments) -> {
+              Object answer = method.invoke(memory, arguments);
+              if (!method.getName().equals("withdraw")) {
+                return answer;
+              }
+              withdrawing.run();
+              return withdrawn;
+            });
+  }
+
+  private Requests requests(String name, Mode mode) {
+    return new Requests(engine, new QueueKey(name, LockOptions.defaults(), mode));
+  }
+
+  /** Runs something where a thread lets go of it for the first time. */
+  private static final class Hooked extends ReentrantLock {
+
+    private static final long serialVersionUID = 1;
+
+    private transient Runnable hook;
+
+    Hooked(Runnable hook) {
+      this.hook = hook;
+    }
+
+    @Override
+    public void unlock() {
+      Runnable first = hook;
+      hook = () -> {};
+      super.unlock();
+      first.run();
+    }
+  }
+
+  @Test
+  void aGroupThatIsGivenUpAsItBeginsToAskSaysSoWhenAllIsGivenBack() throws Exception {
+    Requests readers = requests("lock", Mode.SHARED);
+    Loan loan = readers.tryAcquire().orElseThrow();
+    GroupAcquisition group =
+        new GroupAcquisition(engine, List.of(readers), new Asker("thread", ""), Long.MAX_VALUE / 2);
+    Field mutex = GroupAcquisition.class.getDeclaredField("mutex");
+    mutex.setAccessible(true);
+    AtomicBoolean told = new AtomicBoolean();
+    Runnable giveUp = () -> told.set(group.abandon().isDone());
+    mutex.set(group, new Hooked(giveUp));
+
+    group.start(false);
+
+    assertThat(told).as("before it has joined the readers").isFalse();
+    assertThat(group.outcome().join()).isEmpty();
+    loan.end();
+    loan.giveBack(true, LockObserver.NONE);
+    withdrawn.complete(null);
+    assertThat(engine.isIdle()).isTrue();
+  }
+
+  @Test
+  void aRequestThatIsGivenUpAsItsTimeEndsIsGoneWhenTheStoreKnows() throws Exception {
+    assertThat(requests("lock", Mode.EXCLUSIVE).tryAcquire()).isPresent();
+    Requests.Made<Optional<Loan>> made =
+        requests("lock", Mode.SHARED)
+            .make(
+                Duration.ofMillis(50), new Asker("thread", ""), Function.identity(), Runnable::run);
+    CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>();
+    withdrawing = () -> gone.complete(made.undo());
+    engine.call(made.calls(), false);
+
+    CompletableFuture<Void> told = gone.get(20, TimeUnit.SECONDS);
+
+    assertThat(told).isNotDone();
+    withdrawn.complete(null);
+    assertThat(told).succeedsWithin(20, TimeUnit.SECONDS);
+  }
+}
