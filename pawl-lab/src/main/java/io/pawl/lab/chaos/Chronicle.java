@@ -64,9 +64,7 @@ final class Chronicle {
         }
       }
       TakeNotes notes = TakeNotes.of(folder, jvm);
-      for (int number = 0; number < notes.takes(); number++) {
-        takes.add(notes.take(number));
-      }
+      notes.takes().mapToObj(notes::take).forEach(takes::add);
     }
     this.troubles = faults(late);
     this.history = read().withTakes(takes, stocks).withFaults(troubles);

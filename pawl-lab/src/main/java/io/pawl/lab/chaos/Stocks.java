@@ -82,7 +82,7 @@ record Stocks(String address, Path folder) {
       List<Take> applied = new ArrayList<>();
       for (int jvm : jvms) {
         TakeNotes takes = TakeNotes.of(folder, jvm);
-        for (int number = 0; number < takes.takes(); number++) {
+        for (int number : takes.takes().toArray()) {
           Take take = takes.take(number);
           if (take.outcome() == Outcome.UNKNOWN) {
             Outcome outcome = outcome(pawl, take);

@@ -7,6 +7,7 @@ import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
 import io.pawl.lab.chaos.Stocks.Counted;
 import java.nio.file.Path;
+import java.util.stream.IntStream;
 
 /** What one worker JVM was told of each of its takes, as {@link Notebook} is of leases. */
 final class TakeNotes {
@@ -26,8 +27,10 @@ final class TakeNotes {
     return new TakeNotes(Words.in(folder.resolve("takes-" + jvm), (MOST + 1L) * WORDS), jvm);
   }
 
-  int takes() {
-    return (int) Math.min(words.get(0), MOST);
+  /** The numbers of those that were made; not of one whose worker was killed as it began. */
+  IntStream takes() {
+    int begun = (int) Math.min(words.get(0), MOST);
+    return IntStream.range(0, begun).filter(number -> words.get(word(number, 2)) != 0);
   }
 
   /** Begins a take; returns its number. */
@@ -36,10 +39,10 @@ final class TakeNotes {
     if (number >= MOST) {
       throw new IllegalStateException("the notes of JVM " + jvm + " are full");
     }
-    words.set(word(number, 5), Outcome.UNKNOWN.ordinal()); // before it could be killed in between
     words.set(word(number, 0), counter);
     words.set(word(number, 1), amount);
-    words.set(word(number, 2), System.nanoTime());
+    words.set(word(number, 5), Outcome.UNKNOWN.ordinal());
+    words.set(word(number, 2), System.nanoTime()); // last: see takes()
     return number;
   }
 
