@@ -352,7 +352,7 @@ class CandidacyTest {
     CompletableFuture<Long> leads = new CompletableFuture<>();
     CompletableFuture<Boolean> told = new CompletableFuture<>();
     Candidacy candidacy =
-        pawl.election("e", LockOptions.defaults().lease(Duration.ofMillis(500)))
+        pawl.election("e", LockOptions.defaults().lease(Duration.ofSeconds(3)))
             .stand(
                 "c",
                 lease -> {

@@ -8,6 +8,7 @@ import io.pawl.DistributedLock;
 import io.pawl.GroupLease;
 import io.pawl.Lease;
 import io.pawl.error.LeaseLostException;
+import io.pawl.options.LockOptions;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.Bench.Running;
 import io.pawl.tck.rig.FaultyStore.Fault;
@@ -163,7 +164,9 @@ public abstract class AsyncCases extends LockCases {
 
   @Test
   void nothingInterruptsAnAsynchronousBody() throws Exception {
-    DistributedLock lock = here.lock(bench.lock("uninterrupted"), bench.shortLived());
+    // long enough for the body to begin, on a thread of its own
+    LockOptions lasting = LockOptions.defaults().lease(bench.shortLease().multipliedBy(5));
+    DistributedLock lock = here.lock(bench.lock("uninterrupted"), lasting);
     CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
     network.on(Verb.RENEW, Fault.LOSE_REQUEST);
     CompletableFuture<Boolean> ran =

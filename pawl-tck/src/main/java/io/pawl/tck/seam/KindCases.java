@@ -142,7 +142,8 @@ public abstract class KindCases extends SeamCases {
       String lock = bench.lock("waitedFor" + ranOut);
       Duration lease = ranOut ? bench.shortLease() : Bench.LONG_LEASE;
       Hold hold = here.ask(lock).lease(lease).take();
-      Claim waiter = there.ask(lock).stand();
+      Claim waiter = there.ask(lock).claim();
+      there.attempt(waiter);
       if (ranOut) {
         Bench.passed(System.nanoTime(), lease);
       } else {
