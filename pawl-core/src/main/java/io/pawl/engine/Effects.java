@@ -23,7 +23,6 @@ final class Effects {
   private List<Ask> asks = List.of();
   private List<Loan> losses = List.of();
   private String whyLost = "";
-  private CompletableFuture<Void> ended = NOTHING;
   private CompletableFuture<Void> told = NOTHING;
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
@@ -79,7 +78,7 @@ final class Effects {
    */
   CompletableFuture<Void> perform(Engine engine, boolean mayBlock) {
     engine.call(performLocally(engine), mayBlock);
-    return ended;
+    return ended();
   }
 
   /**
@@ -109,7 +108,6 @@ final class Effects {
     List<Runnable> calls = new ArrayList<>(ends.size() + asks.size());
     boolean together = false;
     if (!ends.isEmpty()) {
-      ended = ends.get(0).confirmed();
       for (LiveClaim claim : ends) {
         claim.end().ifPresent(calls::add);
       }
@@ -137,9 +135,9 @@ final class Effects {
     StoreCalls.run(engine.store()::together, () -> calls.forEach(Runnable::run));
   }
 
-  /** Once performed: the end of the first claim to end; completed where there is none. */
+  /** The end of the first claim to end; completed where there is none. */
   CompletableFuture<Void> ended() {
-    return ended;
+    return ends.isEmpty() ? NOTHING : ends.get(0).confirmed();
   }
 
   /** Once performed: completes when the holders have been told of their losses. */

@@ -1,6 +1,5 @@
 package io.pawl.engine;
 
-import io.pawl.concurrent.Futures;
 import io.pawl.error.LockKindException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -330,12 +329,13 @@ public final class LocalQueue {
       if (!waiters.remove(waiter)) {
         return null;
       }
-      gone = waiter.leaves();
       settle(waiter.waits(), effects);
+      gone = effects.ended();
+      waiter.leaves(gone);
     } finally {
       mutex.unlock();
     }
-    Futures.follow(gone, effects.perform(engine, false));
+    effects.perform(engine, false);
     return gone;
   }
 

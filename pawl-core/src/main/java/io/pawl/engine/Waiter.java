@@ -145,11 +145,9 @@ final class Waiter<T> {
     }
   }
 
-  /** It has left the queue. What is returned is to be completed when the store knows. */
-  CompletableFuture<Void> leaves() {
-    CompletableFuture<Void> gone = new CompletableFuture<>();
+  /** It has left the queue, which the store knows once {@code gone} completes. */
+  void leaves(CompletableFuture<Void> gone) {
     left = gone;
-    return gone;
   }
 
   boolean waits() {
