@@ -59,12 +59,22 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
 
   @Override
   public String embeddedUrl() {
-    return "sqlite:" + stateDirectory().resolve("pawl").resolve("locks.db");
+    Path directory = stateDirectory();
+    if (!directory.isAbsolute()) {
+      throw new StoreConfigurationException(
+          "this account has no home directory for the default store; set XDG_STATE_HOME or HOME to"
+              + " one, or name a store");
+    }
+    return "sqlite:" + embedded(directory);
+  }
+
+  private static Path embedded(Path stateDirectory) {
+    return stateDirectory.resolve("pawl").resolve("locks.db");
   }
 
   private static Path stateDirectory() {
     String os = System.getProperty("os.name", "");
-    Path home = Path.of(System.getProperty("user.home", "."));
+    Path home = home();
     String windows = System.getenv("LOCALAPPDATA");
     String xdg = System.getenv("XDG_STATE_HOME");
     if (xdg != null && Path.of(xdg).isAbsolute()) {
@@ -79,11 +89,21 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
     return home.resolve(".local").resolve("state");
   }
 
+  /**
+   * As every Java since 19 says it: earlier ones know no home of an account without one in passwd.
+   */
+  private static Path home() {
+    Path known = Path.of(System.getProperty("user.home", "."));
+    boolean isHome = known.isAbsolute() && known.getNameCount() > 0;
+    String variable = System.getenv("HOME");
+    return isHome || variable == null ? known : Path.of(variable);
+  }
+
   @Override
   public LockStore open(StoreUrl url) {
     Path file = path(url);
     try {
-      if (url.secret().equals(embeddedUrl())) {
+      if (url.secret().equals("sqlite:" + embedded(stateDirectory()))) {
         Files.createDirectories(file.getParent());
       }
       checkFile(url, file);

@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -149,6 +150,21 @@ class RunTest {
     Files.setPosixFilePermissions(command, PosixFilePermissions.fromString("rwxr-xr-x"));
     Map<String, String> none = Map.of("PATH", "", "JAVA_HOME", System.getProperty("java.home"));
     assertThat(shell.run(none, "run", "x", "--", "mine").output()).isEqualTo("mine\n");
+  }
+
+  /** In a container that runs as a bare number; Java before 19 says "?" of its home. */
+  @Test
+  void anAccountWithoutAnEntryInPasswdHasItsStoreInHome() {
+    String homeless = "-Duser.home=?";
+    Map<String, String> unset =
+        Map.of("PAWL_STORE", "", "XDG_STATE_HOME", "", "JAVA_TOOL_OPTIONS", homeless);
+    assertThat(shell.run(unset, "run", "x", "--", "echo", "ran").output()).isEqualTo("ran\n");
+    assertThat(directory.resolve(".local/state/pawl/locks.db")).exists();
+    Map<String, String> none = new HashMap<>(unset);
+    none.put("HOME", "");
+    Started run = shell.run(none, "run", "x", "--", "true");
+    assertThat(run.exit()).isEqualTo(78);
+    assertThat(run.errors()).contains("set XDG_STATE_HOME or HOME");
   }
 
   @Test
