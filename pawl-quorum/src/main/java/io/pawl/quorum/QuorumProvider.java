@@ -23,6 +23,21 @@ import java.util.function.Supplier;
 public final class QuorumProvider implements StoreProvider {
 
   private static final Set<String> PARAMETERS = Set.of("longestLease", "nodeTimeout");
+
+  /** Known by name, since one that is away would otherwise be refused when it comes back. */
+  private static final Set<String> NO_NODES =
+      Set.of(
+          "quorum",
+          "gate",
+          "memory",
+          "etcd",
+          "etcds",
+          "zk",
+          "zookeeper",
+          "redis-cluster",
+          "valkey-cluster");
+
+  private static final String NODES = "name Redis, MySQL, MariaDB, PostgreSQL or SQLite";
   private static final String GRAMMAR = "write quorum:<URL>|<URL>|<URL>, an odd number of them";
 
   @Override
@@ -64,8 +79,8 @@ public final class QuorumProvider implements StoreProvider {
       throw url.wrong(GRAMMAR);
     }
     StoreUrl node = StoreUrl.parse(part);
-    if (Set.of("quorum", "gate", "memory").contains(node.scheme())) {
-      throw url.wrong(node.scheme() + ": cannot be a node of a quorum; name servers");
+    if (NO_NODES.contains(node.scheme())) {
+      throw url.wrong(node.scheme() + ": cannot be a node of a quorum; " + NODES);
     }
     return node;
   }
@@ -76,8 +91,7 @@ public final class QuorumProvider implements StoreProvider {
       return node;
     }
     store.close();
-    throw url.wrong(
-        "cannot be a node of a quorum: name Redis, MySQL, MariaDB, PostgreSQL or SQLite");
+    throw url.wrong("cannot be a node of a quorum; " + NODES);
   }
 
   private static QuorumOptions options(StoreUrl url, String query) {

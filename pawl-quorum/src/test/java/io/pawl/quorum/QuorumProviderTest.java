@@ -15,6 +15,8 @@ import io.pawl.spi.Stores;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class QuorumProviderTest {
 
@@ -41,6 +43,19 @@ class QuorumProviderTest {
     assertThatThrownBy(() -> QuorumStore.over(nodes, QuorumOptions.defaults()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("cannot be a node");
+  }
+
+  /** One that is away was left for later, and refused by the clients that came after its return. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"etcd", "etcds", "zk", "zookeeper", "redis-cluster", "valkey-cluster", "gate"})
+  void aKindOfStoreThatIsNoNodeIsRefusedThoughItIsAway(String scheme) {
+    try (RedisServer one = RedisServer.start();
+        RedisServer other = RedisServer.start()) {
+      String away = scheme + "://127.0.0.1:1";
+      String url = "quorum:" + away + "|" + one.url() + "|" + other.url();
+      assertRefused(url, "cannot be a node");
+    }
   }
 
   @Test
