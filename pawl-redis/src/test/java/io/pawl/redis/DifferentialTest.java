@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * The scripts and {@link GrantRule} go through the same random histories, under a clock that the
  * test moves, and must agree on every standing, every grant, the order of tokens, and who holds and
- * waits until when.
+ * waits since and until when.
  */
 class DifferentialTest {
 
@@ -108,7 +108,7 @@ class DifferentialTest {
     } else if (dice < 93) {
       burst();
     } else {
-      tick(random.nextInt(random.nextBoolean() ? 20 : 1500));
+      tick(random.nextInt(random.nextBoolean() ? 20 : random.nextInt(10) == 0 ? 15_000 : 1500));
     }
   }
 
@@ -158,7 +158,9 @@ class DifferentialTest {
 
   private Claim claim(String lock, int store, Mode mode, boolean queues) {
     ClaimId id = new ClaimId("c" + store, number++);
-    Duration lease = Duration.ofMillis(100 + random.nextInt(3000));
+    boolean isLong = random.nextInt(6) == 0; // half of it is enough for a waiter
+    Duration lease =
+        Duration.ofMillis(isLong ? 20_000 + random.nextInt(20_000) : 100 + random.nextInt(3000));
     boolean lasts = random.nextInt(isPlain(lock) ? 8 : 3) == 0;
     Duration minHold = Duration.ofMillis(lasts ? 1 + random.nextInt(2500) : 0);
     int tokens = 1 + random.nextInt(random.nextInt(10) == 0 ? 10_000 : 200);
@@ -189,7 +191,7 @@ class DifferentialTest {
   private void renew() {
     RedisStore store = stores.get(random.nextInt(2));
     Map<ClaimId, Claim> some = new HashMap<>();
-    for (int i = random.nextInt(4); i >= 0; i--) {
+    for (int i = random.nextInt(random.nextInt(4) == 0 ? 40 : 4); i >= 0; i--) {
       Claim claim = anyClaim();
       if (storeOf(claim) == store) {
         some.put(claim.id(), claim);
@@ -368,11 +370,12 @@ class DifferentialTest {
   }
 
   private static String text(ClaimView claim) {
-    return claim.id() + " " + claim.mode() + " " + claim.until().toEpochMilli();
+    long since = claim.since().toEpochMilli();
+    return claim.id() + " " + claim.mode() + " " + since + " " + claim.until().toEpochMilli();
   }
 
   private static String text(Entry entry) {
-    return entry.id() + " " + entry.mode() + " " + entry.until();
+    return entry.id() + " " + entry.mode() + " " + entry.since() + " " + entry.until();
   }
 
   private void rung(Claim claim, Standing standing) {
