@@ -86,6 +86,11 @@ final class ClaimProgress {
     return atGate;
   }
 
+  /** It has ended, and its place there has not. */
+  synchronized boolean isLeftAtGate() {
+    return ended && atGate;
+  }
+
   synchronized boolean isDoubtfulAtGate() {
     return gateDoubtful || atGateUnanswered > 0;
   }

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -449,11 +450,19 @@ final class GateLocks {
   }
 
   boolean owesTheGate() {
-    return owed.areSome();
+    return owed.areSome() || leftAtGate().findAny().isPresent();
+  }
+
+  /** Those of whose end the truth has not heard, and so neither has the gate. */
+  private Stream<Claim> leftAtGate() {
+    return progresses.values().stream()
+        .filter(ClaimProgress::isLeftAtGate)
+        .map(progress -> forGate(progress.claim));
   }
 
   /** Waits for the gate's patience at most, unless the gate itself blocks. */
   void closing() {
+    leftAtGate().forEach(owed::owe);
     owed.payLast();
   }
 

@@ -55,8 +55,12 @@ final class OwedWithdrawals {
 
   /** Tells the gate, now or when it is back. */
   void withdraw(Claim claim) {
+    withdraw(claim, debtOf(claim));
+  }
+
+  private Debt debtOf(Claim claim) {
     long kept = Math.max(LEAST_KEPT_NANOS, claim.lease().toNanos());
-    withdraw(claim, new Debt(claim, nanos.getAsLong() + kept));
+    return new Debt(claim, nanos.getAsLong() + kept);
   }
 
   /** As {@link #withdraw(Claim)}, of a claim that has run out there by now. */
@@ -73,12 +77,21 @@ final class OwedWithdrawals {
               return withdrawalOf(asTold).apply(store);
             });
     if (!heard && isOwed(debt, told.get())) {
-      owing.incrementAndGet();
-      owed.add(debt);
+      add(debt);
       if (!gate.isAway()) {
         payLater(); // it came back in between
       }
     }
+  }
+
+  /** As {@link #withdraw(Claim)}, but the gate is not told now. */
+  void owe(Claim claim) {
+    add(debtOf(claim));
+  }
+
+  private void add(Debt debt) {
+    owing.incrementAndGet();
+    owed.add(debt);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
@@ -15,6 +16,7 @@ import io.pawl.servers.RedisServer;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
+import io.pawl.tck.rig.FaultyStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -168,6 +170,22 @@ class GateServerFaultsTest {
     pawl.lock("lock").acquire().close();
     assertThat(store.isGateAway()).isTrue();
     redis.resume();
+
+    pawl.close();
+    store.close();
+
+    assertThat(one.lock("lock").tryAcquire()).isPresent();
+  }
+
+  /** The gate has its claim, and would keep others out for a lease when the truth is back. */
+  @Test
+  void aClientThatClosesWhileTheTruthIsAwayLeavesNothingBehindAtTheGate() {
+    FaultyStore toTruth = new FaultyStore(truth);
+    GateStore store = keep(GateStore.over(gate, toTruth, BRISK));
+    Pawl pawl = keep(Pawl.over(store, PawlOptions.defaults().patience(Duration.ofMillis(500))));
+    toTruth.cut();
+    assertThatThrownBy(() -> pawl.lock("lock").tryAcquire())
+        .isInstanceOf(StoreUnavailableException.class);
 
     pawl.close();
     store.close();
