@@ -506,16 +506,17 @@ final class QuorumClaim {
    * The engine withdraws it. Completes when a majority has confirmed; the others are told later.
    */
   CompletableFuture<Void> withdraw(Claim asked) {
-    return under(
-        effects -> {
-          Claim gone = granted == null ? asked.withMinHold(Duration.ZERO) : asked;
-          CompletableFuture<Void> done = end(gone, effects);
-          for (Question question : List.copyOf(questions)) {
-            effects.add(() -> question.answer().complete(Standing.GONE));
-          }
-          questions.clear();
-          return done;
-        });
+    return under(effects -> withdraw(asked, effects));
+  }
+
+  private CompletableFuture<Void> withdraw(Claim asked, List<Runnable> effects) {
+    Claim gone = granted == null ? asked.withMinHold(Duration.ZERO) : asked;
+    CompletableFuture<Void> done = end(gone, effects);
+    for (Question question : List.copyOf(questions)) {
+      effects.add(() -> question.answer().complete(Standing.GONE));
+    }
+    questions.clear();
+    return done;
   }
 
   /** From now on nothing of it is asked for, and all that may be at a node is withdrawn there. */
@@ -526,9 +527,20 @@ final class QuorumClaim {
     return ending.end(gone, again, seat.node(), () -> locks.forget(this), effects);
   }
 
-  /** Whether the engine has not spoken of it for two leases and a minute. */
-  boolean isForgotten(long now) {
-    return now - heardNanos > 2 * claim.lease().toNanos() + 60_000_000_000L;
+  /**
+   * Ends it where the engine has not spoken of it for two leases and a minute. It has run out by
+   * then, but a node's client may note it as one that waits, for ever.
+   */
+  void endIfForgotten(long now) {
+    under(
+        effects -> {
+          boolean forgotten = now - heardNanos > 2 * claim.lease().toNanos() + 60_000_000_000L;
+          if (forgotten) {
+            locks.forget(this);
+            withdraw(claim, effects);
+          }
+          return forgotten;
+        });
   }
 
   private interface Work<T> {

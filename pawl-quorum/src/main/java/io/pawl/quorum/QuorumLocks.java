@@ -294,9 +294,9 @@ final class QuorumLocks {
     questions.close();
   }
 
-  /** Forgets claims whose client has. */
+  /** Ends claims that their client has forgotten. */
   void sweep() {
     long now = now();
-    claims.values().removeIf(claim -> claim.isForgotten(now));
+    claims.values().forEach(claim -> claim.endIfForgotten(now));
   }
 }
