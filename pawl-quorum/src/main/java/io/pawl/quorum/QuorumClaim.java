@@ -101,6 +101,7 @@ final class QuorumClaim {
     this.ending = new Ending(at, rounds, locks);
     this.agreement = new Agreement(claim, at, locks, ballot, rounds);
     this.engineCoveredFrom = locks.now();
+    this.heardNanos = engineCoveredFrom;
   }
 
   /** The engine attempts it, for the first time or again: every node is asked. */

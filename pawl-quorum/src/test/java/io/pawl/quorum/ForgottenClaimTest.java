@@ -76,4 +76,16 @@ class ForgottenClaimTest {
 
     assertThat(known()).hasSize(stores.size()).containsOnly(holder.id());
   }
+
+  /** Nobody would give it back at the nodes, and its hold would be lost at its first renewal. */
+  @Test
+  void p8_aClaimIsNotForgottenBeforeItsFirstQuestion() {
+    world.run(180 * SECOND);
+    Claim claim = Claims.exclusive(LOCK, "client", 1, LEASE);
+    QuorumClaim made = new QuorumClaim(claim, rung -> {}, locks, nodes);
+
+    made.endIfForgotten(world.now());
+
+    assertThat(answer(made.attempt(claim, rung -> {}))).isInstanceOf(Standing.Held.class);
+  }
 }
