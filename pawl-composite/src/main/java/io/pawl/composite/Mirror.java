@@ -1,6 +1,8 @@
 package io.pawl.composite;
 
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Amounts;
 import io.pawl.spi.CounterAnswer;
 import io.pawl.spi.CounterRequest;
@@ -66,13 +68,14 @@ final class Mirror {
     threads.inBackgroundAfter((long) (options.settle().toNanos() * jitter), () -> pass(stock));
   }
 
+  /** What the truth refuses to tell is asked for again when the counter is used again. */
   private void pass(Stock stock) {
     boolean again = stock.takeUsed();
     try {
       again |= settle(stock);
     } catch (RuntimeException | Error e) {
       log.debug("counter '{}' could not be compared", stock.counter, e);
-      again = true;
+      again |= !(e instanceof StoreException) || e instanceof StoreUnavailableException;
     }
     if (again || !stock.endWatch()) {
       passLater(stock);

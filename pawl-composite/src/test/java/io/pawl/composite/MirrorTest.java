@@ -83,6 +83,18 @@ class MirrorTest {
     assertThat(gate.isAway()).isFalse();
   }
 
+  /** An account without the rights, or a row that cannot be read. */
+  @Test
+  void aCounterThatTheTruthRefusesToTellOfIsNotComparedForEver() {
+    toTruth.on(Verb.READ, Fault.DENY);
+    GateOptions brisk = options.settle(Duration.ofMillis(10));
+
+    new Mirror(gate, toTruth, brisk, threads, System::nanoTime, new Random()).watch(stock);
+
+    await().until(() -> stock.isIdle(Long.MAX_VALUE, 0));
+    assertThat(toTruth.calls(Verb.READ)).isEqualTo(2);
+  }
+
   /** Whose name a customer has typed, say: the truth refuses the take, and keeps nothing of it. */
   @Test
   void aCounterThatNobodyHasEverChangedLeavesNothingAtTheGate() {
