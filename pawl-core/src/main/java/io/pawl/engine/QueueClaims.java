@@ -280,7 +280,7 @@ final class QueueClaims {
    * Permits that a smaller capacity has no room for are given back.
    */
   boolean mayPass(Hold hold, long now) {
-    if (!hold.mayPass(now) || (!shared && holds.size() > width)) {
+    if (!hold.mayPass(now) || (!shared && undrained() > width)) {
       return false;
     }
     boolean theirTurn = shared || hold.isOlderThan(LocalQueue.SLICE_NANOS, now);
