@@ -459,7 +459,7 @@ final class LiveClaim extends Timetable.Entry implements Bell {
    * any other claim.
    */
   boolean endsForgotten() {
-    if (held == null || !queue.isForgotten(this)) {
+    if (held == null || !queue.drainIfForgotten(this)) {
       return false;
     }
     log.warn(

@@ -557,11 +557,16 @@ public final class LocalQueue {
     }
   }
 
-  boolean isForgotten(LiveClaim held) {
+  /** Has nobody join a hold whose leases nobody can reach any more; false for any other hold. */
+  boolean drainIfForgotten(LiveClaim held) {
     mutex.lock();
     try {
       Hold hold = claims.holdOf(held);
-      return hold != null && !hold.isFree() && hold.loans().stream().allMatch(Loan::isForgotten);
+      if (hold == null || hold.isFree() || !hold.loans().stream().allMatch(Loan::isForgotten)) {
+        return false;
+      }
+      hold.drain();
+      return true;
     } finally {
       mutex.unlock();
     }
