@@ -6,10 +6,8 @@ import io.pawl.concurrent.SystemTime;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
-import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,26 +22,6 @@ class ForgottenRaceTest {
     time.close();
   }
 
-  /** Runs something where a thread lets go of it for the first time. */
-  private static final class Hooked extends ReentrantLock {
-
-    private static final long serialVersionUID = 1;
-
-    private transient Runnable hook;
-
-    Hooked(Runnable hook) {
-      this.hook = hook;
-    }
-
-    @Override
-    public void unlock() {
-      Runnable first = hook;
-      hook = () -> {};
-      super.unlock();
-      first.run();
-    }
-  }
-
   @Test
   void aReaderWhoComesAsADroppedLeaseIsFoundOutIsNotTakenAlong() throws Exception {
     LockOptions options = LockOptions.defaults().localPassing(100, Duration.ofSeconds(1));
@@ -55,11 +33,8 @@ class ForgottenRaceTest {
       System.gc();
     }
     CompletableFuture<Loan> late = new CompletableFuture<>();
-    Field mutex = LocalQueue.class.getDeclaredField("mutex");
-    mutex.setAccessible(true);
-    mutex.set(
-        dropped.claim().queue(),
-        new Hooked(() -> late.complete(readers.tryAcquire().orElseThrow())));
+    HookedLock.after(
+        dropped.claim().queue(), () -> late.complete(readers.tryAcquire().orElseThrow()));
 
     assertThat(dropped.claim().endsForgotten()).isTrue();
 

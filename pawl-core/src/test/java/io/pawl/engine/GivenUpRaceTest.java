@@ -8,7 +8,6 @@ import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
-import java.lang.reflect.Field;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +15,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,37 +53,14 @@ class GivenUpRaceTest {
     return new Requests(engine, new QueueKey(name, LockOptions.defaults(), mode));
   }
 
-  /** Runs something where a thread lets go of it for the first time. */
-  private static final class Hooked extends ReentrantLock {
-
-    private static final long serialVersionUID = 1;
-
-    private transient Runnable hook;
-
-    Hooked(Runnable hook) {
-      this.hook = hook;
-    }
-
-    @Override
-    public void unlock() {
-      Runnable first = hook;
-      hook = () -> {};
-      super.unlock();
-      first.run();
-    }
-  }
-
   @Test
   void aGroupThatIsGivenUpAsItBeginsToAskSaysSoWhenAllIsGivenBack() throws Exception {
     Requests readers = requests("lock", Mode.SHARED);
     Loan loan = readers.tryAcquire().orElseThrow();
     GroupAcquisition group =
         new GroupAcquisition(engine, List.of(readers), new Asker("thread", ""), Long.MAX_VALUE / 2);
-    Field mutex = GroupAcquisition.class.getDeclaredField("mutex");
-    mutex.setAccessible(true);
     AtomicBoolean told = new AtomicBoolean();
-    Runnable giveUp = () -> told.set(group.abandon().isDone());
-    mutex.set(group, new Hooked(giveUp));
+    HookedLock.after(group, () -> told.set(group.abandon().isDone()));
 
     group.start(false);
 

@@ -7,10 +7,8 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.lang.reflect.Field;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** A renewal that is answered at the last moment. */
@@ -31,26 +29,6 @@ class RenewalRaceTest {
     }
   }
 
-  /** Runs something as a thread comes to it for the first time. */
-  private static final class Hooked extends ReentrantLock {
-
-    private static final long serialVersionUID = 1;
-
-    private transient Runnable hook;
-
-    Hooked(Runnable hook) {
-      this.hook = hook;
-    }
-
-    @Override
-    public void lock() {
-      Runnable first = hook;
-      hook = () -> {};
-      first.run();
-      super.lock();
-    }
-  }
-
   private final Clock clock = new Clock();
   private final Engine engine = Engines.over(new MemoryStore(), clock);
 
@@ -66,9 +44,7 @@ class RenewalRaceTest {
     assertThat(claim.duty(sentAt)).isEqualTo(LiveClaim.Duty.RENEW);
     clock.now += claim.nanosUntilLoss(sentAt);
     assertThat(claim.duty(clock.now)).isEqualTo(LiveClaim.Duty.LOSE);
-    Field mutex = LiveClaim.class.getDeclaredField("mutex");
-    mutex.setAccessible(true);
-    mutex.set(claim, new Hooked(() -> claim.renewed(sentAt, held, null)));
+    HookedLock.before(claim, () -> claim.renewed(sentAt, held, null));
 
     claim.loseIfDue();
 
