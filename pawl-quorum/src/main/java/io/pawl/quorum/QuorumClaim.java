@@ -537,7 +537,7 @@ final class QuorumClaim {
         effects -> {
           boolean forgotten = now - heardNanos > 2 * claim.lease().toNanos() + 60_000_000_000L;
           if (forgotten) {
-            locks.forget(this);
+            locks.endForGood(this);
             withdraw(claim, effects);
           }
           return forgotten;

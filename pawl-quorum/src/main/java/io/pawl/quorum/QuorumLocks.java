@@ -289,6 +289,15 @@ final class QuorumLocks {
     claims.remove(claim.claim.id(), claim);
   }
 
+  /**
+   * As {@link #forget}, of a claim that its client may ask for again all the same: it is gone. Its
+   * ids at the nodes are being withdrawn, and another claim of its id would have the same.
+   */
+  void endForGood(QuorumClaim claim) {
+    remember(claim.claim.id());
+    forget(claim);
+  }
+
   /** Time stands still from now on: what is asked ends with what is known. */
   void close() {
     questions.close();

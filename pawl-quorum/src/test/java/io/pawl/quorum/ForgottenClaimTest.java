@@ -2,16 +2,22 @@ package io.pawl.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.QuorumNode;
 import io.pawl.spi.Standing;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -26,17 +32,34 @@ class ForgottenClaimTest {
   private final List<MemoryNode> stores = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
   private final QuorumLocks locks = client();
+  private boolean isCut;
 
   private QuorumLocks client() {
     for (int i = 0; i < 3; i++) {
       MemoryNode store = new MemoryNode(new MemoryStore(), "node " + i);
       Node node =
-          new Node("node", () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
+          new Node(
+              "node",
+              () -> reached(store),
+              QuorumOptions.defaults(),
+              world.time(),
+              new Lanes("test"));
       node.open();
       stores.add(store);
       nodes.add(node);
     }
     return new QuorumLocks(nodes, QuorumOptions.defaults(), world.time(), new Random(1));
+  }
+
+  private QuorumNode reached(MemoryNode store) {
+    return (QuorumNode)
+        Proxy.newProxyInstance(
+            QuorumNode.class.getClassLoader(),
+            new Class<?>[] {QuorumNode.class, Inspectable.class, Diagnosable.class},
+            (proxy, method, arguments) ->
+                isCut && CompletionStage.class.equals(method.getReturnType())
+                    ? CompletableFuture.failedFuture(new StoreUnavailableException("cut off"))
+                    : method.invoke(store, arguments));
   }
 
   private <T> T answer(CompletionStage<T> stage) {
@@ -87,5 +110,23 @@ class ForgottenClaimTest {
     made.endIfForgotten(world.now());
 
     assertThat(answer(made.attempt(claim, rung -> {}))).isInstanceOf(Standing.Held.class);
+  }
+
+  /**
+   * Its ids at the nodes are withdrawn, there or later; another claim of its id would have them.
+   */
+  @Test
+  void p1_oneHolder_aClaimThatWasForgottenIsGoneThoughItIsAttemptedAgain() {
+    Claim claim = Claims.exclusive(LOCK, "client", 1, LEASE);
+    isCut = true;
+    CompletionStage<Standing> unanswered = locks.attempt(claim, rung -> {});
+    world.run(180 * SECOND);
+    assertThat(unanswered.toCompletableFuture()).isCompletedExceptionally();
+    locks.sweep();
+    isCut = false;
+
+    Standing again = answer(locks.attempt(claim, rung -> {}));
+
+    assertThat(again).isEqualTo(Standing.GONE);
   }
 }
