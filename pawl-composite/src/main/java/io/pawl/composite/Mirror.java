@@ -68,7 +68,7 @@ final class Mirror {
     threads.inBackgroundAfter((long) (options.settle().toNanos() * jitter), () -> pass(stock));
   }
 
-  /** What the truth refuses to tell is asked for again when the counter is used again. */
+  /** What the truth refuses to tell is asked for again when the counter is used next. */
   private void pass(Stock stock) {
     boolean again = stock.takeUsed();
     try {

@@ -181,7 +181,8 @@ class GateServerFaultsTest {
   @Test
   void aClientThatClosesWhileTheTruthIsAwayLeavesNothingBehindAtTheGate() {
     FaultyStore toTruth = new FaultyStore(truth);
-    GateStore store = keep(GateStore.over(gate, toTruth, BRISK));
+    GateOptions patient = BRISK.gatePatience(Duration.ofSeconds(5));
+    GateStore store = keep(GateStore.over(gate, toTruth, patient));
     Pawl pawl = keep(Pawl.over(store, PawlOptions.defaults().patience(Duration.ofMillis(500))));
     toTruth.cut();
     assertThatThrownBy(() -> pawl.lock("lock").tryAcquire())
