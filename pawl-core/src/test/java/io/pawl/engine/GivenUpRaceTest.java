@@ -3,15 +3,13 @@ package io.pawl.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
-import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,28 +23,21 @@ class GivenUpRaceTest {
   private final SystemTime time = new SystemTime("given-up-race");
   private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
   private Runnable withdrawing = () -> {};
-  private final Engine engine = Engines.over(memory(), time);
+  private final Engine engine = Engines.over(Engines.memory(this::answer), time);
 
   @AfterEach
   void close() {
     time.close();
   }
 
-  /** Which confirms withdrawals when the test says so. */
-  private LockStore memory() {
-    LockStore memory = new MemoryStore();
-    return (LockStore)
-        Proxy.newProxyInstance(
-            LockStore.class.getClassLoader(),
-            new Class<?>[] {LockStore.class},
-            (proxy, method, arguments) -> {
-              Object answer = method.invoke(memory, arguments);
-              if (!method.getName().equals("withdraw")) {
-                return answer;
-              }
-              withdrawing.run();
-              return withdrawn;
-            });
+  /** Confirms withdrawals when the test says so. */
+  private Object answer(String verb, Callable<Object> usual) throws Exception {
+    Object answer = usual.call();
+    if (!verb.equals("withdraw")) {
+      return answer;
+    }
+    withdrawing.run();
+    return withdrawn;
   }
 
   private Requests requests(String name, Mode mode) {

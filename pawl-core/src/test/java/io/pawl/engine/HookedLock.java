@@ -8,22 +8,29 @@ final class HookedLock extends ReentrantLock {
 
   private static final long serialVersionUID = 1;
 
-  private transient Runnable beforeLock;
-  private transient Runnable afterUnlock;
+  private final transient Runnable hook;
+  private int locks;
+  private int unlocks;
 
-  private HookedLock(Runnable beforeLock, Runnable afterUnlock) {
-    this.beforeLock = beforeLock;
-    this.afterUnlock = afterUnlock;
+  private HookedLock(int locks, int unlocks, Runnable hook) {
+    this.locks = locks;
+    this.unlocks = unlocks;
+    this.hook = hook;
   }
 
   /** Runs {@code hook} where a thread is about to take the mutex of {@code owner}. */
   static void before(Object owner, Runnable hook) throws ReflectiveOperationException {
-    put(owner, new HookedLock(hook, () -> {}));
+    put(owner, new HookedLock(1, 0, hook));
   }
 
   /** Runs {@code hook} where a thread has let go of the mutex of {@code owner}. */
   static void after(Object owner, Runnable hook) throws ReflectiveOperationException {
-    put(owner, new HookedLock(() -> {}, hook));
+    after(owner, 1, hook);
+  }
+
+  /** As {@link #after(Object, Runnable)}, when that happens for the {@code unlocks}-th time. */
+  static void after(Object owner, int unlocks, Runnable hook) throws ReflectiveOperationException {
+    put(owner, new HookedLock(0, unlocks, hook));
   }
 
   private static void put(Object owner, HookedLock lock) throws ReflectiveOperationException {
@@ -34,17 +41,18 @@ final class HookedLock extends ReentrantLock {
 
   @Override
   public void lock() {
-    Runnable once = beforeLock;
-    beforeLock = () -> {};
-    once.run();
+    if (locks-- == 1) {
+      hook.run();
+    }
     super.lock();
   }
 
   @Override
   public void unlock() {
+    boolean now = --unlocks == 0;
     super.unlock();
-    Runnable once = afterUnlock;
-    afterUnlock = () -> {};
-    once.run();
+    if (now) {
+      hook.run();
+    }
   }
 }

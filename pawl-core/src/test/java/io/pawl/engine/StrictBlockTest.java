@@ -3,16 +3,13 @@ package io.pawl.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
-import io.pawl.options.PawlOptions;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -26,13 +23,8 @@ class StrictBlockTest {
 
   private final SystemTime time = new SystemTime("strict-block");
   private final MemoryStore store = new MemoryStore();
-  private final Engine here = engine("here");
-  private final Engine there = engine("there");
-
-  private Engine engine(String id) {
-    Workers workers = Workers.on(Runnable::run, Runnable::run);
-    return new Engine(store, PawlOptions.defaults(), time, workers, new Random(1), id);
-  }
+  private final Engine here = Engines.over(store, time, "here");
+  private final Engine there = Engines.over(store, time, "there");
 
   @AfterEach
   void close() {

@@ -3,11 +3,9 @@ package io.pawl.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.concurrent.SystemTime;
-import io.pawl.concurrent.Workers;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
-import io.pawl.options.PawlOptions;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
@@ -91,9 +89,8 @@ class StrictWalksTest {
       this.time = time;
       this.random = new Random(seed);
       for (int client = 0; client < 2; client++) {
-        Workers workers = Workers.on(Runnable::run, Runnable::run);
         String id = "client" + client;
-        engines.add(new Engine(store, PawlOptions.defaults(), time, workers, new Random(1), id));
+        engines.add(Engines.over(store, time, id));
         assertThat(lock(client, id).tryAcquire()).as("so that it asks for followers").isPresent();
       }
     }

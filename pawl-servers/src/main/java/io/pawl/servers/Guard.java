@@ -41,8 +41,10 @@ public final class Guard {
   }
 
   /** Posts a guard over a process without a folder: one that is stopped hears of nobody's end. */
-  public static Guard overProcess() {
-    return posted("");
+  public static Guard over(Process process) {
+    Guard guard = posted("");
+    guard.watch(process.pid());
+    return guard;
   }
 
   private static Guard posted(String folder) {
@@ -61,7 +63,7 @@ public final class Guard {
   }
 
   /** Kills the process of this id from now on, and no other. */
-  public void watch(long pid) {
+  void watch(long pid) {
     tell(Long.toString(pid));
   }
 

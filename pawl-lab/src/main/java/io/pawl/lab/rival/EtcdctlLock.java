@@ -18,8 +18,8 @@ final class EtcdctlLock implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 60;
 
-  private final Guard guard = Guard.overProcess();
   private final Process process;
+  private final Guard guard;
   private final CompletableFuture<String> said;
   private final CompletableFuture<String> complained;
 
@@ -32,7 +32,7 @@ final class EtcdctlLock implements AutoCloseable {
                 "--ttl=" + ttlSeconds,
                 stage.name())
             .start();
-    guard.watch(process.pid());
+    guard = Guard.over(process);
     said = firstLine(process.inputReader(UTF_8));
     complained = firstLine(process.errorReader(UTF_8));
     stage.own(this);

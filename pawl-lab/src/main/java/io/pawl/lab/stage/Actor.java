@@ -28,8 +28,8 @@ public final class Actor implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 60;
 
-  private final Guard guard = Guard.overProcess();
   private final Process process;
+  private final Guard guard;
   private final BufferedReader said;
   private final long aheadMillis;
 
@@ -54,7 +54,7 @@ public final class Actor implements AutoCloseable {
               .redirectError(ProcessBuilder.Redirect.INHERIT);
       builder.environment().putAll(environment);
       process = builder.start();
-      guard.watch(process.pid());
+      guard = Guard.over(process);
       said = process.inputReader(StandardCharsets.UTF_8);
       aheadMillis = Long.parseLong(hear()) - System.currentTimeMillis();
     } catch (IOException e) {

@@ -29,8 +29,8 @@ public final class Child implements AutoCloseable {
   private static final long DEATH_SECONDS = 60;
 
   private final String title;
-  private final Guard guard = Guard.overProcess();
   private final Process process;
+  private final Guard guard;
   private final BufferedReader said;
 
   /**
@@ -67,10 +67,9 @@ public final class Child implements AutoCloseable {
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
       builder.environment().putAll(environment);
       process = builder.start();
-      guard.watch(process.pid());
+      guard = Guard.over(process);
       said = process.inputReader(StandardCharsets.UTF_8);
     } catch (IOException e) {
-      guard.dismiss();
       throw new UncheckedIOException(e);
     }
   }

@@ -164,10 +164,7 @@ public abstract class ModeCases extends SeamCases {
     there.ask(lock).mode(SHARED).stand();
     there.ask(lock).stand();
 
-    here.withdraw(hold);
-
-    Bench.eventually(bell::hasRungHeld);
-    assertThat(followers(there, first, bell)).isSubsetOf(second.id());
+    assertThat(followers(hold, first, bell)).isSubsetOf(second.id());
   }
 
   @Test
@@ -180,10 +177,7 @@ public abstract class ModeCases extends SeamCases {
     here.ask(lock).stand();
     there.ask(lock).stand();
 
-    here.withdraw(hold);
-
-    Bench.eventually(bell::hasRungHeld);
-    assertThat(followers(there, first, bell)).isEmpty();
+    assertThat(followers(hold, first, bell)).isEmpty();
   }
 
   /** Nobody is served by a reader's hold: a writer would be beside readers, a reader need not. */
@@ -198,17 +192,15 @@ public abstract class ModeCases extends SeamCases {
       there.ask(lock).mode(behind).stand();
       there.ask(lock).mode(behind).stand();
 
-      here.withdraw(hold);
-
-      Bench.eventually(bell::hasRungHeld);
-      assertThat(followers(there, reader, bell)).isEmpty();
+      assertThat(followers(hold, reader, bell)).isEmpty();
     }
   }
 
-  /** All that were named, by the bell or when asked. */
-  private static List<ClaimId> followers(SeamClient client, Claim claim, RecordingBell bell) {
-    return Stream.concat(
-            bell.rings().stream(), Stream.of(client.renew(claim), client.attempt(claim)))
+  /** All that {@code next} is granted with after {@code hold}, by the bell or when asked. */
+  private List<ClaimId> followers(Hold hold, Claim next, RecordingBell bell) {
+    here.withdraw(hold);
+    Bench.eventually(bell::hasRungHeld);
+    return Stream.concat(bell.rings().stream(), Stream.of(there.renew(next), there.attempt(next)))
         .filter(Standing.Held.class::isInstance)
         .flatMap(standing -> ((Standing.Held) standing).followers().stream())
         .toList();
