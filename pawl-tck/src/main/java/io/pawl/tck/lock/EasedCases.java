@@ -50,6 +50,37 @@ public abstract class EasedCases extends LockCases {
     assertThat(network.calls(Verb.ATTEMPT)).as("a slow machine may need a second").isLessThan(10);
   }
 
+  /** How many one grant has is the store's to say. */
+  @Test
+  void p2_tokensOnlyGrow_whenAStickyHoldHasUsedUpThoseOfItsGrant() throws Exception {
+    DistributedLock lock = here.lock(bench.lock("used up"), STICKY);
+    Claimant first = holderUnder(lock.acquire());
+    assertThat(first.lastToken())
+        .as("it may come back without a trip")
+        .isGreaterThan(first.token());
+
+    long last = first.token();
+    while (last < first.lastToken()) {
+      try (Lease lease = lock.acquire()) {
+        assertThat(lease.token()).isGreaterThan(last);
+        last = lease.token();
+      }
+    }
+    Lease next = lock.acquire();
+
+    assertThat(next.token()).isGreaterThan(last);
+    assertThat(holderUnder(next).token()).as("of another grant").isGreaterThan(first.lastToken());
+  }
+
+  /** Whom the store shows as the holder while {@code lease} is held, which is then closed. */
+  private Claimant holderUnder(Lease lease) {
+    try (lease) {
+      Claimant holder = there.inspect(lease.lock()).holders().get(0);
+      assertThat(lease.token()).isBetween(holder.token(), holder.lastToken());
+      return holder;
+    }
+  }
+
   @Test
   void p1_oneHolder_aStickyHoldIsBusyForOthersUntilItIsGivenBack() throws Exception {
     String name = bench.lock("busy");
