@@ -25,6 +25,8 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import io.pawl.tck.rig.Bench;
 import io.pawl.tck.rig.Bench.Running;
+import io.pawl.tck.rig.FaultyStore;
+import io.pawl.tck.rig.FaultyStore.Verb;
 import io.pawl.tck.rig.SeamClient;
 import io.pawl.tck.rig.SeamClient.Hold;
 import io.pawl.tck.rig.SeamClient.RecordingBell;
@@ -33,8 +35,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -358,6 +362,39 @@ public abstract class InspectableContract extends StoreContract {
     try (Lease next = client.lock(lock).acquire()) {
       assertThat(next.token()).isGreaterThan(lease.token());
     }
+    assertThat(lost).hasValue(1);
+  }
+
+  @Test
+  void p5_lossIsTold_ofAnEvictedLeaseThatIsNotRenewedAtItsEnd() throws Exception {
+    Duration length = bench.shortLease();
+    LockOptions once = LockOptions.defaults().lease(length).renewal(false);
+    FaultyStore network = bench.faulty();
+    Pawl client = bench.over(network);
+    String lock = bench.lock("evictOnce");
+    CompletableFuture<Long> lostAt = new CompletableFuture<>();
+    AtomicInteger lost = new AtomicInteger();
+    long askedAt;
+    Lease lease;
+    int tries = 0;
+    do { // a starved machine may be too late to evict it
+      assertThat(tries++).isLessThan(50);
+      askedAt = System.nanoTime();
+      lease = client.lock(lock, once).acquire();
+    } while (!evict(lock, lease.token()));
+    lease.onLost(
+        () -> {
+          lostAt.complete(System.nanoTime());
+          lost.incrementAndGet();
+        });
+    assertThat(there.findsFree(lock)).as("others need not wait for its end").isTrue();
+
+    long untilLoss = lostAt.get(Bench.PATIENCE.toMillis(), TimeUnit.MILLISECONDS) - askedAt;
+
+    assertThat(untilLoss).isGreaterThanOrEqualTo(length.toNanos() / 100 * 97 - 2_000_000);
+    assertThat(network.calls(Verb.RENEW)).as("its holder asks nobody").isZero();
+    assertThat(lease.isValid()).isFalse();
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
     assertThat(lost).hasValue(1);
   }
 
