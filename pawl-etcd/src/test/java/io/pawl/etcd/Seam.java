@@ -48,8 +48,13 @@ final class Seam {
 
   /** One that may serve others under its hold. */
   Claim claimOfMany(String lock) {
+    return claimOfMany(lock, 64);
+  }
+
+  Claim claimOfMany(String lock, int tokens) {
     ClaimId next = new ClaimId(id, numbers.getAndIncrement());
-    return new Claim(lock, next, Mode.EXCLUSIVE, LEASE, Duration.ZERO, true, 64, 0, false, NOBODY);
+    return new Claim(
+        lock, next, Mode.EXCLUSIVE, LEASE, Duration.ZERO, true, tokens, 0, false, NOBODY);
   }
 
   Standing attempt(Claim claim) {

@@ -304,4 +304,42 @@ class TripsTest {
       await().atMost(20, TimeUnit.SECONDS).until(() -> bells.stream().allMatch(b -> b.isDone()));
     }
   }
+
+  @Test
+  void aHoldHasAThousandAndTwentyFourTokensHoweverManyItsClaimWouldLike() {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Standing.Held held = seam.take(seam.claimOfMany("tokens", 65_536));
+
+      assertThat(held.lastToken() - held.token() + 1).isEqualTo(1_024);
+    }
+  }
+
+  @Test
+  void aLookAtALockIsOneReadAndAQuestionForEachLeaseOfItsClaims() throws Exception {
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore holder = EtcdStore.connect(Urls.of(server))) {
+      Seam holding = new Seam(holder);
+      Claim claim = holding.claim("seen");
+      holding.take(claim);
+      assertThat(questionsOfALook(store)).containsExactly(1, 1);
+
+      Seam waiting = new Seam(store);
+      Claim waiter = waiting.claim("seen");
+      assertThat(waiting.attempt(waiter)).isInstanceOf(Standing.Waiting.class);
+      await().atMost(20, TimeUnit.SECONDS).until(() -> store.lengthOf("seen") == 2);
+      assertThat(questionsOfALook(store)).as("of two clients").containsExactly(1, 2);
+
+      waiting.withdraw(waiter);
+      holding.withdraw(claim);
+      assertThat(questionsOfALook(store)).as("it is free").containsExactly(1, 0);
+    }
+  }
+
+  private static List<Integer> questionsOfALook(EtcdStore store) throws Exception {
+    long reads = served("Txn");
+    long leases = served("LeaseTimeToLive");
+    assertThat(Seam.answer(store.show("seen"))).isPresent();
+    return List.of((int) (served("Txn") - reads), (int) (served("LeaseTimeToLive") - leases));
+  }
 }

@@ -174,6 +174,25 @@ class ClockTest {
     }
   }
 
+  /** As of a sticky lease, or of threads that pass a lock on: 4,096 at two a microsecond. */
+  @Test
+  void theTokensOfALongGrantRunAheadOfTimeByTwoMilliseconds() {
+    move(Duration.ZERO);
+    try (RedisStore store = TestClock.store(server)) {
+      Seam seam = new Seam(store);
+      Claim claim = seam.claim("many", LEASE, 65_536);
+      Standing.Held first = seam.take(claim);
+      assertThat(first.token()).isEqualTo(2 * micros);
+      assertThat(first.lastToken()).isEqualTo(2 * micros + 4_095);
+      seam.withdraw(claim);
+
+      Standing.Held next = seam.take(seam.claim("many", LEASE, 65_536));
+
+      assertThat(next.token()).isEqualTo(first.lastToken() + 1);
+      assertThat(next.lastToken()).as("never fewer").isEqualTo(next.token() + 63);
+    }
+  }
+
   @Test
   void aTokenFarAheadOfTimeStaysWithItsLock() {
     move(Duration.ZERO);

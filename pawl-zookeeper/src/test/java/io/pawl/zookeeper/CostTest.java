@@ -3,8 +3,10 @@ package io.pawl.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.servers.FaultProxy;
 import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
+import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Standing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -229,5 +231,39 @@ class CostTest {
     other.seam.withdraw(holder);
 
     assertThat(one.awaitRing(1).followers()).isEmpty();
+  }
+
+  @Test
+  void aHoldHasSixtyFourTokensHoweverManyItsClaimWouldLike() {
+    Standing.Held held = one.seam.take(one.seam.claim("lock", Seam.LEASE, 65_536));
+
+    assertThat(held.lastToken() - held.token() + 1).isEqualTo(64);
+  }
+
+  /** The names of its claims, and what they have; signs of life may come in between. */
+  @Test
+  void aLookAtALockIsTwoTrips() {
+    one.seam.take(one.seam.claim("lock"));
+    other.waits(other.seam.claim("lock"));
+    try (FaultProxy proxy = FaultProxy.before(server);
+        ZooKeeperStore onlooker =
+            Seam.connect("zk://" + proxy.host() + ":" + proxy.port() + PARAMETERS)) {
+      look(onlooker);
+
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () -> {
+                int before = proxy.trips();
+                look(onlooker);
+                return proxy.trips() - before == 2;
+              });
+    }
+  }
+
+  private static void look(ZooKeeperStore onlooker) {
+    LockView view = Seam.answer(onlooker.show("lock")).orElseThrow();
+    assertThat(view.holders()).hasSize(1);
+    assertThat(view.waiters()).hasSize(1);
   }
 }
