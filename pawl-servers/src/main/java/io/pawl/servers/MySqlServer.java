@@ -10,7 +10,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A MySQL or MariaDB server with its own durable defaults. */
 public final class MySqlServer extends ServerProcess {
@@ -55,9 +57,12 @@ public final class MySqlServer extends ServerProcess {
   private final Version version;
   private final Path program;
   private final List<String> options;
+  private final @Nullable Path clock;
 
-  private MySqlServer(Flavour flavour, Version version, List<String> options) {
+  private MySqlServer(
+      Flavour flavour, Version version, List<String> options, @Nullable Path clock) {
     super(flavour.program());
+    this.clock = clock;
     this.flavour = flavour;
     this.version = version;
     this.options = options;
@@ -82,7 +87,16 @@ public final class MySqlServer extends ServerProcess {
 
   /** As {@link #start(Flavour, String...)}, with another version. */
   public static MySqlServer start(Flavour flavour, Version version, String... options) {
-    return new MySqlServer(flavour, version, List.of(options));
+    return new MySqlServer(flavour, version, List.of(options), null);
+  }
+
+  /**
+   * As {@link #start(Flavour, String...)}, with a wall clock that {@link ClockLibrary#move} sets.
+   *
+   * @param clock set before
+   */
+  public static MySqlServer startWithClock(Flavour flavour, Path clock) {
+    return new MySqlServer(flavour, Version.USUAL, List.of(), clock);
   }
 
   /**
@@ -112,6 +126,11 @@ public final class MySqlServer extends ServerProcess {
         + "&sslMode="
         + off
         + "&allowPublicKeyRetrieval=true";
+  }
+
+  @Override
+  Map<String, String> environment() {
+    return clock == null ? Map.of() : ClockLibrary.movedBy(clock);
   }
 
   @Override

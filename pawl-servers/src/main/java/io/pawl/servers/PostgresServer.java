@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A PostgreSQL server with its own durable defaults. */
@@ -29,10 +30,13 @@ public final class PostgresServer extends ServerProcess {
   private final Path program;
   private final List<String> options;
   private final @Nullable SmallDisk disk;
+  private final @Nullable Path clock;
 
-  private PostgresServer(Version version, List<String> options, boolean onSmallDisk) {
+  private PostgresServer(
+      Version version, List<String> options, boolean onSmallDisk, @Nullable Path clock) {
     super("postgresql");
     this.options = options;
+    this.clock = clock;
     try {
       this.program = ServerProgram.of(version.rowOf("postgresql"));
       Files.createDirectory(place());
@@ -55,12 +59,21 @@ public final class PostgresServer extends ServerProcess {
 
   /** As {@link #start(String...)}, with another version. */
   public static PostgresServer start(Version version, String... settings) {
-    return new PostgresServer(version, List.of(settings), false);
+    return new PostgresServer(version, List.of(settings), false, null);
+  }
+
+  /**
+   * As {@link #start(String...)}, with a wall clock that {@link ClockLibrary#move} sets.
+   *
+   * @param clock set before
+   */
+  public static PostgresServer startWithClock(Path clock) {
+    return new PostgresServer(Version.USUAL, List.of(), false, clock);
   }
 
   /** As {@link #start(String...)}, on a {@link #disk} of its own that can be filled up. */
   public static PostgresServer startOnSmallDisk() {
-    return new PostgresServer(Version.USUAL, SMALL_LOG, true);
+    return new PostgresServer(Version.USUAL, SMALL_LOG, true, null);
   }
 
   /** Starts it anew if it has ended by itself, and returns once it serves. */
@@ -96,6 +109,11 @@ public final class PostgresServer extends ServerProcess {
   public String plainUrl(int port) {
     String place = "jdbc:postgresql://" + host() + ":" + port + "/" + DATABASE;
     return place + "?user=" + USER + "&password=" + PASSWORD + "&sslmode=disable";
+  }
+
+  @Override
+  Map<String, String> environment() {
+    return clock == null ? Map.of() : ClockLibrary.movedBy(clock);
   }
 
   @Override
