@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Lifecycle {
 
-  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
+  static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
   private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
 
