@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.engine.Asker;
 import io.pawl.engine.GroupAcquisition;
-import io.pawl.engine.LocalQueue;
 import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
 import io.pawl.error.LockKindException;
@@ -30,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whom a client serves under one hold of the store, in which order, and for how long. */
 class LocalQueueTest {
@@ -42,8 +42,10 @@ class LocalQueueTest {
   /** Longer than a store may be silent. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
-  /** Within a slice. */
-  private static final Duration SHORT_RUN = Duration.ofNanos(LocalQueue.SLICE_NANOS / 2);
+  /** For which whoever runs already may overtake whoever is parked: half a millisecond. */
+  private static final Duration SLICE = Duration.ofNanos(500_000);
+
+  private static final Duration SHORT_RUN = SLICE.dividedBy(2);
 
   private static final QueueKey TWO_FOR_SHORT =
       new QueueKey("permits", PASSING.localPassing(100, SHORT_RUN), new Mode.Permits(1, 2));
@@ -134,13 +136,32 @@ class LocalQueueTest {
     assertThat(behind.join().orElseThrow().token()).isEqualTo(11);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whoComesAsALockIsReleasedOvertakesForHalfAMillisecondAtATime(boolean isOver) {
+    QueueKey key = new QueueKey("lock", PASSING, Mode.EXCLUSIVE);
+    CompletableFuture<Optional<Lease>> holder = ask(key, LONG);
+    store.attempt(0).answer().complete(new Standing.Held(10, 20));
+    client.pass(Duration.ZERO);
+    CompletableFuture<Optional<Lease>> parked = ask(key, LONG);
+    client.pass(isOver ? SLICE : SLICE.minusNanos(1));
+
+    assertThat(holder.join().orElseThrow().closeAsync()).isCompleted();
+    CompletableFuture<Optional<Lease>> running = ask(key, LONG);
+    client.pass(Duration.ZERO);
+
+    assertThat(running.isDone()).isEqualTo(!isOver);
+    assertThat(parked.isDone()).isEqualTo(isOver);
+    assertThat((isOver ? parked : running).join().orElseThrow().token()).isEqualTo(11);
+  }
+
   /** Who was called to the free one is handed the other, whose slice is over. */
   @Test
   void aPermitThatLiesFreeIsForTheNextWhenWhoWasCalledToItIsHandedAnother() {
     QueueKey two = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
     CompletableFuture<Optional<Lease>> first = ask(two, LONG);
     store.attempt(0).answer().complete(new Standing.Held(10, 20));
-    client.pass(Duration.ofNanos(LocalQueue.SLICE_NANOS));
+    client.pass(SLICE);
     CompletableFuture<Optional<Lease>> second = ask(two, LONG);
     store.attempt(1).answer().complete(new Standing.Held(30, 40));
     client.pass(Duration.ZERO);
@@ -572,7 +593,7 @@ class LocalQueueTest {
 
     writers.get(0).close();
     assertThat(writers.get(1).token()).isEqualTo(11);
-    client.pass(Duration.ofNanos(LocalQueue.SLICE_NANOS));
+    client.pass(SLICE);
     writers.get(1).close();
 
     assertThat(writers.get(2).future).isNotDone();
