@@ -2,11 +2,11 @@ package io.pawl.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pawl.concurrent.Time;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -14,22 +14,7 @@ import org.junit.jupiter.api.Test;
 /** A renewal that is answered at the last moment. */
 class RenewalRaceTest {
 
-  private static final class Clock implements Time {
-
-    private long now;
-
-    @Override
-    public long nanos() {
-      return now;
-    }
-
-    @Override
-    public Pending after(long delayNanos, Runnable task) {
-      return () -> {};
-    }
-  }
-
-  private final Clock clock = new Clock();
+  private final ManualTime clock = new ManualTime();
   private final Engine engine = Engines.over(new MemoryStore(), clock);
 
   @Test
@@ -39,11 +24,11 @@ class RenewalRaceTest {
     Loan loan = requests.tryAcquire().orElseThrow();
     LiveClaim claim = loan.claim();
     Standing held = Objects.requireNonNull(claim.held());
-    clock.now = options.lease().toNanos() / 2;
-    long sentAt = clock.now;
+    clock.passUnnoticed(options.lease().dividedBy(2));
+    long sentAt = clock.nanos();
     assertThat(claim.duty(sentAt)).isEqualTo(LiveClaim.Duty.RENEW);
-    clock.now += claim.nanosUntilLoss(sentAt);
-    assertThat(claim.duty(clock.now)).isEqualTo(LiveClaim.Duty.LOSE);
+    clock.passUnnoticed(Duration.ofNanos(claim.nanosUntilLoss(sentAt)));
+    assertThat(claim.duty(clock.nanos())).isEqualTo(LiveClaim.Duty.LOSE);
     HookedLock.before(claim, () -> claim.renewed(sentAt, held, null));
 
     claim.loseIfDue();

@@ -341,8 +341,10 @@ public abstract class BodyCases extends LockCases {
   @Test
   void aJobWhoseLeaseIsLostIsInterrupted() {
     AtomicBoolean interrupted = new AtomicBoolean();
+    // long enough for the body to begin
+    LockOptions lasting = LockOptions.defaults().lease(bench.shortLease().multipliedBy(5));
     loseAllRenewals();
-    ScheduledJob job = here.job(bench.lock("lostJob"), bench.shortLived());
+    ScheduledJob job = here.job(bench.lock("lostJob"), lasting);
     assertThatThrownBy(
             () ->
                 job.run(
