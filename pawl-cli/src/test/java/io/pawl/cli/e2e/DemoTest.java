@@ -69,8 +69,15 @@ class DemoTest {
 
       shell.signal("KILL", demo.process().pid());
 
-      workers.forEach(worker -> shell.signal("CONT", worker.pid())); // it may have stopped one
-      await().atMost(Shell.LONG).until(() -> workers.stream().noneMatch(ProcessHandle::isAlive));
+      await()
+          .atMost(Shell.LONG)
+          .until(
+              () -> {
+                workers.removeIf(worker -> !worker.isAlive());
+                // it may have stopped one, by a command that is still on its way
+                workers.forEach(worker -> shell.signal("CONT", worker.pid()));
+                return workers.isEmpty();
+              });
     } finally {
       workers.forEach(ProcessHandle::destroyForcibly);
       shell.killAll();
