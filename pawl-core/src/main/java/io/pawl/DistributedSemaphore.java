@@ -129,7 +129,7 @@ public final class DistributedSemaphore {
   /**
    * Returns how many permits are free now, as the store says. While others wait, free permits may
    * be on their way to one of them. For people and metrics: the answer may be out of date when it
-   * arrives. One round trip.
+   * arrives. One round trip on SQL and Redis, more on other stores.
    *
    * @return 0 to {@link #capacity}; {@link #capacity} if the semaphore has never been used
    * @throws LockKindException when the name is a lock's or that of a semaphore with another

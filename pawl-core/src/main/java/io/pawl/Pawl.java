@@ -274,8 +274,8 @@ public final class Pawl implements AutoCloseable {
   }
 
   /**
-   * Returns who holds and who waits for the lock or semaphore of this name, as the store says. One
-   * round trip; holders and waiters are left alone.
+   * Returns who holds and who waits for the lock or semaphore of this name, as the store says.
+   * Holders and waiters are left alone. One round trip on SQL and Redis, more on other stores.
    *
    * @param name as for {@link #lock(String)}; a name that the store does not know has no holder
    * @throws IllegalArgumentException for an invalid name
@@ -290,7 +290,7 @@ public final class Pawl implements AutoCloseable {
    * Takes the lock away from the holder whose hold has {@code token}, as if the hold had run out,
    * and grants it to the next in the queue. The holder is not asked: it learns of the loss at its
    * next renewal, a third of its lease later at most, and without renewal at the end of its lease.
-   * Until then two may be at work; a fence refuses the writes of the first. One round trip.
+   * Until then two may be at work; a fence refuses the writes of the first.
    *
    * @param name as for {@link #lock(String)}
    * @param token any token of the hold: {@link Lease#token}, or one that {@link #inspect} shows
