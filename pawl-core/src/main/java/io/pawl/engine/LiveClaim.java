@@ -334,7 +334,8 @@ final class LiveClaim extends Timetable.Entry implements Bell {
       engine.run(finish);
       if (standing instanceof Standing.OtherKind other) {
         int asked = claim.mode().capacity();
-        queue.failed(this, new LockKindException(claim.lock(), other.kind().capacity(), asked));
+        int known = other.kind().capacity();
+        queue.failed(this, new LockKindException(claim.lock(), known, asked), sentAt);
       } else {
         queue.refused(this);
       }
@@ -403,7 +404,7 @@ final class LiveClaim extends Timetable.Entry implements Bell {
       Runnable finish = withdrawing();
       return () -> {
         engine.observerLater().storeFailed(claim.lock(), cause);
-        queue.failed(this, cause);
+        queue.failed(this, cause, sentAt);
         engine.run(finish);
       };
     }

@@ -605,9 +605,12 @@ public final class LocalQueue {
    * the failures began: their patience is not over. Claims of which the store says nothing stand
    * for those who came last, or newcomers would keep the first waiting for ever. Newcomers that are
    * mistaken about the lock are told so, and nobody who stood before them: there was a claim, or a
-   * free hold, for each of those as the newcomer's was made.
+   * free hold, for each of those as the newcomer's was made. Nor is anybody who came after the
+   * question: the lock may be what they ask for by now.
+   *
+   * @param askedAt when the question was sent that has this answer
    */
-  void failed(LiveClaim failed, RuntimeException cause) {
+  void failed(LiveClaim failed, RuntimeException cause, long askedAt) {
     decide(
         effects -> {
           boolean fresh = claims.isFresh(failed);
@@ -620,17 +623,21 @@ public final class LocalQueue {
             askForMore(effects, 0);
             return;
           }
-          boolean mistaken = fresh && cause instanceof LockKindException;
+          boolean otherKind = cause instanceof LockKindException;
+          boolean mistaken = fresh && otherKind;
           int others = mistaken ? claims.asking() + claims.free() : claims.answered();
           List<Waiter<?>> unserved =
               waiters.behind(others).stream()
                   .filter(waiter -> !mayPass(cause) || isOutOfPatience(waiter))
+                  .filter(waiter -> !otherKind || waiter.enteredAt() - askedAt <= 0)
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();
           unserved.forEach(waiters::remove);
           turnAway(unserved, cause, effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
-          if (!patient.isEmpty()) {
+          if (otherKind) {
+            askAsNewcomers(effects);
+          } else if (!patient.isEmpty()) {
             askAfterFailures(patient.get(0).enteredAt(), cause, effects);
           }
           settle(true, effects);
@@ -646,9 +653,15 @@ public final class LocalQueue {
     return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
   }
 
+  private void askAsNewcomers(Effects effects) {
+    for (int more = claims.wanted(waiters.size()); more > 0; more--) {
+      effects.ask(make(true), 0);
+    }
+  }
+
   private void askAfterFailures(long patientSince, RuntimeException cause, Effects effects) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      LiveClaim next = make();
+      LiveClaim next = make(false);
       next.continuesFailing(patientSince, cause);
       effects.ask(next, StoreCalls.pauseNanos(FAILURES_BEFORE, engine.random()));
     }
@@ -742,14 +755,17 @@ public final class LocalQueue {
 
   void askForMore(Effects effects, long delayNanos) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      effects.ask(make(), delayNanos);
+      effects.ask(make(false), delayNanos);
     }
   }
 
-  private LiveClaim make() {
+  private LiveClaim make(boolean fresh) {
     boolean queues = waiters.firstThat(true) != null;
     long now = engine.time().nanos();
-    return claims.make(waiters.size(), queues, waiters.first().asker(), now);
+    Asker asker = waiters.first().asker();
+    return fresh
+        ? claims.makeFresh(waiters.size(), queues, asker, now)
+        : claims.make(waiters.size(), queues, asker, now);
   }
 
   void retireIfDone() {

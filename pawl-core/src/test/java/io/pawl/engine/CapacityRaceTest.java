@@ -7,12 +7,17 @@ import io.pawl.error.LockKindException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
+import io.pawl.spi.Kind;
+import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -72,10 +77,15 @@ class CapacityRaceTest {
     assertThat(loans).noneMatch(Loan::isHeld);
   }
 
-  private Waiter<Optional<Loan>> waiter(CompletableFuture<Optional<Loan>> future) {
+  /** What comes after it comes later than what came before it. */
+  private void awaitTick() {
     for (long now = time.nanos(); time.nanos() == now; ) {
-      Thread.onSpinWait(); // each comes later than the one before
+      Thread.onSpinWait();
     }
+  }
+
+  private Waiter<Optional<Loan>> waiter(CompletableFuture<Optional<Loan>> future) {
+    awaitTick();
     return Waiter.async(
         engine, NAME, true, Asker.here(engine, NAME), future, Function.identity(), Runnable::run);
   }
@@ -104,5 +114,35 @@ class CapacityRaceTest {
           .havingCause()
           .isInstanceOf(LockKindException.class);
     }
+  }
+
+  /** Else nobody is served who asks for all permits right after his own change of the capacity. */
+  @Test
+  void whoeverComesAfterAQuestionIsNotRefusedByItsAnswer() {
+    CompletableFuture<Standing> late = new CompletableFuture<>();
+    AtomicInteger attempts = new AtomicInteger();
+    LockStore store =
+        Engines.memory(
+            (verb, usual) ->
+                verb.equals("attempt") && attempts.getAndIncrement() == 0 ? late : usual.call());
+    Engine slow = Engines.over(store, time);
+    Requests all =
+        new Requests(slow, new QueueKey(NAME, LockOptions.defaults(), new Mode.Permits(2, 2)));
+    Duration wait = Duration.ofMinutes(1);
+    Function<Optional<Loan>, Optional<Loan>> same = Function.identity();
+    CompletableFuture<Optional<Loan>> before = all.tryAcquireAsync(wait, same);
+    awaitTick();
+    CompletableFuture<Optional<Loan>> after = all.tryAcquireAsync(wait, same);
+
+    late.complete(new Standing.OtherKind(Kind.semaphore(1)));
+
+    assertThat(before)
+        .failsWithin(20, TimeUnit.SECONDS)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(LockKindException.class);
+    assertThat(after)
+        .succeedsWithin(20, TimeUnit.SECONDS)
+        .satisfies(l -> assertThat(l).isPresent());
   }
 }
