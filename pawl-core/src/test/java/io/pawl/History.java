@@ -34,6 +34,10 @@ final class History {
   private final List<Eviction> evictions = new ArrayList<>();
   private final Map<Grant, Long> lastsUntil = new HashMap<>();
   private final Map<ClaimId, Long> withdrawnAt = new HashMap<>();
+
+  /** The largest capacity that a semaphore has had. */
+  private final Map<String, Integer> mostPermits = new HashMap<>();
+
   private final List<SimulatedLease> untold = new ArrayList<>();
   private @Nullable String violation;
   private int losses;
@@ -73,7 +77,8 @@ final class History {
   void stands(Claim claim, Standing standing) {
     Long ended = withdrawnAt.get(claim.id());
     boolean remembered =
-        ended != null && queue.now() - ended < GrantRule.WITHDRAWN_KEPT_MILLIS * 1_000_000;
+        ended != null
+            && queue.now() / 1_000_000 - ended / 1_000_000 < GrantRule.WITHDRAWN_KEPT_MILLIS;
     if (remembered && !standing.equals(Standing.GONE)) {
       violation("P4: " + claim.id() + " was withdrawn and came back " + standing);
     }
@@ -202,11 +207,20 @@ final class History {
           used += units(other.mode());
         }
       }
-      if (used > (one.mode().capacity() > 0 ? one.mode().capacity() : WHOLE)) {
+      if (used > (one.mode().capacity() > 0 ? mostPermits(one.lock()) : WHOLE)) {
         violation("P1: too many are valid at once: " + leases);
       }
     }
     leases.removeIf(lease -> lease.isOver() && !lease.occupies(queue.now()));
+  }
+
+  /** {@code lock} is a semaphore of {@code capacity} from now on. */
+  void capacityIs(String lock, int capacity) {
+    mostPermits.merge(lock, capacity, Math::max);
+  }
+
+  private int mostPermits(String lock) {
+    return mostPermits.getOrDefault(lock, 0);
   }
 
   private static long units(Mode mode) {

@@ -4,6 +4,7 @@ import io.pawl.SimulatedProcess.Context;
 import io.pawl.engine.Engine;
 import io.pawl.engine.QueueKey;
 import io.pawl.engine.Requests;
+import io.pawl.error.LockKindException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Mode;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A program that uses locks at random: asks, holds, writes, gives up, closes, pauses, dies. */
 final class SimulatedClient {
@@ -41,7 +43,10 @@ final class SimulatedClient {
   private final SimulatedProcess process;
   private final SimulatedTime time;
   private final Engine engine;
-  private final LockOptions options;
+
+  /** Of which each request has one. */
+  private final List<LockOptions> options = new ArrayList<>();
+
   private final List<Request> requests = new ArrayList<>();
   private final List<SimulatedLease> open = new ArrayList<>();
 
@@ -59,14 +64,24 @@ final class SimulatedClient {
     this.process = process;
     this.time = time;
     this.engine = engine;
+    for (int i = random.nextInt(3); i >= 0; i--) {
+      options.add(someOptions());
+    }
+  }
+
+  private LockOptions someOptions() {
     LockOptions chosen = LockOptions.defaults().lease(Duration.ofNanos(world.leaseNanos()));
+    chosen = random.nextInt(4) == 0 ? chosen.releaseInBackground() : chosen;
     if (world.stickyNanos() > 0 && random.nextBoolean()) {
-      this.options = chosen.sticky(Duration.ofNanos(world.stickyNanos()));
-      return;
+      return chosen.sticky(Duration.ofNanos(world.stickyNanos()));
     }
     chosen = random.nextInt(3) == 0 ? chosen.strictOrder() : chosen;
     chosen = random.nextInt(4) == 0 ? chosen.minHold(shortestHold()) : chosen;
-    this.options = random.nextInt(5) == 0 ? chosen.renewal(false) : chosen;
+    return random.nextInt(5) == 0 ? chosen.renewal(false) : chosen;
+  }
+
+  private LockOptions options() {
+    return options.get(random.nextInt(options.size()));
   }
 
   /** Shorter than a lease, or longer. */
@@ -110,6 +125,9 @@ final class SimulatedClient {
 
   private void doSomething() {
     int choice = random.nextInt(20);
+    if (choice < 2 && world.faults().active()) {
+      world.changeCapacity(this);
+    }
     if (choice < 14 || !world.faults().active()) {
       acquire();
     } else if (choice < 17) {
@@ -159,6 +177,7 @@ final class SimulatedClient {
     private final long askedAt = time.nanos();
     private final long askedAtInWorld = world.now();
     private final long waitNanos;
+    private final int capacityChanges = world.capacityChanges();
 
     Ask(Duration longest) {
       this.waitNanos = longest.toNanos();
@@ -175,6 +194,13 @@ final class SimulatedClient {
       }
     }
 
+    /** Who asks with the capacity that there is, and stays, is not told of another. */
+    void isNotMistaken(@Nullable Throwable error) {
+      if (error instanceof LockKindException && capacityChanges == world.capacityChanges()) {
+        world.history().violation("asked for what it is, and told " + error.getMessage());
+      }
+    }
+
     /** Nothing of a group that was refused is left, where the store answers in time. */
     void isRefused() {
       long took = time.nanos() - askedAt;
@@ -183,7 +209,7 @@ final class SimulatedClient {
               || requests.stream().anyMatch(Request::isLive)
               || endedAt > askedAtInWorld - 4 * world.faults().roundTripNanos();
       if (!others
-          && options.minHold().isZero()
+          && options.stream().allMatch(one -> one.minHold().isZero())
           && took < waitNanos + Simulation.ANSWER_NANOS - GRAIN) {
         world.checkNothingIsLeftOf(id, askedAtInWorld);
       }
@@ -200,9 +226,10 @@ final class SimulatedClient {
   private CompletableFuture<?> askFor(String lock, Duration longest) {
     Ask ask = new Ask(longest);
     CompletableFuture<Optional<Lease>> future =
-        new Requests(engine, new QueueKey(lock, options, world.someMode(lock)))
+        new Requests(engine, new QueueKey(lock, options(), world.someMode(lock)))
             .tryAcquireAsync(longest, loan -> loan.map(Lease::new));
     future.whenComplete((lease, error) -> ask.isOver());
+    future.whenComplete((lease, error) -> ask.isNotMistaken(error));
     future.thenAccept(lease -> lease.ifPresent(this::hold));
     return future;
   }
@@ -211,7 +238,7 @@ final class SimulatedClient {
   private CompletableFuture<Optional<GroupLease>> askForAll(Duration longest) {
     Ask ask = new Ask(longest);
     CompletableFuture<Optional<GroupLease>> future =
-        new LockGroup(engine, world.allLocks(), options.sticky(Duration.ZERO))
+        new LockGroup(engine, world.allLocks(), options().sticky(Duration.ZERO))
             .tryAcquireAsync(longest);
     future.whenComplete(
         (group, error) -> {
@@ -238,6 +265,9 @@ final class SimulatedClient {
     }
     if (lease.mode() == Mode.EXCLUSIVE && random.nextInt(4) == 0) {
       process.run(between(0, length), Context.WORKER, held::downgrade);
+    }
+    if (random.nextInt(5) == 0) {
+      process.run(between(0, length), Context.WORKER, held::extend);
     }
     process.run(length, Context.USER, () -> giveBack(held));
   }

@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.error.LeaseLostException;
 import io.pawl.spi.Mode;
 import java.util.concurrent.CompletableFuture;
 
@@ -107,11 +108,29 @@ final class SimulatedLease {
     }
   }
 
+  void extend() {
+    if (!closed && isValid()) {
+      lease.extendAsync(lease.remaining().plusMillis(1));
+    }
+  }
+
+  private CompletableFuture<Void> closeLease() {
+    if (!lease.loan().isGivenBackLate()) {
+      return lease.closeAsync();
+    }
+    try {
+      lease.close();
+      return CompletableFuture.completedFuture(null);
+    } catch (LeaseLostException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   CompletableFuture<Void> close() {
     if (closed) {
       return CompletableFuture.completedFuture(null);
     }
-    CompletableFuture<Void> result = lease.closeAsync();
+    CompletableFuture<Void> result = closeLease();
     closedInTime = !history.isLost(result);
     closed = true;
     if (closedInTime && losses > 0) {

@@ -8,6 +8,7 @@ import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,6 +60,7 @@ final class Simulation {
   /** By number of the lock: 0 for a lock, else the permits of a semaphore. */
   private final int[] capacities = new int[3];
 
+  private int capacityChanges;
   private final boolean readers;
   private final List<SimulatedClient> clients = new ArrayList<>();
   private final Map<String, Long> freeSince = new HashMap<>();
@@ -74,6 +76,7 @@ final class Simulation {
     readers = random.nextInt(3) > 0;
     for (int i = 0; i < locks; i++) {
       capacities[i] = random.nextInt(3) == 0 ? 1 + random.nextInt(4) : 0;
+      history.capacityIs("lock" + i, capacities[i]);
     }
     boolean blocks = random.nextInt(3) == 0;
     stickyNanos = random.nextInt(3) == 0 ? (1 + random.nextInt(1_000)) * MILLI : 0;
@@ -301,6 +304,27 @@ final class Simulation {
               history.evicted(lock, holder.token(), holder.lastToken());
               store.evict(lock, holder.token()).toCompletableFuture().join();
             });
+  }
+
+  /** Somebody changes the capacity of a semaphore, if there is any: {@code client}, or another. */
+  void changeCapacity(SimulatedClient client) {
+    int number = random.nextInt(locks);
+    if (capacities[number] == 0) {
+      return;
+    }
+    String lock = "lock" + number;
+    int capacity = 1 + random.nextInt(5);
+    capacities[number] = capacity;
+    capacityChanges++;
+    history.capacityIs(lock, capacity);
+    store.setKind(lock, Kind.semaphore(capacity)).toCompletableFuture().join();
+    if (random.nextBoolean()) {
+      client.engine().capacityIs(lock, capacity);
+    }
+  }
+
+  int capacityChanges() {
+    return capacityChanges;
   }
 
   Random random() {
