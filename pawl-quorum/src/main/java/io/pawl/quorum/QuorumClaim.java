@@ -9,6 +9,7 @@ import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -57,6 +58,10 @@ final class QuorumClaim {
   private final List<Node> nodes;
   private final ReentrantLock mutex = new ReentrantLock();
   private final NodeClaim[] at;
+
+  /** How long each node took to answer the last attempt; 0 if it has not. */
+  private final long[] answerNanos;
+
   private final Rounds rounds;
   private final Ballot ballot;
   private final Seat seat;
@@ -92,6 +97,7 @@ final class QuorumClaim {
     this.nodes = nodes;
     this.mode = claim.mode();
     this.at = new NodeClaim[nodes.size()];
+    this.answerNanos = new long[nodes.size()];
     for (int i = 0; i < at.length; i++) {
       at[i] = NodeClaim.unasked(i, claim);
     }
@@ -268,7 +274,11 @@ final class QuorumClaim {
         effects -> {
           boolean anew = false;
           if (standing != null) {
-            anew = known.answered(standing, sentAt, attempt, locks.now());
+            long now = locks.now();
+            anew = known.answered(standing, sentAt, attempt, now);
+            if (attempt) {
+              answerNanos[known.node] = now - sentAt;
+            }
           } else {
             Node node = nodes.get(known.node);
             StoreException failure =
@@ -497,10 +507,18 @@ final class QuorumClaim {
 
   private long pauseNanos(int held) {
     long least = claim.queues() && seat.isFirst() ? locks.promptNanos(claim) : FIRST_YIELD_NANOS;
-    long first = Math.max(least, 2 * locks.typicalNanos());
-    long pause = Math.min(first << Math.min(yields, 8), LONGEST_YIELD_NANOS) * held;
+    long first = Math.max(least, 2 * Math.max(locks.typicalNanos(), majorityNanos()));
+    long longest = Math.max(first, LONGEST_YIELD_NANOS); // else no answer would come in time
+    long pause = Math.min(first << Math.min(yields, 8), longest) * held;
     yields++;
     return (long) (pause * (0.5 + locks.random().nextDouble()));
+  }
+
+  /** How long a majority takes to answer, and not only the seat, as usually; 0 if unknown. */
+  private long majorityNanos() {
+    long[] sorted = answerNanos.clone();
+    Arrays.sort(sorted);
+    return Math.min(sorted[ballot.majority() - 1], locks.patience(claim));
   }
 
   /**

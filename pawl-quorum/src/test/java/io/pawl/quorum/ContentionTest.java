@@ -19,6 +19,9 @@ class ContentionTest {
   private static final long HOLD = 100_000;
   private static final long TOKENS_OF_A_SECOND = 2_000_000;
 
+  private static final QuorumOptions LENIENT =
+      QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));
+
   private final World world = new World();
   private final Random random = new Random(7);
   private final SimulatedClient.Witness witness = new SimulatedClient.Witness();
@@ -44,7 +47,12 @@ class ContentionTest {
   }
 
   private void connect(int count, Delays delays) {
-    for (int c = 0; c < count; c++) {
+    connect(count, QuorumOptions.defaults(), delays);
+  }
+
+  private void connect(int count, QuorumOptions options, Delays delays) {
+    for (int number = 0; number < count; number++) {
+      int c = clients.size();
       List<SimulatedNode> stores = new ArrayList<>();
       for (int i = 0; i < servers.size(); i++) {
         int node = i;
@@ -53,7 +61,7 @@ class ContentionTest {
       }
       SimulatedClient client =
           new SimulatedClient(
-              world, stores, witness, "client" + c, Duration.ofSeconds(20), HOLD, c);
+              world, stores, witness, "client" + c, Duration.ofSeconds(20), HOLD, options, c);
       clients.add(client);
       client.next();
     }
@@ -120,6 +128,46 @@ class ContentionTest {
     }
     assertThat(witness.wrongs).isEmpty();
     assertThat(requestsPerGrant()).isLessThan(8 * nodes);
+  }
+
+  /** Whoever gave back what it had before others could have answered would never have them. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void p6_someoneGetsIn_thoughNodesTakeLongerToAnswerThanThePausesLast(int nodes) {
+    start(nodes, true);
+    connect(CLIENTS, LENIENT, node -> 600_000_000 + random.nextInt(10_000_000));
+    assertServedAllTheTime();
+  }
+
+  /**
+   * Who waits elsewhere hears from seats that are near: usual answers do not tell how late others
+   * are.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void p6_someoneGetsIn_thoughEachClientIsFarFromAllNodesButOne(int nodes) {
+    start(nodes, true);
+    for (int i = 0; i < nodes; i++) {
+      int near = i;
+      connect(
+          1, LENIENT, node -> node == near ? usual() : 600_000_000 + random.nextInt(10_000_000));
+    }
+    clients.forEach(this::hearsOftenAndSoon);
+    assertServedAllTheTime();
+  }
+
+  private void hearsOftenAndSoon(SimulatedClient client) {
+    client.locks().answeredAfter(usual());
+    world.later(SECOND / 10, () -> hearsOftenAndSoon(client));
+  }
+
+  private void assertServedAllTheTime() {
+    for (int i = 0; i < 10; i++) {
+      int before = witness.waits.size();
+      world.run(120 * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before + 5);
+    }
+    assertThat(witness.wrongs).isEmpty();
   }
 
   /** A majority can be asked, and one of it refuses: the others raised their tokens for nothing. */

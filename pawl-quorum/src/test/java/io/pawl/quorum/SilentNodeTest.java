@@ -56,7 +56,15 @@ class SilentNodeTest {
     SimulatedClient.Witness witness = new SimulatedClient.Witness();
     List<SimulatedNode> stores =
         List.of(connected(0, 50 * MICRO), connected(1, 50 * MICRO), connected(2, 80 * MICRO));
-    new SimulatedClient(world, stores, witness, "client", Duration.ofSeconds(20), SECOND / 100, 1)
+    new SimulatedClient(
+            world,
+            stores,
+            witness,
+            "client",
+            Duration.ofSeconds(20),
+            SECOND / 100,
+            QuorumOptions.defaults(),
+            1)
         .next();
     world.run(120 * MICRO);
     servers.get(1).standsStill = true;

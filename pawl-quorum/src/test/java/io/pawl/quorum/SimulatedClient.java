@@ -63,6 +63,7 @@ final class SimulatedClient {
       String name,
       Duration lease,
       long holdNanos,
+      QuorumOptions options,
       long seed) {
     this.world = world;
     this.witness = witness;
@@ -70,7 +71,6 @@ final class SimulatedClient {
     this.lease = lease;
     this.holdNanos = holdNanos;
     this.random = new Random(seed);
-    QuorumOptions options = QuorumOptions.defaults();
     this.locks = SimulatedNode.locks(world, stores, options, seed + 1);
   }
 
