@@ -30,14 +30,14 @@ class PromisedNumbersTest {
     CompletableFuture<Void> called = new CompletableFuture<>();
     CompletableFuture<Void> returns = new CompletableFuture<>();
     try (Pawl pawl = Pawl.over(store, OPTIONS)) {
-      LockOptions brief = LockOptions.defaults().lease(Duration.ofMillis(300));
-      Lease lease = pawl.lock("lock", brief).acquire();
+      Lease lease = pawl.lock("lock").acquire();
       lease.onLost(
           () -> {
             called.complete(null);
             returns.join();
           });
       store.evict("lock", lease.token());
+      lease.extendAsync(Duration.ofSeconds(1));
       called.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       long asked = System.nanoTime();
 

@@ -384,8 +384,8 @@ public abstract class InspectableContract extends StoreContract {
     } while (!evict(lock, lease.token()));
     lease.onLost(
         () -> {
-          lostAt.complete(System.nanoTime());
           lost.incrementAndGet();
+          lostAt.complete(System.nanoTime());
         });
     assertThat(there.findsFree(lock)).as("others need not wait for its end").isTrue();
 
