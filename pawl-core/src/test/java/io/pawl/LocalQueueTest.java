@@ -417,6 +417,28 @@ class LocalQueueTest {
     assertThat(store.attempt(2).claim().mode()).isEqualTo(new Mode.Permits(1, 2));
   }
 
+  /** A smaller semaphore has no room for a claim of his: the newcomer's answer is not for him. */
+  @Test
+  void whoHadAPlaceGoesOnThoughANewcomersClaimMeetsTheSmallerCapacityToo() {
+    QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> waiting = ask(one, LONG);
+    store.attempt(0).answer().complete(WAITING);
+    client.pass(LEASE.dividedBy(3));
+    store.answerRenewals(claim -> null);
+    client.pass(Duration.ofMillis(100));
+    CompletableFuture<Optional<Lease>> newcomer = ask(one, LONG);
+    assertThat(store.attempts).as("both ask").hasSize(3);
+
+    for (ScriptedStore.Attempt asked : List.of(store.attempt(1), store.attempt(2))) {
+      asked.answer().complete(new Standing.OtherKind(Kind.semaphore(1)));
+      client.pass(Duration.ofMillis(100));
+    }
+
+    assertThat(waiting).isNotDone();
+    assertThat(newcomer).isCompletedExceptionally();
+    assertThat(store.attempt(3).claim().mode()).isEqualTo(new Mode.Permits(1, 1));
+  }
+
   /** Nobody stands at the store for one of them, once both have lost their places in a pause. */
   @Test
   void p6_someoneGetsIn_whoFellBehindASmallerCapacityHearsOfALargerOneThatAnotherClientMade() {

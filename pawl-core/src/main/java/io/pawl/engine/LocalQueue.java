@@ -214,7 +214,7 @@ public final class LocalQueue {
   void capacityIs(int capacity) {
     decide(
         effects -> {
-          if (adopt(capacity)) {
+          if (adopt(capacity, claims.standing())) {
             askForMore(effects, 0);
             retireIfDone(); // whoever was about to come first asks in another one
           }
@@ -228,8 +228,11 @@ public final class LocalQueue {
   /**
    * Those in the queue go on, for the capacity that there is; false where it does not fit them, or
    * they have to end: whoever goes through all queues then may pass over one whose key changes.
+   *
+   * @param standing how many came before those whose claims have just been made: a smaller capacity
+   *     may have no room for claims of theirs from now on
    */
-  private boolean adopt(int capacity) {
+  private boolean adopt(int capacity, int standing) {
     if (retired
         || engine.lifecycle().isClosed()
         || !(key.mode() instanceof Mode.Permits known)
@@ -242,6 +245,7 @@ public final class LocalQueue {
     aside = true;
     key = changed;
     claims.adopt(changed);
+    waiters.goOn(standing);
     lookLater(LiveClaim.LONGEST_SILENCE_NANOS); // not all of them need have a claim from now on
     return true;
   }
@@ -614,12 +618,13 @@ public final class LocalQueue {
     decide(
         effects -> {
           boolean fresh = claims.isFresh(failed);
+          int standing = claims.standing();
           if (!claims.removeAsking(failed)) {
             return;
           }
           if (!fresh
               && cause instanceof LockKindException other
-              && (adopt(other.capacity()) || wasMadeBefore(other.capacity(), failed))) {
+              && (adopt(other.capacity(), standing) || wasMadeBefore(other.capacity(), failed))) {
             askForMore(effects, 0);
             return;
           }
@@ -630,13 +635,14 @@ public final class LocalQueue {
               waiters.behind(others).stream()
                   .filter(waiter -> !mayPass(cause) || isOutOfPatience(waiter))
                   .filter(waiter -> !otherKind || waiter.enteredAt() - askedAt <= 0)
+                  .filter(waiter -> !mistaken || !waiter.goesOn())
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();
           unserved.forEach(waiters::remove);
           turnAway(unserved, cause, effects);
           List<Waiter<?>> patient = waiters.behind(claims.asking());
           if (otherKind) {
-            askAsNewcomers(effects);
+            askAnew(effects);
           } else if (!patient.isEmpty()) {
             askAfterFailures(patient.get(0).enteredAt(), cause, effects);
           }
@@ -653,9 +659,10 @@ public final class LocalQueue {
     return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
   }
 
-  private void askAsNewcomers(Effects effects) {
+  /** As newcomers do, unless none can come any more. */
+  private void askAnew(Effects effects) {
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      effects.ask(make(true), 0);
+      effects.ask(make(!aside), 0);
     }
   }
 

@@ -140,6 +140,13 @@ final class QueueClaims {
     return claim;
   }
 
+  /**
+   * For how many waiters there is a hold, or a claim that was not made for a newcomer's request.
+   */
+  int standing() {
+    return asking.size() - fresh.size() + free();
+  }
+
   boolean isFresh(LiveClaim claim) {
     return fresh.contains(claim);
   }

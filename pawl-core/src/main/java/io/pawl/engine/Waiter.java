@@ -67,6 +67,9 @@ final class Waiter<T> {
   /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
   private boolean askedAnew;
 
+  /** Whether it goes on with whatever capacity there is; guarded by its queue's mutex. */
+  private boolean goesOn;
+
   /** Whether the observer hears that it waits; set under the queue's mutex before the outcome. */
   private boolean began;
 
@@ -209,6 +212,15 @@ final class Waiter<T> {
     boolean first = !askedAnew;
     askedAnew = true;
     return first;
+  }
+
+  /** The lock was what it asked for as it came. */
+  void goOn() {
+    goesOn = true;
+  }
+
+  boolean goesOn() {
+    return goesOn;
   }
 
   /** Tells the waiter its outcome; called without locks held. */

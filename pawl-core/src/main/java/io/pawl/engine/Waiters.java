@@ -60,6 +60,11 @@ final class Waiters {
     return null;
   }
 
+  /** The first {@code count} are not mistaken about the lock, whatever it has become. */
+  void goOn(int count) {
+    waiters.stream().limit(count).forEach(Waiter::goOn);
+  }
+
   /** Those behind the first {@code kept}. */
   List<Waiter<?>> behind(int kept) {
     return List.copyOf(waiters).subList(Math.min(kept, waiters.size()), waiters.size());
