@@ -86,8 +86,10 @@ final class Admission {
   void refuseLate() {
     List<Waiting> late = new ArrayList<>();
     long now = System.nanoTime();
+    boolean slow;
     mutex.lock();
     try {
+      slow = open && warmth.isTooSlow();
       while (!waiting.isEmpty() && now - waiting.getFirst().until() >= 0) {
         late.add(waiting.removeFirst());
       }
@@ -100,7 +102,10 @@ final class Admission {
               settings.shown()
                   + ": no server took requests within "
                   + settings.timeout().toMillis()
-                  + " ms",
+                  + " ms"
+                  + (slow
+                      ? "; the leader's answers take longer than half of a tick: give a longer tick"
+                      : ""),
               null);
       late.forEach(each -> each.refuse().accept(why));
     }
@@ -226,6 +231,9 @@ final class Admission {
 
     private long lastAnswer;
 
+    /** How long the last answer took. */
+    private long answerNanos;
+
     /** Of a session that begins now, and that the leader itself notes. */
     Warmth(long tickNanos, long now) {
       this.tickNanos = tickNanos;
@@ -251,8 +259,14 @@ final class Admission {
       return now - keptFrom <= spareNanos(tickNanos);
     }
 
+    /** Whether no answer comes soon enough for a request, however often the leader is asked. */
+    boolean isTooSlow() {
+      return 2 * answerNanos + relayNanos() > spareNanos(tickNanos);
+    }
+
     void touched(long sentAt, long now) {
       lastAnswer = now;
+      answerNanos = now - sentAt;
       Touch first = touches.peek();
       while (first != null && sentAt - first.answeredAt >= relayNanos()) {
         keptFrom = first.sentAt - keptFrom > 0 ? first.sentAt : keptFrom;
