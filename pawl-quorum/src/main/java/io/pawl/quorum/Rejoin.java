@@ -5,8 +5,9 @@ import io.pawl.spi.QuorumNode.Incarnation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class Rejoin {
   private final Time time;
   private final long patienceNanos;
   private final AtomicBoolean looking = new AtomicBoolean();
+  private final AtomicIntegerArray owing;
 
   /**
    * @param patienceNanos how long nodes are waited for that do not say who they are
@@ -38,6 +40,7 @@ final class Rejoin {
     this.nodes = nodes;
     this.time = time;
     this.patienceNanos = patienceNanos;
+    this.owing = new AtomicIntegerArray(nodes.size());
   }
 
   /** A node has refused something: maybe it waits for this. Looks soon, once for many. */
@@ -45,17 +48,18 @@ final class Rejoin {
     if (looking.compareAndSet(false, true)) {
       time.after(
           PAUSE_NANOS,
-          () -> {
-            looking.set(false); // what fails now is tried again when the node refuses again
-            ask(this::raiseIfReady);
-          });
+          () ->
+              ask()
+                  .thenCompose(this::raiseIfReady)
+                  .whenComplete((nothing, error) -> looking.set(false)));
     }
   }
 
-  private void raiseIfReady(List<@Nullable Incarnation> who) {
-    if (who.stream().anyMatch(Rejoin::isReady)) {
-      ask(since -> raise(who, since));
-    }
+  /** What fails is tried again when the node refuses again. */
+  private CompletionStage<Void> raiseIfReady(List<@Nullable Incarnation> who) {
+    return who.stream().anyMatch(Rejoin::isReady)
+        ? ask().thenAccept(since -> raise(who, since))
+        : CompletableFuture.completedFuture(null);
   }
 
   private static boolean isReady(@Nullable Incarnation who) {
@@ -97,18 +101,29 @@ final class Rejoin {
     return lost && remembering + forgetful >= majority ? highest : -1;
   }
 
-  private void ask(Consumer<List<@Nullable Incarnation>> then) {
+  private CompletionStage<List<@Nullable Incarnation>> ask() {
     List<CompletableFuture<@Nullable Incarnation>> asked = new ArrayList<>();
-    for (Node node : nodes) {
-      asked.add(
-          node.ask("", open -> open.incarnation())
-              .toCompletableFuture()
-              .handle((known, error) -> error == null ? known : null));
+    for (int i = 0; i < nodes.size(); i++) {
+      asked.add(ask(i));
     }
     time.after(patienceNanos, () -> asked.forEach(each -> each.complete(null)));
-    CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
-        .whenComplete(
-            (nothing, error) ->
-                then.accept(asked.stream().map(each -> each.getNow(null)).toList()));
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenApply(nothing -> asked.stream().map(each -> each.getNow(null)).toList());
+  }
+
+  /** One that owes an answer to an earlier question would only have the more to answer. */
+  private CompletableFuture<@Nullable Incarnation> ask(int node) {
+    if (!owing.compareAndSet(node, 0, 1)) {
+      return CompletableFuture.completedFuture(null);
+    }
+    return nodes
+        .get(node)
+        .ask("", open -> open.incarnation())
+        .toCompletableFuture()
+        .handle(
+            (known, error) -> {
+              owing.set(node, 0);
+              return error == null ? known : null;
+            });
   }
 }

@@ -1,5 +1,6 @@
 package io.pawl.quorum;
 
+import io.pawl.concurrent.Time;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** A store in memory as a node, which only a test may have. */
 final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
@@ -37,6 +39,10 @@ final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
   private final AtomicBoolean forgetful = new AtomicBoolean();
   private volatile long raisedTo;
   private volatile Duration votesIn = Duration.ZERO;
+  private volatile boolean onceMore;
+  private volatile @Nullable Time saysWho;
+  private long saysWhoIn;
+  private long saidWhoAt;
 
   MemoryNode(MemoryStore memory, String name) {
     this.memory = memory;
@@ -105,14 +111,25 @@ final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
     mute = true;
   }
 
+  /** It says who it is {@code nanos} after the question, or after its last answer to one. */
+  void isSlowToSayWhoItIs(Time time, long nanos) {
+    saysWho = time;
+    saysWhoIn = nanos;
+  }
+
   /** It does not vote until it is raised. */
   void forgetsItsTokens() {
     raisedTo = -1;
   }
 
+  void votesIn(Duration time) {
+    votesIn = time;
+  }
+
   /** Its time is over when it has been asked once. */
   void votesAfterOneQuestion() {
     votesIn = Duration.ofMillis(1);
+    onceMore = true;
   }
 
   /** -1 until it is. */
@@ -129,8 +146,17 @@ final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
       return new CompletableFuture<>();
     }
     Incarnation now = new Incarnation(name, votesIn, 0, raisedTo >= 0, 0);
-    votesIn = Duration.ZERO;
-    return CompletableFuture.completedFuture(now);
+    if (onceMore) {
+      votesIn = Duration.ZERO;
+    }
+    Time time = saysWho;
+    if (time == null) {
+      return CompletableFuture.completedFuture(now);
+    }
+    CompletableFuture<Incarnation> answer = new CompletableFuture<>();
+    saidWhoAt = Math.max(saidWhoAt, time.nanos()) + saysWhoIn;
+    time.after(saidWhoAt - time.nanos(), () -> answer.complete(now));
+    return answer;
   }
 
   @Override

@@ -107,4 +107,26 @@ class RejoinTest {
     rejoin();
     assertThat(stores.get(1).raisedTo()).isZero();
   }
+
+  /**
+   * Databases read the tokens of all their locks, one question after another: others that were put
+   * before the earlier ones are answered would never be answered in time.
+   */
+  @Test
+  void p6_someoneGetsIn_aNodeIsRaisedThoughOthersTakeLongToSayWhatTheyHaveGranted() {
+    open();
+    stores.get(0).forgetsItsTokens();
+    stores.get(0).votesIn(Duration.ofMinutes(1));
+    stores.forEach(store -> store.isSlowToSayWhoItIs(world.time(), 300_000_000L));
+    Rejoin rejoin = new Rejoin(nodes, world.time(), 500_000_000L);
+    for (int i = 0; i < 1_200; i++) {
+      world.later(i * 50_000_000L, rejoin::lookSoon);
+    }
+    world.run(58_000_000_000L);
+
+    stores.get(0).votesIn(Duration.ZERO);
+    world.run(2_000_000_000L);
+
+    assertThat(stores.get(0).raisedTo()).isZero();
+  }
 }
