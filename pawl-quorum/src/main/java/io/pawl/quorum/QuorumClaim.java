@@ -507,18 +507,24 @@ final class QuorumClaim {
 
   private long pauseNanos(int held) {
     long least = claim.queues() && seat.isFirst() ? locks.promptNanos(claim) : FIRST_YIELD_NANOS;
-    long first = Math.max(least, 2 * Math.max(locks.typicalNanos(), majorityNanos()));
+    long first = Math.max(least, 2 * usualNanos());
     long longest = Math.max(first, LONGEST_YIELD_NANOS); // else no answer would come in time
     long pause = Math.min(first << Math.min(yields, 8), longest) * held;
     yields++;
     return (long) (pause * (0.5 + locks.random().nextDouble()));
   }
 
-  /** How long a majority takes to answer, and not only the seat, as usually; 0 if unknown. */
+  private long usualNanos() {
+    return Math.min(Math.max(locks.typicalNanos(), majorityNanos()), locks.patience(claim));
+  }
+
+  /**
+   * How long a majority takes to answer, as far as nodes have, and not only the seat, as usually.
+   */
   private long majorityNanos() {
-    long[] sorted = answerNanos.clone();
-    Arrays.sort(sorted);
-    return Math.min(sorted[ballot.majority() - 1], locks.patience(claim));
+    long[] known = Arrays.stream(answerNanos).filter(nanos -> nanos > 0).sorted().toArray();
+    int some = Math.min(ballot.majority(), known.length);
+    return some == 0 ? 0 : known[some - 1];
   }
 
   /**

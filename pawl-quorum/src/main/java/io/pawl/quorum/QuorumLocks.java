@@ -132,9 +132,11 @@ final class QuorumLocks {
     yielded.incrementAndGet();
   }
 
+  /** One that came later was not waited for: this process stood still before it heard it. */
   void answeredAfter(long nanos) {
     long before = typicalNanos;
-    typicalNanos = before + (nanos - before) / 8;
+    long waited = Math.min(nanos, options.nodeTimeout().toNanos());
+    typicalNanos = before + (waited - before) / 8;
   }
 
   /** How long a question takes, lately. */

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -153,6 +154,46 @@ class ContentionTest {
           1, LENIENT, node -> node == near ? usual() : 600_000_000 + random.nextInt(10_000_000));
     }
     clients.forEach(this::hearsOftenAndSoon);
+    assertServedAllTheTime();
+  }
+
+  /** What a node that is away does not answer is no answer that comes soon. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void p6_someoneGetsIn_thoughAMinorityIsAwayAndOnlyOneOfTheRestIsNear(int nodes) {
+    start(nodes, true);
+    int seat = Math.floorMod(SimulatedClient.LOCK.hashCode(), nodes);
+    for (int i = 0; i < nodes / 2; i++) {
+      servers.get((seat + i) % nodes).away = true;
+    }
+    int near = (seat + nodes - 1) % nodes;
+    connect(
+        CLIENTS,
+        LENIENT,
+        node -> node == near ? usual() : 600_000_000 + random.nextInt(10_000_000));
+    assertServedAllTheTime();
+  }
+
+  /** Each hears an answer that came in time an hour later, and is far from all nodes but one. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void p6_someoneGetsIn_thoughClientsStoodStillForAnHourBeforeTheyHeardAnAnswer(int nodes) {
+    start(nodes, true);
+    AtomicBoolean far = new AtomicBoolean();
+    for (int i = 0; i < nodes; i++) {
+      int near = i;
+      connect(
+          1,
+          QuorumOptions.defaults(),
+          node ->
+              !far.get()
+                  ? 100_000
+                  : node == near ? usual() : 60_000_000 + random.nextInt(1_000_000));
+    }
+    world.run(150_000);
+    world.standStill(3_600 * SECOND);
+    world.run(1_000_000);
+    far.set(true);
     assertServedAllTheTime();
   }
 
