@@ -131,8 +131,7 @@ final class NodeClaim {
    * however often it was asked meanwhile.
    */
   boolean mayVote(long silentNanos, long now) {
-    boolean silent = isSilentFor(0, now) && now - silentFrom >= silentNanos;
-    boolean answers = !hasFailed() && !silent;
+    boolean answers = !hasFailed() && !owesFor(silentNanos, now);
     return answers && (isAttemptUnderWay() || !isWornOut());
   }
 
@@ -180,6 +179,11 @@ final class NodeClaim {
   /** A request is under way that was sent so long ago. */
   boolean isSilentFor(long nanos, long now) {
     return underWay > 0 && now - sentAt >= nanos && !(answered && answeredFrom - sentAt >= 0);
+  }
+
+  /** As {@link #isSilentFor}, however often it was asked meanwhile. */
+  boolean owesFor(long nanos, long now) {
+    return isSilentFor(0, now) && now - silentFrom >= nanos;
   }
 
   boolean hasFailedSince(long from) {

@@ -102,7 +102,7 @@ final class QuorumClaim {
       at[i] = NodeClaim.unasked(i, claim);
     }
     this.ballot = new Ballot(at);
-    this.seat = new Seat(claim, at, nodes, locks.promptNanos(claim));
+    this.seat = new Seat(claim, at, nodes, locks.promptNanos(claim), locks.patience(claim));
     this.rounds = new Rounds(claim, at, locks, nodes, this);
     this.ending = new Ending(at, rounds, locks);
     this.agreement = new Agreement(claim, at, locks, ballot, rounds);
@@ -220,7 +220,7 @@ final class QuorumClaim {
     if (before.otherKind == null) {
       nodes.get(before.node).isSlow();
     }
-    if (seat.move(locks.now(), locks.typicalNanos())) {
+    if (seat.move(locks.now(), usualNanos())) {
       rounds.giveBack(before, effects);
       joinSeat(effects);
     }

@@ -16,6 +16,7 @@ final class Seat {
   private final List<Node> nodes;
   private final int first;
   private final long promptNanos;
+  private final long patienceNanos;
   private final boolean shares;
   private int place;
   private int moves;
@@ -25,11 +26,13 @@ final class Seat {
 
   /**
    * @param promptNanos how long it is waited for
+   * @param patienceNanos how long a majority is waited for
    */
-  Seat(Claim claim, NodeClaim[] at, List<Node> nodes, long promptNanos) {
+  Seat(Claim claim, NodeClaim[] at, List<Node> nodes, long promptNanos, long patienceNanos) {
     this.at = at;
     this.nodes = nodes;
     this.promptNanos = promptNanos;
+    this.patienceNanos = patienceNanos;
     this.shares = claim.mode() instanceof Mode.Shared;
     this.first = Math.floorMod(claim.lock().hashCode(), at.length);
     this.place = first;
@@ -79,9 +82,9 @@ final class Seat {
   }
 
   /** Not only as late as others: it has refused, or takes several times what a majority takes. */
-  private boolean isAway(long now, long typicalNanos) {
-    long late = Math.max(5 * promptNanos, 4 * typicalNanos);
-    return hasRefused() || node().isSilentFor(late, now);
+  private boolean isAway(long now, long usualNanos) {
+    long late = Math.max(usualNanos == 0 ? patienceNanos : 5 * promptNanos, 4 * usualNanos);
+    return hasRefused() || node().owesFor(late, now);
   }
 
   /**
@@ -108,10 +111,10 @@ final class Seat {
    * To the first node that is prompt; where none is, and this one is away, to the one behind it.
    * Returns false where it stays.
    *
-   * @param typicalNanos how long a majority takes, lately
+   * @param usualNanos how long a majority takes, lately; 0 if unknown
    */
-  boolean move(long now, long typicalNanos) {
-    int to = next(now, typicalNanos);
+  boolean move(long now, long usualNanos) {
+    int to = next(now, usualNanos);
     if (to == place || moves >= at.length) {
       return false;
     }
@@ -134,14 +137,14 @@ final class Seat {
     }
   }
 
-  private int next(long now, long typicalNanos) {
+  private int next(long now, long usualNanos) {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
       if (next != place && mayBe(next)) {
         return next;
       }
     }
-    return isAway(now, typicalNanos) ? (place + 1) % at.length : place;
+    return isAway(now, usualNanos) ? (place + 1) % at.length : place;
   }
 
   private boolean mayBe(int node) {

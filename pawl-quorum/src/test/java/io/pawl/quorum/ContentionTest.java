@@ -174,6 +174,15 @@ class ContentionTest {
     assertServedAllTheTime();
   }
 
+  /** Answers take longer than half of what they are waited for. */
+  @ParameterizedTest
+  @CsvSource({"3, 1", "3, 3", "3, 10", "5, 1", "5, 10"})
+  void p6_someoneGetsIn_thoughNodesTakeNearlyAsLongAsTheyAreWaitedFor(int nodes, int count) {
+    start(nodes, true);
+    connect(count, QuorumOptions.defaults(), node -> 160_000_000 + random.nextInt(5_000_000));
+    assertServedAllTheTime();
+  }
+
   /** Each hears an answer that came in time an hour later, and is far from all nodes but one. */
   @ParameterizedTest
   @ValueSource(ints = {3, 5})
