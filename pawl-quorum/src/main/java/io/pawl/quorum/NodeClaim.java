@@ -173,7 +173,16 @@ final class NodeClaim {
 
   /** Its latest request has failed, and none is under way. */
   boolean hasFailed() {
-    return failed && underWay == 0 && (!answered || failedFrom - answeredFrom > 0);
+    return underWay == 0 && hasFailedLast();
+  }
+
+  private boolean hasFailedLast() {
+    return failed && (!answered || failedFrom - answeredFrom > 0);
+  }
+
+  /** It has failed, and did not answer since, or has been silent for so long. */
+  boolean isAway(long nanos, long now) {
+    return hasFailedLast() || owesFor(nanos, now);
   }
 
   /** A request is under way that was sent so long ago. */

@@ -50,6 +50,7 @@ final class QuorumClaim {
 
   private static final long FIRST_YIELD_NANOS = 10_000_000;
   private static final long LONGEST_YIELD_NANOS = 500_000_000;
+  private static final long TURN_NANOS = 30_000_000_000L;
   private static final int RETRIES = 4;
 
   final Claim claim;
@@ -85,6 +86,10 @@ final class QuorumClaim {
 
   private long engineCoveredFrom;
   private long heardNanos;
+
+  /** Since when it has its seat. */
+  private long turnFrom;
+
   private long grantedNanos;
   private long downgradedNanos;
   private volatile Standing.@Nullable Held granted;
@@ -108,6 +113,7 @@ final class QuorumClaim {
     this.agreement = new Agreement(claim, at, locks, ballot, rounds);
     this.engineCoveredFrom = locks.now();
     this.heardNanos = engineCoveredFrom;
+    this.turnFrom = engineCoveredFrom;
   }
 
   /** The engine attempts it, for the first time or again: every node is asked. */
@@ -364,6 +370,7 @@ final class QuorumClaim {
       boolean refused = each.hasAnswered() && forGood;
       if (each != mine && each.isNothing() && !each.hasFailed() && !refused) {
         if (seat.begins()) {
+          turnFrom = locks.now();
           agreement.begin(mine, engineCoveredFrom, mode, effects);
         }
         join(each.node, effects);
@@ -502,7 +509,16 @@ final class QuorumClaim {
   private boolean getsOn(int held) {
     return held >= ballot.majority()
         ? !ballot.isStuck()
-        : seat.isWaiting() || (seat.isFirst() && ballot.inLine() >= ballot.majority());
+        : seat.isWaiting() || (mayStay() && ballot.inLine() >= ballot.majority());
+  }
+
+  /**
+   * The first node is one for all clients. Which is the first that is left they may see otherwise:
+   * who holds that stays for so long as those in line at the others may take to give way.
+   */
+  private boolean mayStay() {
+    long now = locks.now();
+    return seat.isFirst() || (seat.isFirstLeft(now) && now - turnFrom < TURN_NANOS);
   }
 
   private long pauseNanos(int held) {

@@ -55,6 +55,16 @@ final class Seat {
     return place == first;
   }
 
+  /** Whether those before it in the order are away. */
+  boolean isFirstLeft(long now) {
+    for (int i = first; i != place; i = (i + 1) % at.length) {
+      if (at[i].otherKind == null && !at[i].isAway(patienceNanos, now)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   boolean isHeld() {
     return node().status == Status.HELD;
   }

@@ -174,6 +174,24 @@ class ContentionTest {
     assertServedAllTheTime();
   }
 
+  /**
+   * Two lines, of several claims each: who has come to the head of one is behind all of the other.
+   */
+  @ParameterizedTest
+  @CsvSource({"3, 10", "3, 30", "5, 10", "5, 30"})
+  void p6_someoneGetsIn_thoughTheFirstNodeIsAwayAndNoneIsPrompt(int nodes, int count) {
+    start(nodes, true);
+    servers.get(Math.floorMod(SimulatedClient.LOCK.hashCode(), nodes)).away = true;
+    for (int c = 0; c < count; c++) {
+      int near = c % nodes;
+      connect(
+          1,
+          QuorumOptions.defaults(),
+          node -> node == near ? usual() : 60_000_000 + random.nextInt(1_000_000));
+    }
+    assertServedAllTheTime();
+  }
+
   /** Answers take longer than half of what they are waited for. */
   @ParameterizedTest
   @CsvSource({"3, 1", "3, 3", "3, 10", "5, 1", "5, 10"})
