@@ -496,8 +496,8 @@ final class QuorumClaim {
                     return true;
                   }
                   if (ballot.held() == held && !getsOn(held)) {
-                    rounds.giveBackBut(null, later);
                     seat.chooseAnew();
+                    rounds.giveBackBut(null, later);
                     joinSeat(later);
                   }
                   react(later);

@@ -134,13 +134,20 @@ final class Seat {
   }
 
   /**
-   * To the first node that is prompt by now, where others stand in line: those of two lines, who
-   * only went back to the end of their own, would each keep a node from the other line's.
+   * To the first node that is prompt by now, or where none is, the first that has answered, where
+   * others stand in line: those of two lines, who only went back to the end of their own, would
+   * each keep a node from the other line's.
    */
   void chooseAnew() {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
       if (mayBe(next)) {
+        place = next;
+        return;
+      }
+    }
+    for (int next = first; next != place; next = (next + 1) % at.length) {
+      if (at[next].hasAnswered() && !refuses(at[next])) {
         place = next;
         return;
       }

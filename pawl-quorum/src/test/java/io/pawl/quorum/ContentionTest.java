@@ -192,6 +192,19 @@ class ContentionTest {
     assertServedAllTheTime();
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void linesBecomeOneThoughTheFirstNodeIsAwayAndNoneIsPrompt(int nodes) {
+    start(nodes, true);
+    servers.get(Math.floorMod(SimulatedClient.LOCK.hashCode(), nodes)).away = true;
+    connect(50, node -> 75_000_000 + random.nextInt(5_000_000));
+    world.run(60 * SECOND);
+    witness.waits.clear();
+    world.run(60 * SECOND);
+    assertThat(witness.waits).hasSizeGreaterThan(30);
+    assertThat(witness.wrongs).isEmpty();
+  }
+
   /** Answers take longer than half of what they are waited for. */
   @ParameterizedTest
   @CsvSource({"3, 1", "3, 3", "3, 10", "5, 1", "5, 10"})
