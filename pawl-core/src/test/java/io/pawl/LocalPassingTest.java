@@ -8,6 +8,7 @@ import io.pawl.options.PawlOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LocalPassingTest {
 
   private static final int ARRIVALS = 50_000;
+  private static final int MANY_READERS = 5_000;
   private static final long MOST_RACING_NANOS = TimeUnit.SECONDS.toNanos(25);
   private static final LockOptions PASSING = LockOptions.defaults();
   private static final LockOptions SHORT_RUNS = PASSING.localPassing(3, Duration.ofMillis(1));
@@ -155,5 +157,20 @@ class LocalPassingTest {
     first.close();
     second.close();
     assertThat(store.list(10).toCompletableFuture().get()).isEmpty();
+  }
+
+  /** The store answers on the thread that asks, and every second reader takes another question. */
+  @Test
+  void p6_someoneGetsIn_thoughEachHoldHasTokensForFewOfManyReaders() throws Exception {
+    LockOptions few = PASSING.localPassing(1, Duration.ofSeconds(1));
+    DistributedReadWriteLock lock = first.readWriteLock("many readers", few);
+    List<CompletableFuture<Void>> readers = new ArrayList<>();
+    try (Lease writer = lock.writeLock().acquire()) {
+      for (int i = 0; i < MANY_READERS; i++) {
+        readers.add(lock.readLock().acquireAsync().thenAccept(Lease::close));
+      }
+    }
+
+    CompletableFuture.allOf(readers.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
   }
 }

@@ -1,7 +1,9 @@
 package io.pawl.engine;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 final class Effects {
 
   private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
+
+  /** What this thread is to ask next, while it asks. */
+  private static final ThreadLocal<@Nullable Queue<Runnable>> unasked = new ThreadLocal<>();
 
   private @Nullable Waiter<?> wake;
   private List<Waiter<?>> moreWakes = List.of();
@@ -124,10 +129,29 @@ final class Effects {
       } else if (!ends.isEmpty()) {
         calls.add(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
-        engine.run(ask.claim::ask);
+        askUnnested(() -> engine.run(ask.claim::ask));
       }
     }
     return together ? List.of(() -> inOrder(engine, calls)) : calls;
+  }
+
+  /** A store that answers at once would otherwise nest a question in the one before. */
+  private static void askUnnested(Runnable question) {
+    Queue<Runnable> outer = unasked.get();
+    if (outer != null) {
+      outer.add(question);
+      return;
+    }
+    Queue<Runnable> later = new ArrayDeque<>(1);
+    unasked.set(later);
+    try {
+      for (Runnable next = question; next != null; next = later.poll()) {
+        next.run();
+      }
+    } finally {
+      unasked.remove();
+      later.forEach(Runnable::run); // of which one has failed before
+    }
   }
 
   /** A question for a lock comes after what this client gives back of it, in the same trip. */
