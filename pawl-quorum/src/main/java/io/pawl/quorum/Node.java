@@ -45,7 +45,6 @@ final class Node implements AutoCloseable {
 
   private final String description;
   private final Supplier<QuorumNode> opener;
-  private final QuorumOptions options;
   private final Time time;
   private final Lanes lanes;
   private final ConcurrentLinkedQueue<Debt> owed = new ConcurrentLinkedQueue<>();
@@ -57,21 +56,18 @@ final class Node implements AutoCloseable {
   private volatile @Nullable Throwable cannotOpen;
   private long pauseNanos = PAUSE_NANOS; // of the thread that opens
   private volatile boolean closed;
-  private volatile boolean slow;
+
+  /** How long its last answer to an attempt took; for ever where it failed, or is late. */
+  private volatile long answerNanos;
+
   private volatile Runnable refused = () -> {};
 
   /**
    * @param lanes for the store's verbs where they block, and to open it; closed with this
    */
-  Node(
-      String description,
-      Supplier<QuorumNode> opener,
-      QuorumOptions options,
-      Time time,
-      Lanes lanes) {
+  Node(String description, Supplier<QuorumNode> opener, Time time, Lanes lanes) {
     this.description = description;
     this.opener = opener;
-    this.options = options;
     this.time = time;
     this.lanes = lanes;
   }
@@ -128,9 +124,9 @@ final class Node implements AutoCloseable {
     return store != null;
   }
 
-  /** Whether its last answer to an attempt came soon, as far as that is known. */
-  boolean isPrompt() {
-    return isOpen() && !slow;
+  /** Whether its last answer to an attempt came within so long, as far as that is known. */
+  boolean isPrompt(long nanos) {
+    return isOpen() && answerNanos <= nanos;
   }
 
   /** What to do when the store, which is open, has refused an attempt, or not answered it. */
@@ -140,7 +136,7 @@ final class Node implements AutoCloseable {
 
   /** It has not answered in time. */
   void isSlow() {
-    slow = true;
+    answerNanos = Long.MAX_VALUE;
   }
 
   String describe() {
@@ -163,7 +159,7 @@ final class Node implements AutoCloseable {
     return ask(claim.lock(), open -> open.attempt(claim, bell))
         .whenComplete(
             (standing, error) -> {
-              slow = error != null || time.nanos() - sentAt > options.promptNanos();
+              answerNanos = error != null ? Long.MAX_VALUE : time.nanos() - sentAt;
               if (error != null && isOpen() && !closed) {
                 refused.run();
               }

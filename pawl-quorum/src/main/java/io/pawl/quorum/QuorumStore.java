@@ -92,7 +92,7 @@ public final class QuorumStore implements QuorumNode.Quorum, Inspectable, Diagno
     this.nodes = new ArrayList<>();
     for (int i = 0; i < openers.size(); i++) {
       String prefix = name + "-node-" + (i + 1) + "-";
-      nodes.add(new Node(descriptions.get(i), openers.get(i), options, time, new Lanes(prefix)));
+      nodes.add(new Node(descriptions.get(i), openers.get(i), time, new Lanes(prefix)));
     }
     Rejoin rejoin = new Rejoin(List.copyOf(nodes), time, options.nodeTimeout().toNanos());
     nodes.forEach(node -> node.whenRefused(rejoin::lookSoon));

@@ -37,7 +37,7 @@ final class Seat {
     this.first = Math.floorMod(claim.lock().hashCode(), at.length);
     this.place = first;
     this.begunWith = at[first];
-    if (!nodes.get(first).isPrompt()) {
+    if (!nodes.get(first).isPrompt(promptNanos)) {
       move(0, 0);
     }
   }
@@ -165,6 +165,6 @@ final class Seat {
   }
 
   private boolean mayBe(int node) {
-    return nodes.get(node).isPrompt() && !refuses(at[node]);
+    return nodes.get(node).isPrompt(promptNanos) && !refuses(at[node]);
   }
 }

@@ -52,6 +52,10 @@ class ContentionTest {
   }
 
   private void connect(int count, QuorumOptions options, Delays delays) {
+    connect(count, options, Duration.ofSeconds(20), delays);
+  }
+
+  private void connect(int count, QuorumOptions options, Duration lease, Delays delays) {
     for (int number = 0; number < count; number++) {
       int c = clients.size();
       List<SimulatedNode> stores = new ArrayList<>();
@@ -61,8 +65,7 @@ class ContentionTest {
         stores.add(new SimulatedNode(world, servers.get(i), delay));
       }
       SimulatedClient client =
-          new SimulatedClient(
-              world, stores, witness, "client" + c, Duration.ofSeconds(20), HOLD, options, c);
+          new SimulatedClient(world, stores, witness, "client" + c, lease, HOLD, options, c);
       clients.add(client);
       client.next();
     }
@@ -235,6 +238,23 @@ class ContentionTest {
     world.run(1_000_000);
     far.set(true);
     assertServedAllTheTime();
+  }
+
+  /** What is prompt for long leases is late for short ones: else seats change at each request. */
+  @ParameterizedTest
+  @CsvSource({"3, 500", "3, 10000", "5, 500", "5, 10000"})
+  void p6_someoneGetsIn_thoughALeaseIsShortBesideTheNodeTimeout(int nodes, int timeoutMillis) {
+    start(nodes, true);
+    QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofMillis(timeoutMillis));
+    connect(
+        CLIENTS, options, Duration.ofMillis(100), node -> 20_000_000 + random.nextInt(2_000_000));
+    world.run(2 * SECOND);
+    for (int i = 0; i < 10; i++) {
+      int before = witness.waits.size();
+      world.run(4 * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before + 15);
+    }
+    assertThat(witness.wrongs).isEmpty();
   }
 
   private void hearsOftenAndSoon(SimulatedClient client) {

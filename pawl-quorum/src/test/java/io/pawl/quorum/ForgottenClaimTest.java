@@ -37,13 +37,7 @@ class ForgottenClaimTest {
   private QuorumLocks client() {
     for (int i = 0; i < 3; i++) {
       MemoryNode store = new MemoryNode(new MemoryStore(), "node " + i);
-      Node node =
-          new Node(
-              "node",
-              () -> reached(store),
-              QuorumOptions.defaults(),
-              world.time(),
-              new Lanes("test"));
+      Node node = new Node("node", () -> reached(store), world.time(), new Lanes("test"));
       node.open();
       stores.add(store);
       nodes.add(node);

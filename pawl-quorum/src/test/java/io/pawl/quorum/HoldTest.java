@@ -56,8 +56,7 @@ class HoldTest {
     List<Node> nodes = new ArrayList<>();
     for (SimulatedNode.Server server : servers) {
       SimulatedNode store = new SimulatedNode(world, server, () -> 100_000);
-      Node node =
-          new Node("node", () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
+      Node node = new Node("node", () -> store, world.time(), new Lanes("test"));
       node.open();
       if (nodes.size() == slow) {
         node.isSlow();

@@ -58,7 +58,7 @@ class LineTest {
         int number = i;
         SimulatedNode store =
             new SimulatedNode(world, servers.get(i), () -> this.delays[number] * MILLI / 10);
-        Node node = new Node(store.describe(), () -> store, options, world.time(), new Lanes(name));
+        Node node = new Node(store.describe(), () -> store, world.time(), new Lanes(name));
         node.open();
         nodes.add(node);
       }

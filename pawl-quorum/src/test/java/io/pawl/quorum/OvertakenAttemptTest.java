@@ -53,9 +53,7 @@ class OvertakenAttemptTest {
       SimulatedNode.Server server = new SimulatedNode.Server(world, "node " + i, () -> 0);
       servers.add(server);
       SimulatedNode store = new SimulatedNode(world, server, () -> 100_000);
-      Node node =
-          new Node(
-              "node " + i, () -> store, QuorumOptions.defaults(), world.time(), new Lanes("test"));
+      Node node = new Node("node " + i, () -> store, world.time(), new Lanes("test"));
       node.open();
       nodes.add(node);
     }

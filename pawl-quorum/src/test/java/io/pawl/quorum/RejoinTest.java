@@ -58,13 +58,7 @@ class RejoinTest {
     for (int i = 0; i < 5; i++) {
       MemoryNode store = new MemoryNode(new MemoryStore(), "memory " + i);
       stores.add(store);
-      Node node =
-          new Node(
-              store.describe(),
-              () -> store,
-              QuorumOptions.defaults(),
-              world.time(),
-              new Lanes("rejoin-" + i));
+      Node node = new Node(store.describe(), () -> store, world.time(), new Lanes("rejoin-" + i));
       node.open();
       nodes.add(node);
     }

@@ -71,9 +71,7 @@ class ReopenedNodeTest {
 
   @Test
   void isOpenedThoughNoThreadCouldBeStartedForATry() throws Exception {
-    try (Node node =
-        new Node(
-            "memory", this::awayAtFirst, QuorumOptions.defaults(), time, new Lanes(this::thread))) {
+    try (Node node = new Node("memory", this::awayAtFirst, time, new Lanes(this::thread))) {
       node.open();
       scarce.set(true);
       whatWasPutOffIsDone();
@@ -86,13 +84,7 @@ class ReopenedNodeTest {
 
   @Test
   void isOpenedThoughMemoryWasShortForATry() throws Exception {
-    try (Node node =
-        new Node(
-            "memory",
-            this::shortOfMemoryThen,
-            QuorumOptions.defaults(),
-            time,
-            new Lanes(this::thread))) {
+    try (Node node = new Node("memory", this::shortOfMemoryThen, time, new Lanes(this::thread))) {
       node.open();
       whatWasPutOffIsDone();
       whatWasPutOffIsDone();

@@ -128,7 +128,7 @@ final class SimulatedNode implements QuorumNode {
     List<Node> nodes = new ArrayList<>();
     for (SimulatedNode store : stores) {
       String name = store.describe();
-      nodes.add(new Node(name, () -> store, options, world.time(), new Lanes(name)));
+      nodes.add(new Node(name, () -> store, world.time(), new Lanes(name)));
     }
     nodes.forEach(Node::open);
     return new QuorumLocks(nodes, options, world.time(), new Random(seed));
