@@ -343,6 +343,7 @@ final class QuorumInspection {
   }
 
   private List<String> seenTwice(Duration patience) {
+    Duration untilAllHaveLooked = patience.multipliedBy(nodes.size() + 1L).plusSeconds(1);
     String client = "quorum-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
     List<Claim> claims = new ArrayList<>();
     for (int i = 0; i < nodes.size(); i++) {
@@ -351,7 +352,7 @@ final class QuorumInspection {
               PRESENCE,
               QuorumLocks.nodeId(new ClaimId(client, i), 0),
               Mode.SHARED,
-              Duration.ofSeconds(1),
+              untilAllHaveLooked,
               Duration.ZERO,
               true,
               1,

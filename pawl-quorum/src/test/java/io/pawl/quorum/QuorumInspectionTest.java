@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Claim;
@@ -239,5 +240,20 @@ class QuorumInspectionTest {
               assertThat(finding.level()).isEqualTo(Level.WARNING);
               assertThat(finding.what()).startsWith("node 2: ").contains("too many clients");
             });
+  }
+
+  /** Whoever shows that it is there has to be seen there after all nodes were waited for. */
+  @Test
+  void aServerNamedTwiceIsRefusedThoughAnotherNodeIsWaitedForForLong() {
+    MemoryStore shared = new MemoryStore();
+    MemoryNode late = node(2);
+    late.holdBackAnswersTo(claim -> true);
+    List<MemoryNode> named =
+        List.of(new MemoryNode(shared, "one"), new MemoryNode(shared, "two"), late);
+    QuorumOptions patient = QuorumOptions.defaults().nodeTimeout(Duration.ofMillis(1_200));
+
+    assertThatThrownBy(() -> QuorumStore.over(named, patient))
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("one and two are the same server");
   }
 }
