@@ -15,8 +15,11 @@ final class Effects {
 
   private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
+  /** How many questions a thread asks at most, of those that the first one brings about. */
+  private static final int MOST_ASKED = 100;
+
   /** What this thread is to ask next, while it asks. */
-  private static final ThreadLocal<@Nullable Queue<Runnable>> unasked = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable Queue<Question>> unasked = new ThreadLocal<>();
 
   private @Nullable Waiter<?> wake;
   private List<Waiter<?>> moreWakes = List.of();
@@ -31,6 +34,17 @@ final class Effects {
   private CompletableFuture<Void> told = NOTHING;
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
+
+  private record Question(Engine engine, LiveClaim claim) {
+
+    void ask() {
+      engine.run(claim::ask);
+    }
+
+    void askSoon() {
+      engine.workers().stores().execute(() -> askUnnested(this));
+    }
+  }
 
   void wake(Waiter<?> waiter) {
     if (wake == null) {
@@ -129,28 +143,32 @@ final class Effects {
       } else if (!ends.isEmpty()) {
         calls.add(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
-        askUnnested(() -> engine.run(ask.claim::ask));
+        askUnnested(new Question(engine, ask.claim));
       }
     }
     return together ? List.of(() -> inOrder(engine, calls)) : calls;
   }
 
-  /** A store that answers at once would otherwise nest a question in the one before. */
-  private static void askUnnested(Runnable question) {
-    Queue<Runnable> outer = unasked.get();
+  /**
+   * A store that answers at once would otherwise nest a question in the one before. Workers go on
+   * with what is left: readers that come again and again would keep this thread for ever.
+   */
+  private static void askUnnested(Question question) {
+    Queue<Question> outer = unasked.get();
     if (outer != null) {
       outer.add(question);
       return;
     }
-    Queue<Runnable> later = new ArrayDeque<>(1);
-    unasked.set(later);
+    Queue<Question> questions = new ArrayDeque<>(1);
+    questions.add(question);
+    unasked.set(questions);
     try {
-      for (Runnable next = question; next != null; next = later.poll()) {
-        next.run();
+      for (int asked = 0; asked < MOST_ASKED && !questions.isEmpty(); asked++) {
+        questions.remove().ask();
       }
     } finally {
       unasked.remove();
-      later.forEach(Runnable::run); // of which one has failed before
+      questions.forEach(Question::askSoon);
     }
   }
 
