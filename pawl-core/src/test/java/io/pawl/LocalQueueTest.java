@@ -439,6 +439,50 @@ class LocalQueueTest {
     assertThat(store.attempt(3).claim().mode()).isEqualTo(new Mode.Permits(1, 1));
   }
 
+  /** He has no claim that could be mistaken: the newcomer's answer is not for him. */
+  @Test
+  void whoWaitsBehindAHolderGoesOnThoughANewcomerBeforeHimMeetsTheSmallerCapacity() {
+    QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> holder = ask(one, LONG);
+    CompletableFuture<Optional<Lease>> newcomer = ask(one, LONG);
+    CompletableFuture<Optional<Lease>> behind = ask(one, LONG);
+    assertThat(store.attempts).as("no room for another claim").hasSize(2);
+    store.attempt(0).answer().complete(held(10));
+    client.pass(Duration.ZERO);
+
+    for (int i = 1; i <= 2; i++) {
+      store.attempt(i).answer().complete(new Standing.OtherKind(Kind.semaphore(1)));
+      client.pass(Duration.ofMillis(1));
+    }
+    holder.join().orElseThrow().closeAsync();
+    client.pass(Duration.ZERO);
+    store.attempt(3).answer().complete(held(20));
+    client.pass(Duration.ZERO);
+
+    assertThat(newcomer).isCompletedExceptionally();
+    assertThat(behind).isCompletedWithValueMatching(Optional::isPresent);
+    assertThat(store.attempt(3).claim().mode()).isEqualTo(new Mode.Permits(1, 1));
+  }
+
+  /** What is no semaphore any more has no permits for him. */
+  @Test
+  void whoWaitsBehindAHolderIsToldOnceTheNameIsALocks() {
+    QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
+    CompletableFuture<Optional<Lease>> holder = ask(one, LONG);
+    store.attempt(0).answer().complete(held(10));
+    client.pass(Duration.ZERO);
+    List<CompletableFuture<Optional<Lease>>> waiting = List.of(ask(one, LONG), ask(one, LONG));
+
+    for (int i = 1; i <= 2; i++) {
+      store.attempt(i).answer().complete(new Standing.OtherKind(Kind.LOCK));
+      client.pass(Duration.ofMillis(1));
+    }
+
+    assertThat(holder).isCompletedWithValueMatching(Optional::isPresent);
+    assertThat(waiting).allMatch(CompletableFuture::isCompletedExceptionally);
+    assertThat(store.attempts).hasSize(3);
+  }
+
   /** Nobody stands at the store for one of them, once both have lost their places in a pause. */
   @Test
   void p6_someoneGetsIn_whoFellBehindASmallerCapacityHearsOfALargerOneThatAnotherClientMade() {

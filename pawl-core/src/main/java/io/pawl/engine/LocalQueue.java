@@ -156,6 +156,7 @@ public final class LocalQueue {
         made = claims.makeFresh(waiters.size(), waiter.waits(), waiter.asker(), waiter.enteredAt());
         effects.askHere(made);
       } else {
+        waiter.goOn();
         noteWaiting(effects);
         lookLater(LiveClaim.LONGEST_SILENCE_NANOS);
       }
@@ -610,7 +611,8 @@ public final class LocalQueue {
    * for those who came last, or newcomers would keep the first waiting for ever. Newcomers that are
    * mistaken about the lock are told so, and nobody who stood before them: there was a claim, or a
    * free hold, for each of those as the newcomer's was made. Nor is anybody who came after the
-   * question: the lock may be what they ask for by now.
+   * question: the lock may be what they ask for by now. Nor is anybody for whom no claim was made:
+   * he waits for whatever permits his client's others give back, if the lock ever had any for them.
    *
    * @param askedAt when the question was sent that has this answer
    */
@@ -635,7 +637,7 @@ public final class LocalQueue {
               waiters.behind(others).stream()
                   .filter(waiter -> !mayPass(cause) || isOutOfPatience(waiter))
                   .filter(waiter -> !otherKind || waiter.enteredAt() - askedAt <= 0)
-                  .filter(waiter -> !mistaken || !waiter.goesOn())
+                  .filter(waiter -> !mistaken || !goesOn(waiter))
                   .limit(Math.max(0, waiters.size() - claims.asking()))
                   .toList();
           unserved.forEach(waiters::remove);
@@ -659,10 +661,15 @@ public final class LocalQueue {
     return engine.time().nanos() - waiter.enteredAt() >= engine.patienceNanos();
   }
 
-  /** As newcomers do, unless none can come any more. */
+  private boolean goesOn(Waiter<?> waiter) {
+    return claims.areKnown() && waiter.goesOn();
+  }
+
+  /** As newcomers do, unless none can come any more, or somebody goes on whatever the answer is. */
   private void askAnew(Effects effects) {
+    boolean fresh = !aside && !waiters.any(this::goesOn);
     for (int more = claims.wanted(waiters.size()); more > 0; more--) {
-      effects.ask(make(!aside), 0);
+      effects.ask(make(fresh), 0);
     }
   }
 

@@ -51,6 +51,10 @@ final class QueueClaims {
   private final List<LiveClaim> fresh = new ArrayList<>(1);
 
   private final List<Hold> holds = new ArrayList<>(1);
+
+  /** The store has granted one, given it a place, or told another capacity that fits. */
+  private boolean known;
+
   private final long stickyNanos;
   private int tokenWish;
 
@@ -73,6 +77,7 @@ final class QueueClaims {
   void adopt(QueueKey changed) {
     key = changed;
     width = widthOf(changed.mode());
+    known = true;
   }
 
   /** One more claim stands at the store than the capacity has room for, as far as is known. */
@@ -154,6 +159,12 @@ final class QueueClaims {
   /** It stands in the store's queue: the request was not mistaken as it came. */
   void hasPlace(LiveClaim claim) {
     fresh.remove(claim);
+    known = true;
+  }
+
+  /** Whether the lock is what this queue asks for, or was. */
+  boolean areKnown() {
+    return known;
   }
 
   /** A new one, wanted since then, that the caller asks for. */
@@ -227,6 +238,7 @@ final class QueueClaims {
                 granted, tokens, key.options().maxRun().toNanos(), LocalQueue.SLICE_NANOS, now);
     hold.beginSlice(now);
     holds.add(hold);
+    known = true;
     return hold;
   }
 

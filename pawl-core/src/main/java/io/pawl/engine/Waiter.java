@@ -67,7 +67,7 @@ final class Waiter<T> {
   /** Whether it was asked for anew after an answer that came too late; guarded as the outcome. */
   private boolean askedAnew;
 
-  /** Whether it goes on with whatever capacity there is; guarded by its queue's mutex. */
+  /** Whether it is not told of another's mistake; guarded by its queue's mutex. */
   private boolean goesOn;
 
   /** Whether the observer hears that it waits; set under the queue's mutex before the outcome. */
@@ -214,7 +214,7 @@ final class Waiter<T> {
     return first;
   }
 
-  /** The lock was what it asked for as it came. */
+  /** The lock was what it asked for as it came, or no claim was made for it then. */
   void goOn() {
     goesOn = true;
   }

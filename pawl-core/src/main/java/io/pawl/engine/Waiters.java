@@ -3,6 +3,7 @@ package io.pawl.engine;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The waiters of one {@link LocalQueue}, the next first. Guarded by the queue's mutex. */
@@ -63,6 +64,10 @@ final class Waiters {
   /** The first {@code count} are not mistaken about the lock, whatever it has become. */
   void goOn(int count) {
     waiters.stream().limit(count).forEach(Waiter::goOn);
+  }
+
+  boolean any(Predicate<Waiter<?>> such) {
+    return waiters.stream().anyMatch(such);
   }
 
   /** Those behind the first {@code kept}. */
