@@ -119,11 +119,8 @@ final class Rejoin {
     return nodes
         .get(node)
         .ask("", open -> open.incarnation())
+        .whenComplete((known, error) -> owing.set(node, 0)) // even if it is not waited for by then
         .toCompletableFuture()
-        .handle(
-            (known, error) -> {
-              owing.set(node, 0);
-              return error == null ? known : null;
-            });
+        .handle((known, error) -> error == null ? known : null);
   }
 }

@@ -123,4 +123,21 @@ class RejoinTest {
 
     assertThat(stores.get(0).raisedTo()).isZero();
   }
+
+  @Test
+  void p6_someoneGetsIn_aNodeIsRaisedThoughOthersOnceTookTooLongToSayWhatTheyHaveGranted() {
+    open();
+    stores.get(0).forgetsItsTokens();
+    stores.forEach(store -> store.isSlowToSayWhoItIs(world.time(), 600_000_000L));
+    Rejoin rejoin = new Rejoin(nodes, world.time(), 500_000_000L);
+    rejoin.lookSoon();
+    world.run(5_000_000_000L);
+    assertThat(stores.get(0).raisedTo()).isEqualTo(-1);
+
+    stores.forEach(store -> store.isSlowToSayWhoItIs(world.time(), 1_000_000L));
+    rejoin.lookSoon();
+    world.run(2_000_000_000L);
+
+    assertThat(stores.get(0).raisedTo()).isZero();
+  }
 }
