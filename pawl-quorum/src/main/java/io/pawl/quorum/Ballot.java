@@ -34,6 +34,11 @@ final class Ballot {
     return held() >= majority;
   }
 
+  /** Whether a majority holds it without {@code one}. */
+  boolean isHeldWithout(NodeClaim one) {
+    return held() - (one.status == Status.HELD ? 1 : 0) >= majority;
+  }
+
   /** How many nodes hold it or have it in line, as far as they answer. */
   int inLine() {
     return (int)

@@ -226,7 +226,10 @@ final class QuorumClaim {
     if (before.otherKind == null) {
       nodes.get(before.node).isSlow();
     }
-    if (seat.move(locks.now(), usualNanos())) {
+    boolean othersSuffice = ballot.isHeldWithout(before);
+    // usually a question takes as long as its seat is waited for
+    long usual = othersSuffice ? majorityNanos() : usualNanos();
+    if (seat.move(locks.now(), usual, othersSuffice)) {
       rounds.giveBack(before, effects);
       joinSeat(effects);
     }

@@ -38,7 +38,7 @@ final class Seat {
     this.place = first;
     this.begunWith = at[first];
     if (!nodes.get(first).isPrompt(promptNanos)) {
-      move(0, 0);
+      move(0, 0, false);
     }
   }
 
@@ -91,9 +91,15 @@ final class Seat {
     return node().isSilentFor(promptNanos, now);
   }
 
-  /** Not only as late as others: it has refused, or takes several times what a majority takes. */
-  private boolean isAway(long now, long usualNanos) {
-    long late = Math.max(usualNanos == 0 ? patienceNanos : 5 * promptNanos, 4 * usualNanos);
+  /**
+   * Not only as late as others: it has refused, or takes several times what a majority takes. Where
+   * others suffice, nobody else is let in meanwhile, and its answer alone is missing.
+   */
+  private boolean isAway(long now, long usualNanos, boolean othersSuffice) {
+    long late =
+        othersSuffice
+            ? Math.min(Math.max(patienceNanos / 2, 2 * usualNanos), patienceNanos / 8 * 7)
+            : Math.max(usualNanos == 0 ? patienceNanos : 5 * promptNanos, 4 * usualNanos);
     return hasRefused() || node().owesFor(late, now);
   }
 
@@ -118,13 +124,14 @@ final class Seat {
   }
 
   /**
-   * To the first node that is prompt; where none is, and this one is away, to the one behind it.
-   * Returns false where it stays.
+   * To the first node that is prompt; where none is, and this one is away, to the one behind it, or
+   * where others suffice, to the next of these. Returns false where it stays.
    *
    * @param usualNanos how long a majority takes, lately; 0 if unknown
+   * @param othersSuffice whether a majority holds the claim without it
    */
-  boolean move(long now, long usualNanos) {
-    int to = next(now, usualNanos);
+  boolean move(long now, long usualNanos, boolean othersSuffice) {
+    int to = next(now, usualNanos, othersSuffice);
     if (to == place || moves >= at.length) {
       return false;
     }
@@ -154,14 +161,21 @@ final class Seat {
     }
   }
 
-  private int next(long now, long usualNanos) {
+  private int next(long now, long usualNanos, boolean othersSuffice) {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
       if (next != place && mayBe(next)) {
         return next;
       }
     }
-    return isAway(now, usualNanos) ? (place + 1) % at.length : place;
+    if (!isAway(now, usualNanos, othersSuffice)) {
+      return place;
+    }
+    int behind = (place + 1) % at.length;
+    while (othersSuffice && at[behind].status != Status.HELD) {
+      behind = (behind + 1) % at.length;
+    }
+    return behind;
   }
 
   private boolean mayBe(int node) {

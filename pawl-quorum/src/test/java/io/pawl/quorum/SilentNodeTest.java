@@ -3,12 +3,17 @@ package io.pawl.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Holder;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Three nodes, of which one lets a claim in and then stands still, while the other two have yet to
@@ -151,6 +156,45 @@ class SilentNodeTest {
     world.run(5 * SECOND);
 
     assertThat(held).isNotEmpty();
+  }
+
+  /** Answers take 140 ms. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void p6_someoneGetsIn_thoughTheSeatIsSilentAndNoOtherNodeIsPrompt(boolean queues) {
+    start(() -> 0, () -> 0, () -> 0);
+    long delay = 70_000 * MICRO;
+    QuorumLocks locks = client(QuorumOptions.defaults(), delay, delay, delay);
+    for (int i = 1; i <= 12; i++) {
+      servers.get(0).standsStill = i > 3;
+      List<Standing> answers = tried(locks, claim(i, queues));
+      if (i > 3) {
+        assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
+      }
+    }
+  }
+
+  private List<Standing> tried(QuorumLocks locks, Claim claim) {
+    List<Standing> answers = new ArrayList<>();
+    locks.attempt(claim, answers::add).thenAccept(answers::add);
+    world.run(SECOND / 2);
+    locks.withdraw(claim);
+    world.run(SECOND);
+    return List.copyOf(answers);
+  }
+
+  private static Claim claim(int number, boolean queues) {
+    return new Claim(
+        SimulatedClient.LOCK,
+        new ClaimId("client", number),
+        Mode.EXCLUSIVE,
+        Duration.ofSeconds(20),
+        Duration.ZERO,
+        queues,
+        1,
+        0,
+        false,
+        new Holder("host", 1, "thread", "", ""));
   }
 
   private void ask(QuorumLocks locks, Claim claim, List<Standing.Held> held) {
