@@ -50,7 +50,7 @@ final class QuorumClaim {
 
   private static final long FIRST_YIELD_NANOS = 10_000_000;
   private static final long LONGEST_YIELD_NANOS = 500_000_000;
-  private static final long TURN_NANOS = 30_000_000_000L;
+  private static final int PAUSES_OF_A_TURN = 60;
   private static final int RETRIES = 4;
 
   final Claim claim;
@@ -521,16 +521,22 @@ final class QuorumClaim {
    */
   private boolean mayStay() {
     long now = locks.now();
-    return seat.isFirst() || (seat.isFirstLeft(now) && now - turnFrom < TURN_NANOS);
+    long turn = PAUSES_OF_A_TURN * longestPauseNanos();
+    return seat.isFirst() || (seat.isFirstLeft(now) && now - turnFrom < turn);
   }
 
   private long pauseNanos(int held) {
     long least = claim.queues() && seat.isFirst() ? locks.promptNanos(claim) : FIRST_YIELD_NANOS;
     long first = Math.max(least, 2 * usualNanos());
-    long longest = Math.max(first, LONGEST_YIELD_NANOS); // else no answer would come in time
+    long longest = Math.max(first, longestPauseNanos());
     long pause = Math.min(first << Math.min(yields, 8), longest) * held;
     yields++;
     return (long) (pause * (0.5 + locks.random().nextDouble()));
+  }
+
+  /** No shorter than answers take: else none would come in time. */
+  private long longestPauseNanos() {
+    return Math.max(LONGEST_YIELD_NANOS, 2 * usualNanos());
   }
 
   private long usualNanos() {

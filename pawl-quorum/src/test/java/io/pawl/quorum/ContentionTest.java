@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -205,6 +206,52 @@ class ContentionTest {
     witness.waits.clear();
     world.run(60 * SECOND);
     assertThat(witness.waits).hasSizeGreaterThan(30);
+    assertThat(witness.wrongs).isEmpty();
+  }
+
+  /** A turn lasts for as long as those in the other line take to give way, one after another. */
+  @Test
+  void p6_someoneGetsIn_thoughTheFirstNodeIsAwayAndOthersTakeLongToGiveWay() {
+    start(3, true);
+    int first = Math.floorMod(SimulatedClient.LOCK.hashCode(), 3);
+    servers.get(first).away = true;
+    QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(10));
+    for (int c = 0; c < 40; c++) {
+      int near = (first + 1 + c % 2) % 3;
+      connect(
+          1, options, node -> node == near ? usual() : 800_000_000 + random.nextInt(10_000_000));
+    }
+    for (int i = 0; i < 4; i++) {
+      int before = witness.waits.size();
+      world.run(400 * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before);
+    }
+    assertThat(witness.wrongs).isEmpty();
+  }
+
+  /**
+   * Each holds the first node that is left, as it sees it: half of them do not reach the second.
+   */
+  @Test
+  void p6_someoneGetsIn_thoughClientsDifferOnWhichNodesAreAway() {
+    start(5, true);
+    int first = Math.floorMod(SimulatedClient.LOCK.hashCode(), 5);
+    int second = (first + 1) % 5;
+    servers.get(first).away = true;
+    for (int c = 0; c < 4; c++) {
+      boolean cutOff = c % 2 == 1;
+      connect(
+          1,
+          node ->
+              cutOff && node == second
+                  ? 1_000_000 * SECOND
+                  : 15_000_000 + random.nextInt(5_000_000));
+    }
+    for (int i = 0; i < 4; i++) {
+      int before = witness.waits.size();
+      world.run(120 * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before);
+    }
     assertThat(witness.wrongs).isEmpty();
   }
 
