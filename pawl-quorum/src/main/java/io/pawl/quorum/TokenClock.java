@@ -17,8 +17,10 @@ final class TokenClock {
 
   private static final long TEN_SECONDS = 10_000_000 * PER_MICROSECOND;
 
-  /** How far ahead of the latest clock: 50 ms. */
+  /** How far ahead of the latest clock at least: 50 ms. */
   private static final long LEAD = 50_000 * PER_MICROSECOND;
+
+  private static final int MOST_DOUBLINGS = 4;
 
   private static final long UNKNOWN = Long.MIN_VALUE;
 
@@ -28,6 +30,9 @@ final class TokenClock {
   /** What the latest clock is ahead of ours, in tokens. */
   private final AtomicLong ahead = new AtomicLong(UNKNOWN);
 
+  /** How far ahead of it floors are: beyond those that messages were too late for. */
+  private volatile long lead = LEAD;
+
   TokenClock(Time time, RandomGenerator random) {
     this.time = time;
     this.random = random;
@@ -35,9 +40,13 @@ final class TokenClock {
 
   /** Returns a floor for a claim; 0 where no node has shown yet that it follows a clock. */
   long floor() {
+    return floor(lead);
+  }
+
+  private long floor(long lead) {
     long known = ahead.get();
-    long floor = known == UNKNOWN ? 0 : known + ours() + LEAD;
-    return floor > 0 && followsClock(floor - LEAD) ? floor : 0;
+    long latest = known == UNKNOWN ? 0 : known + ours();
+    return latest > 0 && followsClock(latest) ? latest + lead : 0;
   }
 
   /**
@@ -45,8 +54,9 @@ final class TokenClock {
    * some, of which the first is {@code token}.
    */
   long beside(long token) {
-    long floor = floor();
-    return floor - LEAD < token ? token - 1 : floor;
+    long now = lead;
+    long floor = floor(now);
+    return floor - now < token ? token - 1 : floor;
   }
 
   /** Returns what the node that told of a token {@code nanos} ago would tell now. */
@@ -65,12 +75,13 @@ final class TokenClock {
   long above(long largest, int failures) {
     boolean follows = followsClock(largest);
     if (follows) {
+      lead = Math.max(lead, LEAD << Math.min(failures, MOST_DOUBLINGS));
       boolean usable = floor() > 0; // else it has come so far ahead that no floor is given
       ahead.accumulateAndGet(largest - ours(), (old, now) -> usable ? Math.max(old, now) : now);
     }
-    long lead = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
-    lead += random.nextLong(1 + Math.min(failures, 256) * LEAD);
-    return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + lead);
+    long more = follows ? LEAD << Math.min(failures, 8) : failures * LEAD;
+    more += random.nextLong(1 + Math.min(failures, 256) * LEAD);
+    return Math.min(Tokens.MAX - Tokens.MAX_PER_CLAIM, largest + more);
   }
 
   /**

@@ -174,6 +174,20 @@ class SilentNodeTest {
     }
   }
 
+  /** Answers take 160 ms, in which clocks pass floors that are 50 ms ahead. */
+  @Test
+  void whoTriesOnceGetsAFreeLockThoughFloorsWereInVain() {
+    start(clock(0), clock(1_000), clock(2_000));
+    long delay = 80_000 * MICRO;
+    QuorumLocks locks = client(QuorumOptions.defaults(), delay, delay, delay);
+    for (int i = 1; i <= 6; i++) {
+      List<Standing> answers = tried(locks, claim(i, false));
+      if (i > 3) {
+        assertThat(answers).hasSize(1).allMatch(Standing.Held.class::isInstance);
+      }
+    }
+  }
+
   private List<Standing> tried(QuorumLocks locks, Claim claim) {
     List<Standing> answers = new ArrayList<>();
     locks.attempt(claim, answers::add).thenAccept(answers::add);
