@@ -520,9 +520,11 @@ final class QuorumClaim {
    * who holds that stays for so long as those in line at the others may take to give way.
    */
   private boolean mayStay() {
+    if (seat.isFirst()) {
+      return true;
+    }
     long now = locks.now();
-    long turn = PAUSES_OF_A_TURN * longestPauseNanos();
-    return seat.isFirst() || (seat.isFirstLeft(now) && now - turnFrom < turn);
+    return seat.isFirstLeft(now) && now - turnFrom < PAUSES_OF_A_TURN * longestPauseNanos();
   }
 
   private long pauseNanos(int held) {
@@ -547,9 +549,13 @@ final class QuorumClaim {
    * How long a majority takes to answer, as far as nodes have, and not only the seat, as usually.
    */
   private long majorityNanos() {
-    long[] known = Arrays.stream(answerNanos).filter(nanos -> nanos > 0).sorted().toArray();
-    int some = Math.min(ballot.majority(), known.length);
-    return some == 0 ? 0 : known[some - 1];
+    long[] sorted = answerNanos.clone();
+    Arrays.sort(sorted);
+    int unknown = 0;
+    while (unknown < sorted.length && sorted[unknown] == 0) {
+      unknown++;
+    }
+    return sorted[Math.min(unknown + ballot.majority(), sorted.length) - 1];
   }
 
   /**
