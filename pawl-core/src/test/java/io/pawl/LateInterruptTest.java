@@ -8,12 +8,11 @@ import io.pawl.concurrent.SystemTime;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Workers;
 import io.pawl.engine.Engine;
-import io.pawl.memory.MemoryStore;
+import io.pawl.engine.Engines;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Standing;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -72,22 +71,14 @@ class LateInterruptTest {
 
   /** It neither answers nor confirms. */
   private LockStore silent() {
-    LockStore memory = new MemoryStore();
-    return (LockStore)
-        Proxy.newProxyInstance(
-            LockStore.class.getClassLoader(),
-            new Class<?>[] {LockStore.class},
-            (proxy, method, arguments) ->
-                switch (method.getName()) {
-                  case "answerTime" -> ANSWER;
-                  case "attempt" -> attempt.get();
-                  case "withdraw" -> new CompletableFuture<>();
-                  case "awaited", "together" -> {
-                    ((Runnable) arguments[0]).run();
-                    yield null;
-                  }
-                  default -> method.invoke(memory, arguments);
-                });
+    return Engines.memory(
+        (verb, usual) ->
+            switch (verb) {
+              case "answerTime" -> ANSWER;
+              case "attempt" -> attempt.get();
+              case "withdraw" -> new CompletableFuture<>();
+              default -> usual.call();
+            });
   }
 
   /** Interrupted just before it would have ended anyway. */

@@ -399,15 +399,20 @@ class LocalQueueTest {
         .isEqualTo(new Mode.Permits(1, 3));
   }
 
+  /** The first that asks: it is asked for anew. */
+  private void getsAPlaceAndLosesIt() {
+    store.attempt(0).answer().complete(WAITING);
+    client.pass(LEASE.dividedBy(3));
+    store.answerRenewals(claim -> null);
+    client.pass(Duration.ofMillis(100));
+  }
+
   /** It was not mistaken as it came: the place ran out while the store was away. */
   @Test
   void whoHadAPlaceGoesOnThoughItAsksForItAnewAndMeetsAnotherCapacity() {
     QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 1));
     CompletableFuture<Optional<Lease>> waiting = ask(one, LONG);
-    store.attempt(0).answer().complete(WAITING);
-    client.pass(LEASE.dividedBy(3));
-    store.answerRenewals(claim -> null);
-    client.pass(Duration.ofMillis(100));
+    getsAPlaceAndLosesIt();
     assertThat(store.attempts).as("it has asked again").hasSize(2);
 
     store.attempt(1).answer().complete(new Standing.OtherKind(Kind.semaphore(2)));
@@ -422,10 +427,7 @@ class LocalQueueTest {
   void whoHadAPlaceGoesOnThoughANewcomersClaimMeetsTheSmallerCapacityToo() {
     QueueKey one = new QueueKey("permits", PASSING, new Mode.Permits(1, 2));
     CompletableFuture<Optional<Lease>> waiting = ask(one, LONG);
-    store.attempt(0).answer().complete(WAITING);
-    client.pass(LEASE.dividedBy(3));
-    store.answerRenewals(claim -> null);
-    client.pass(Duration.ofMillis(100));
+    getsAPlaceAndLosesIt();
     CompletableFuture<Optional<Lease>> newcomer = ask(one, LONG);
     assertThat(store.attempts).as("both ask").hasSize(3);
 

@@ -26,12 +26,12 @@ public final class Engines {
   }
 
   /** What a store does in place of what one in memory would. */
-  interface Verbs {
+  public interface Verbs {
     Object answer(String verb, Callable<Object> usual) throws Exception;
   }
 
   /** A store in memory, but for {@code verbs}. */
-  static LockStore memory(Verbs verbs) {
+  public static LockStore memory(Verbs verbs) {
     LockStore memory = new MemoryStore();
     return (LockStore)
         Proxy.newProxyInstance(

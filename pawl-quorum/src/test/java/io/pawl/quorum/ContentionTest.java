@@ -126,12 +126,7 @@ class ContentionTest {
   void p6_someoneGetsIn_thoughAnswersComeOneByOneAndLate(int nodes) {
     start(nodes, true);
     connect(node -> 20_000_000 + random.nextInt(100_000_000));
-    for (int i = 0; i < 10; i++) {
-      int before = witness.waits.size();
-      world.run(20 * SECOND);
-      assertThat(witness.waits).hasSizeGreaterThan(before + 5);
-    }
-    assertThat(witness.wrongs).isEmpty();
+    assertServed(10, 20, 5);
     assertThat(requestsPerGrant()).isLessThan(8 * nodes);
   }
 
@@ -221,12 +216,7 @@ class ContentionTest {
       connect(
           1, options, node -> node == near ? usual() : 800_000_000 + random.nextInt(10_000_000));
     }
-    for (int i = 0; i < 4; i++) {
-      int before = witness.waits.size();
-      world.run(400 * SECOND);
-      assertThat(witness.waits).hasSizeGreaterThan(before);
-    }
-    assertThat(witness.wrongs).isEmpty();
+    assertServed(4, 400, 0);
   }
 
   /**
@@ -247,12 +237,7 @@ class ContentionTest {
                   ? 1_000_000 * SECOND
                   : 15_000_000 + random.nextInt(5_000_000));
     }
-    for (int i = 0; i < 4; i++) {
-      int before = witness.waits.size();
-      world.run(120 * SECOND);
-      assertThat(witness.waits).hasSizeGreaterThan(before);
-    }
-    assertThat(witness.wrongs).isEmpty();
+    assertServed(4, 120, 0);
   }
 
   /** Answers take longer than half of what they are waited for. */
@@ -296,12 +281,7 @@ class ContentionTest {
     connect(
         CLIENTS, options, Duration.ofMillis(100), node -> 20_000_000 + random.nextInt(2_000_000));
     world.run(2 * SECOND);
-    for (int i = 0; i < 10; i++) {
-      int before = witness.waits.size();
-      world.run(4 * SECOND);
-      assertThat(witness.waits).hasSizeGreaterThan(before + 15);
-    }
-    assertThat(witness.wrongs).isEmpty();
+    assertServed(10, 4, 15);
   }
 
   private void hearsOftenAndSoon(SimulatedClient client) {
@@ -310,10 +290,15 @@ class ContentionTest {
   }
 
   private void assertServedAllTheTime() {
-    for (int i = 0; i < 10; i++) {
+    assertServed(10, 120, 5);
+  }
+
+  /** In each of {@code windows} of {@code seconds} there are more grants than {@code few}. */
+  private void assertServed(int windows, int seconds, int few) {
+    for (int i = 0; i < windows; i++) {
       int before = witness.waits.size();
-      world.run(120 * SECOND);
-      assertThat(witness.waits).hasSizeGreaterThan(before + 5);
+      world.run(seconds * SECOND);
+      assertThat(witness.waits).hasSizeGreaterThan(before + few);
     }
     assertThat(witness.wrongs).isEmpty();
   }
