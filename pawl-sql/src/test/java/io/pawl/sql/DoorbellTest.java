@@ -219,8 +219,7 @@ class DoorbellTest {
       attempt(store, holder, new CompletableFuture<>());
       joins.setAutoCommit(false);
       statement.execute("SELECT 1 FROM pawl_lock WHERE name = '" + name + "' FOR UPDATE");
-      Future<?> gives =
-          thread.submit(() -> store.withdraw(holder).toCompletableFuture().get(60, SECONDS));
+      Future<?> gives = thread.submit(() -> OnceFree.ask(() -> store.withdraw(holder)));
       Awaitility.await()
           .atMost(Duration.ofSeconds(60))
           .until(

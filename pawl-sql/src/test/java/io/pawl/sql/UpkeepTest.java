@@ -1,5 +1,6 @@
 package io.pawl.sql;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -37,10 +38,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -277,41 +280,40 @@ class UpkeepTest {
     }
   }
 
-  /**
-   * The statement by which it joins waits for somebody else, with a lock before its eyes that was
-   * held when it began; the lock is given back and forgotten meanwhile.
-   */
+  /** Its statement waits for somebody else as the lock is given back and could be forgotten. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void aClaimThatJoinsAsItsLockIsForgottenIsServed(TestDatabase database) throws Exception {
-    String polling = database == TestDatabase.POSTGRES ? "&pawl.listen=false" : "";
     String lock = name("left");
     Claim held = Claims.claim(lock);
     Claim joining = Claims.claim(lock);
-    ExecutorService thread = Executors.newSingleThreadExecutor();
+    ExecutorService threads = Executors.newCachedThreadPool();
     try (SqlStore holder = database.open();
-        SqlStore joiner = (SqlStore) Stores.open(StoreUrl.parse(database.url() + polling));
+        SqlStore joiner = database.open();
         Upkeep upkeep = upkeep(database);
         Connection somebody = database.connect()) {
-      upkeep.purge(List.of(name("none")), 0);
       answer(holder.attempt(held, standing -> {}));
-      Claim impatient = Claims.claim(lock).as(Mode.EXCLUSIVE);
-      assertThat(answer(joiner.attempt(impatient, standing -> {}))).isEqualTo(Standing.GONE);
       blockJoins(database, somebody, lock);
-      CompletableFuture<CompletionStage<Standing>> joins = new CompletableFuture<>();
-      thread.execute(() -> joins.complete(joiner.attempt(joining, standing -> {})));
+      Future<Standing> joins =
+          threads.submit(() -> OnceFree.ask(() -> joiner.attempt(joining, standing -> {})));
       await().pollInterval(Duration.ofMillis(5)).until(() -> database.waitingTransactions() > 0);
 
-      answer(holder.withdraw(held));
-      upkeep.purge(List.of(lock), Instant.now().plus(HOUR).toEpochMilli());
+      Future<Long> forgets =
+          threads.submit(
+              () -> {
+                OnceFree.ask(() -> holder.withdraw(held));
+                return upkeep.purge(List.of(lock), Instant.now().plus(HOUR).toEpochMilli());
+              });
+      await().until(() -> forgets.isDone() || database.waitingTransactions() > 1);
       somebody.rollback();
-      answer(answer(joins));
+      joins.get(60, SECONDS);
+      forgets.get(60, SECONDS);
 
       assertThat(answer(joiner.renew(List.of(joining))).get(joining.id()))
           .isInstanceOf(Standing.Held.class);
       assertThat(Stored.waiters(joiner, lock)).isEmpty();
     } finally {
-      thread.shutdown();
+      threads.shutdown();
     }
   }
 
@@ -483,22 +485,30 @@ class UpkeepTest {
               + "', '', 0, '[]', 0, '[]', '"
               + time(database, Instant.now())
               + "')");
-      CompletableFuture<CompletionStage<Standing>> late = new CompletableFuture<>();
-      thread.execute(
-          () ->
-              slow.together(
-                  () -> {
-                    slow.attempt(Claims.claim(name("a")), standing -> {});
-                    late.complete(slow.attempt(Claims.claim(name("b")), standing -> {}));
-                  }));
-      await().until(() -> database.waitingTransactions() > 0);
+      Claim first = Claims.claim(name("a"));
+      Claim second = Claims.claim(name("b"));
+      Future<Standing> late =
+          thread.submit(
+              () ->
+                  OnceFree.ask(
+                      () -> {
+                        AtomicReference<CompletionStage<Standing>> standing =
+                            new AtomicReference<>();
+                        slow.together(
+                            () -> {
+                              slow.attempt(first, ignored -> {});
+                              standing.set(slow.attempt(second, ignored -> {}));
+                            });
+                        return standing.get();
+                      }));
+      await().pollInterval(Duration.ofMillis(5)).until(() -> database.waitingTransactions() > 0);
 
       long token = take(fast, name("b"));
       assertThat(upkeep.purge(List.of(name("b")), Instant.now().plus(HOUR).toEpochMilli()))
           .isEqualTo(1);
       somebody.rollback();
 
-      Standing.Held held = (Standing.Held) answer(answer(late));
+      Standing.Held held = (Standing.Held) late.get(60, SECONDS);
       assertThat(held.token()).isGreaterThan(token);
     } finally {
       thread.shutdown();
