@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class Questions {
 
-  private static final long PERIOD_NANOS = 10_000_000;
+  static final long PERIOD_NANOS = 10_000_000;
 
   private final Time time;
   private final ConcurrentLinkedQueue<Question> open = new ConcurrentLinkedQueue<>();

@@ -98,9 +98,14 @@ final class Seat {
   private boolean isAway(long now, long usualNanos, boolean othersSuffice) {
     long late =
         othersSuffice
-            ? Math.min(Math.max(patienceNanos / 2, 2 * usualNanos), patienceNanos / 8 * 7)
+            ? Math.min(Math.max(patienceNanos / 2, 2 * usualNanos), patienceNanos - enoughNanos())
             : Math.max(usualNanos == 0 ? patienceNanos : 5 * promptNanos, 4 * usualNanos);
     return hasRefused() || node().owesFor(late, now);
+  }
+
+  /** Before a question's time is over: to look at it, and to answer it. */
+  private long enoughNanos() {
+    return Math.max(patienceNanos / 8, 2 * Questions.PERIOD_NANOS);
   }
 
   /**

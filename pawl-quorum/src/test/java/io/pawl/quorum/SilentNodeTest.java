@@ -162,9 +162,20 @@ class SilentNodeTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void p6_someoneGetsIn_thoughTheSeatIsSilentAndNoOtherNodeIsPrompt(boolean queues) {
+    getsInThoughTheSeatIsSilent(QuorumOptions.defaults(), 70_000 * MICRO, queues);
+  }
+
+  /** Answers take 22 ms, and a question no longer than 50 ms. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void p6_someoneGetsIn_thoughTheSeatIsSilentAndNodesAreWaitedForBriefly(boolean queues) {
+    QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofMillis(50));
+    getsInThoughTheSeatIsSilent(options, 11_000 * MICRO, queues);
+  }
+
+  private void getsInThoughTheSeatIsSilent(QuorumOptions options, long delay, boolean queues) {
     start(() -> 0, () -> 0, () -> 0);
-    long delay = 70_000 * MICRO;
-    QuorumLocks locks = client(QuorumOptions.defaults(), delay, delay, delay);
+    QuorumLocks locks = client(options, delay, delay, delay);
     for (int i = 1; i <= 12; i++) {
       servers.get(0).standsStill = i > 3;
       List<Standing> answers = tried(locks, claim(i, queues));
