@@ -104,8 +104,10 @@ public final class SqlFence {
    * seen before, and on MySQL and MariaDB. A token that was seen before is not written again, so
    * transactions whose snapshots are older than this one, and show the token, may check it too.
    *
-   * <p>Waits as long as a transaction with another token goes on. A thread that has called this in
-   * one transaction and calls it in a second one before the first has ended waits for itself.
+   * <p>Waits as long as a transaction with another token goes on, and as the database lets it:
+   * InnoDB ends the wait after its {@code innodb_lock_wait_timeout}, 50 s unless set. A thread that
+   * has called this in one transaction and calls it in a second one before the first has ended
+   * waits for itself.
    *
    * @param resource the name of what is protected, such as the lock's name: 1 to 512 bytes of UTF-8
    *     without control characters, compared byte for byte
@@ -123,7 +125,8 @@ public final class SqlFence {
    * As {@link #check(Connection, String, long)}, and fails if that takes longer than {@code
    * patience}.
    *
-   * @param patience rounded up to whole seconds, a day at most; 0 for as long as it takes
+   * @param patience rounded up to whole seconds, a day at most; 0 for as long as the database lets
+   *     it
    * @throws IllegalArgumentException for a negative patience
    * @throws SQLException also when another transaction goes on for longer
    */
