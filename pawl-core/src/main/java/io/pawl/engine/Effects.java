@@ -1,9 +1,8 @@
 package io.pawl.engine;
 
-import java.util.ArrayDeque;
+import io.pawl.concurrent.Unnested;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -14,12 +13,6 @@ import org.jspecify.annotations.Nullable;
 final class Effects {
 
   private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
-
-  /** How many questions a thread asks at most, of those that the first one brings about. */
-  private static final int MOST_ASKED = 100;
-
-  /** What this thread is to ask next, while it asks. */
-  private static final ThreadLocal<@Nullable Queue<Question>> unasked = new ThreadLocal<>();
 
   private @Nullable Waiter<?> wake;
   private List<Waiter<?>> moreWakes = List.of();
@@ -34,17 +27,6 @@ final class Effects {
   private CompletableFuture<Void> told = NOTHING;
 
   private record Ask(LiveClaim claim, boolean here, long delayNanos) {}
-
-  private record Question(Engine engine, LiveClaim claim) {
-
-    void ask() {
-      engine.run(claim::ask);
-    }
-
-    void askSoon() {
-      engine.workers().stores().execute(() -> askUnnested(this));
-    }
-  }
 
   void wake(Waiter<?> waiter) {
     if (wake == null) {
@@ -143,33 +125,10 @@ final class Effects {
       } else if (!ends.isEmpty()) {
         calls.add(() -> engine.run(ask.claim::ask)); // after the ends, whenever they are run
       } else {
-        askUnnested(new Question(engine, ask.claim));
+        Unnested.run(engine.workers().stores(), () -> engine.run(ask.claim::ask));
       }
     }
     return together ? List.of(() -> inOrder(engine, calls)) : calls;
-  }
-
-  /**
-   * A store that answers at once would otherwise nest a question in the one before. Workers go on
-   * with what is left: readers that come again and again would keep this thread for ever.
-   */
-  private static void askUnnested(Question question) {
-    Queue<Question> outer = unasked.get();
-    if (outer != null) {
-      outer.add(question);
-      return;
-    }
-    Queue<Question> questions = new ArrayDeque<>(1);
-    questions.add(question);
-    unasked.set(questions);
-    try {
-      for (int asked = 0; asked < MOST_ASKED && !questions.isEmpty(); asked++) {
-        questions.remove().ask();
-      }
-    } finally {
-      unasked.remove();
-      questions.forEach(Question::askSoon);
-    }
   }
 
   /** A question for a lock comes after what this client gives back of it, in the same trip. */

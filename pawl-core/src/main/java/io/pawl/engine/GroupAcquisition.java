@@ -4,6 +4,7 @@ import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Futures;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.concurrent.Unnested;
 import io.pawl.engine.Requests.Made;
 import io.pawl.error.StoreUnavailableException;
 import java.time.Duration;
@@ -101,7 +102,9 @@ public final class GroupAcquisition {
       timeout = engine.time().after(silence, this::giveUpOnASilentStore);
     }
     int first = waits ? locks.size() : 1;
-    proceed(() -> ask(locks.subList(0, first), Duration.ZERO, mayBlock, this::answered));
+    steps.add(() -> ask(locks.subList(0, first), Duration.ZERO, mayBlock, this::answered));
+    undone.incrementAndGet();
+    doAll(); // it may block, and others' answers may come on this thread meanwhile
   }
 
   /**
@@ -144,12 +147,18 @@ public final class GroupAcquisition {
     finish(() -> outcome.completeExceptionally(Waiter.stillFailing(engine.silentStore())));
   }
 
-  /** A store that answers at once would otherwise nest a round in the one before. */
+  /**
+   * A store that answers at once would otherwise nest a round in the one before, or in that of
+   * another group, which gives back what this one waits for.
+   */
   private void proceed(Runnable step) {
     steps.add(step);
-    if (undone.getAndIncrement() > 0) {
-      return; // whoever is at it does it
+    if (undone.getAndIncrement() == 0) { // else whoever is at it does it
+      Unnested.run(engine.workers().stores(), this::doAll);
     }
+  }
+
+  private void doAll() {
     do {
       Runnable next = Objects.requireNonNull(steps.poll());
       try {
