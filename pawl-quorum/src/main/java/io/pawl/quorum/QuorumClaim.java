@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *       majority, and got no further node during a pause gives all back, and goes to the end of the
  *       line at the first that is prompt by then; who holds the first one stays in line at the
  *       others. The pause grows, is random, and is longer the more one holds. So does who holds a
- *       majority that does not come to agree on tokens.
+ *       majority that does not come to agree on tokens, also where it does not queue.
  *   <li><b>Renewal.</b> Where a node has nothing of the claim any more, a new round begins there,
  *       if a majority has confirmed the hold since the last renewal. A node that has not heard of a
  *       downgrade is told again.
@@ -348,9 +348,13 @@ final class QuorumClaim {
       Bell ringing = bell;
       effects.add(() -> ringing.ring(held));
     }
-    if (granted == null && !ended && claim.queues()) {
+    if (granted == null && !ended && (claim.queues() || isWornOut())) {
       yieldLater();
     }
+  }
+
+  private boolean isWornOut() {
+    return ballot.isHeldByAMajority() && ballot.isStuck();
   }
 
   private void standInLine(List<Runnable> effects) {

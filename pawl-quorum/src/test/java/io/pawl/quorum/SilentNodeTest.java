@@ -199,6 +199,21 @@ class SilentNodeTest {
     }
   }
 
+  /** As if many readers were granted larger tokens all the time, in another order at each node. */
+  @Test
+  void p6_someoneGetsIn_whoTriesOnceIsGrantedAFreeLockThoughEachNodeWasAskedInVainTooOften() {
+    start(leaping(1_000), leaping(1_001), leaping(1_002));
+    QuorumLocks locks = client(QuorumOptions.defaults(), 50 * MICRO, 50 * MICRO, 50 * MICRO);
+
+    assertThat(tried(locks, claim(1, false))).hasSize(1).allMatch(Standing.Held.class::isInstance);
+  }
+
+  /** So many tokens a nanosecond, for 10 ms. */
+  private LongSupplier leaping(long tokens) {
+    long from = world.now();
+    return () -> tokens * Math.min(world.now() - from, SECOND / 100);
+  }
+
   private List<Standing> tried(QuorumLocks locks, Claim claim) {
     List<Standing> answers = new ArrayList<>();
     locks.attempt(claim, answers::add).thenAccept(answers::add);
