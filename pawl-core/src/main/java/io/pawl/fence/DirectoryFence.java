@@ -32,6 +32,8 @@ final class DirectoryFence implements Fence {
 
   private static final Pattern TOKEN = Pattern.compile("[1-9][0-9]{0,15}");
 
+  private static final int MOST_FORCED = 10_000;
+
   /**
    * The system's locks on files are the process's, and closing any descriptor of a file ends them
    * all: its threads exclude each other here before one of them opens the file, by whatever path
@@ -52,9 +54,24 @@ final class DirectoryFence implements Fence {
     private int users;
   }
 
+  /** Puts the names of a directory's files on the disk. */
+  @FunctionalInterface
+  interface Forcing {
+    void force(Path directory) throws IOException;
+  }
+
   private final Path directory;
+  private final Forcing forcing;
+
+  /** The tokens whose files are known to be on the disk, under their names. */
+  private final ConcurrentHashMap<List<Object>, Long> forced = new ConcurrentHashMap<>();
 
   DirectoryFence(Path directory) {
+    this(directory, DirectoryFence::forceNames);
+  }
+
+  DirectoryFence(Path directory, Forcing forcing) {
+    this.forcing = forcing;
     try {
       create(directory);
       this.directory = directory.toRealPath();
@@ -121,7 +138,7 @@ final class DirectoryFence implements Fence {
     TURNS.computeIfPresent(place, (key, turn) -> --turn.users == 0 ? null : turn);
   }
 
-  private static <X extends Exception> void writeAlone(
+  private <X extends Exception> void writeAlone(
       List<Object> place, Path file, String resource, long token, Write<X> write) throws X {
     try (OneProcess alone = OneProcess.enter(place, file, resource)) {
       long seen = read(file, resource);
@@ -129,8 +146,10 @@ final class DirectoryFence implements Fence {
         throw Fences.stale(resource, token, seen);
       }
       if (token > seen) {
+        forced.remove(place);
         store(file, resource, token);
       }
+      forceName(place, file, resource, token);
       write.run();
     }
   }
@@ -220,16 +239,34 @@ final class DirectoryFence implements Fence {
         channel.force(true);
       }
       Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      forceDirectory(file);
     } catch (IOException e) {
       throw failure(file, resource, e);
     }
   }
 
-  /** So that the new name is on the disk as well; Windows has no such call, and needs none. */
-  private static void forceDirectory(Path file) throws IOException {
-    Path directory = file.getParent();
-    if (directory == null || File.separatorChar == '\\') {
+  /**
+   * So that the new name is on the disk as well, whoever gave it: another process may have ended
+   * before it came to this.
+   */
+  private void forceName(List<Object> place, Path file, String resource, long token) {
+    Long known = forced.get(place);
+    if (known != null && known == token) {
+      return;
+    }
+    try {
+      forcing.force(directory);
+    } catch (IOException e) {
+      throw failure(file, resource, e);
+    }
+    if (forced.size() >= MOST_FORCED) {
+      forced.clear(); // which costs one more force each
+    }
+    forced.put(place, token);
+  }
+
+  /** Windows has no such call, and needs none. */
+  private static void forceNames(Path directory) throws IOException {
+    if (File.separatorChar == '\\') {
       return;
     }
     try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {

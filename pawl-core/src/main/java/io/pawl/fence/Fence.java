@@ -72,10 +72,10 @@ public interface Fence {
    * Returns a fence in files, for all processes of this host that name the same directory. Each
    * resource has two files: a small one with its token, and one to lock it by. The fence survives
    * crashes of any of these processes, and loss of power as far as the disk honours fsync, which
-   * each new token costs. Not for network file systems. Let nothing else in this process open its
-   * files: the system's locks on a file end when the process closes it anywhere. The files are
-   * never deleted; the two files of a resource that no longer exists may be deleted while nobody
-   * writes.
+   * each new token costs each process once or twice. Not for network file systems. Let nothing else
+   * in this process open its files: the system's locks on a file end when the process closes it
+   * anywhere. The files are never deleted; the two files of a resource that no longer exists may be
+   * deleted while nobody writes.
    *
    * @param directory the directory, which is created if its parent exists
    * @throws StoreException when the directory cannot be created

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -315,6 +316,38 @@ class FenceTest {
     }
     assertThatThrownBy(() -> Fence.inDirectory(directory.resolve("no").resolve("parent")))
         .isInstanceOf(StoreException.class);
+  }
+
+  /** Its file has the new name by then, which a loss of power would undo. */
+  @Test
+  void aTokenThatMayNotBeOnTheDiskLetsNothingInUntilItIs() throws Exception {
+    AtomicLong forced = new AtomicLong();
+    AtomicBoolean fails = new AtomicBoolean(true);
+    DirectoryFence.Forcing disk =
+        path -> {
+          if (fails.get()) {
+            throw new IOException("the disk's own");
+          }
+          forced.incrementAndGet();
+        };
+    Path path = directory.resolve("fence");
+    for (Fence fence :
+        List.of(
+            new DirectoryFence(path, disk),
+            new DirectoryFence(path, disk))) { // the second as another process
+      for (int i = 0; i < 2; i++) {
+        assertThatThrownBy(() -> fence.write("r", 9, () -> assertThat("written").isEmpty()))
+            .isInstanceOf(StoreException.class)
+            .hasMessageContaining("the disk's own");
+      }
+    }
+    fails.set(false);
+    Fence fence = new DirectoryFence(path, disk);
+    for (int i = 0; i < 2; i++) {
+      fence.write("r", 9, () -> assertThat(forced).as("forced, once").hasValue(1));
+    }
+    Files.delete(path.resolve(DirectoryFence.hash("r")));
+    fence.write("r", 9, () -> assertThat(forced).as("forced for a new file").hasValue(2));
   }
 
   @AfterEach
