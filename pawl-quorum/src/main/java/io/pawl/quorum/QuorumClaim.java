@@ -447,7 +447,7 @@ final class QuorumClaim {
   /** Whether it will stand otherwise in a moment. */
   private boolean mayChange(Standing standing, Question question, List<Runnable> effects) {
     return (isNext(standing) && locks.now() - question.from() < locks.promptNanos(claim))
-        || (standing == Standing.GONE && retries(effects));
+        || (standing == Standing.GONE && retries(question, effects));
   }
 
   /** Has its seat, and others are about to let it in. */
@@ -456,10 +456,11 @@ final class QuorumClaim {
   }
 
   /**
-   * Who does not queue and meets others who hold no majority either tries again a few times. It
-   * keeps its seat, by which others know that they come too late.
+   * Who does not queue and meets others who hold no majority either tries again a few times, if
+   * that can be answered in time: for tokens too. It keeps its seat, by which others know that they
+   * come too late.
    */
-  private boolean retries(List<Runnable> effects) {
+  private boolean retries(Question question, List<Runnable> effects) {
     if (claim.queues() || granted != null) {
       return false;
     }
@@ -469,10 +470,14 @@ final class QuorumClaim {
     if (ballot.held() == 0 || yields >= RETRIES || seat.isTaken()) {
       return false;
     }
+    long pause = pauseNanos(1);
+    if (locks.now() + pause + 2 * majorityNanos() - question.until() > 0) {
+      return false;
+    }
     rounds.giveBackBut(seat.node(), effects);
     pausing = true;
     locks.after(
-        pauseNanos(1),
+        pause,
         () ->
             under(
                 later -> {

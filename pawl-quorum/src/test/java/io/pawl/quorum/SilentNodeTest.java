@@ -214,6 +214,22 @@ class SilentNodeTest {
     return () -> tokens * Math.min(world.now() - from, SECOND / 100);
   }
 
+  /** Others have a node each; at 500 ms the engine would say that the store has not answered. */
+  @Test
+  void whoTriesOnceIsToldInTimeThatALockIsBusyThoughItHasItsSeat() {
+    start(() -> 0, () -> 0, () -> 0);
+    connected(1, 50 * MICRO).attempt(claim("second", 1), rung -> {});
+    connected(2, 50 * MICRO).attempt(claim("third", 1), rung -> {});
+    long delay = 22_000 * MICRO;
+    QuorumLocks locks = client(QuorumOptions.defaults(), delay, delay, delay);
+    List<Standing> answers = new ArrayList<>();
+
+    locks.attempt(claim(1, false), answers::add).thenAccept(answers::add);
+    world.run(SECOND / 2 - 1);
+
+    assertThat(answers).containsExactly(Standing.GONE);
+  }
+
   private List<Standing> tried(QuorumLocks locks, Claim claim) {
     List<Standing> answers = new ArrayList<>();
     locks.attempt(claim, answers::add).thenAccept(answers::add);
