@@ -107,6 +107,11 @@ public final class DistributedLock {
     return requests.tryAcquire().map(Lease::of);
   }
 
+  /** As {@link #tryAcquire()}, but waits for the store's answer for the client's patience more. */
+  Optional<Lease> tryAcquirePatiently() {
+    return requests.tryAcquirePatiently().map(Lease::of);
+  }
+
   /**
    * Waits for the lock for at most {@code wait}; empty when it stayed busy. A store that has not
    * answered at all by then gets another 500 ms before this method throws. It gets the same time to

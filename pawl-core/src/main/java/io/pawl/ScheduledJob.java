@@ -5,7 +5,6 @@ import io.pawl.engine.Engine;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.RunTooLongException;
 import io.pawl.error.StoreException;
-import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.LockName;
 import java.time.Duration;
@@ -22,8 +21,6 @@ import org.slf4j.LoggerFactory;
  * guess how long a run takes. A body whose lease is lost is interrupted.
  */
 public final class ScheduledJob {
-
-  private static final long PAUSE_MILLIS = 20;
 
   private static final Logger log = LoggerFactory.getLogger(ScheduledJob.class);
 
@@ -76,8 +73,8 @@ public final class ScheduledJob {
    * @throws LeaseLostException when the lease was lost before the body ended normally
    * @throws RunTooLongException when the body had to be interrupted; an exception of the body,
    *     other than {@link InterruptedException}, takes precedence over both
-   * @throws StoreException when the store fails, or has not answered for longer than the client's
-   *     patience and 500 ms; sooner where the thread is interrupted
+   * @throws StoreException when the store fails, or has not answered for the client's patience and
+   *     500 ms; an interrupt is kept meanwhile
    */
   public <X extends Exception> boolean run(LeaseBody<X> body) throws X {
     LeaseCall<Boolean, X> call =
@@ -86,33 +83,12 @@ public final class ScheduledJob {
           return true;
         };
     BodyRun run = new BodyRun(engine, OnLoss.INTERRUPT);
-    Optional<Lease> lease = ask();
+    Optional<Lease> lease = new DistributedLock(engine, name, options).tryAcquirePatiently();
     if (lease.isEmpty()) {
       engine.observer().skipped(name);
       return false;
     }
     return run.call(lease.get(), call, maxRun);
-  }
-
-  /** A store that does not answer at first is asked again: a job comes once a day. */
-  private Optional<Lease> ask() {
-    DistributedLock lock = new DistributedLock(engine, name, options);
-    long askedAt = engine.time().nanos();
-    while (true) {
-      try {
-        return lock.tryAcquire();
-      } catch (StoreUnavailableException e) {
-        if (engine.time().nanos() - askedAt >= engine.patienceNanos()) {
-          throw e;
-        }
-        try {
-          Thread.sleep(PAUSE_MILLIS);
-        } catch (InterruptedException interrupt) {
-          Thread.currentThread().interrupt();
-          throw e;
-        }
-      }
-    }
   }
 
   /**

@@ -45,6 +45,12 @@ public record Requests(Engine engine, QueueKey key) {
     return enter(false, false).awaitUninterruptibly(engine.time().nanos());
   }
 
+  /** As {@link #tryAcquire()}, but waits for the store's answer for the client's patience more. */
+  public Optional<Loan> tryAcquirePatiently() {
+    Waiter<Optional<Loan>> waiter = enter(false, false);
+    return waiter.awaitUninterruptibly(after(waiter, engine.patienceNanos()));
+  }
+
   /** Waits for at most {@code wait}; empty where it stayed busy. */
   public Optional<Loan> tryAcquire(Duration wait) throws InterruptedException {
     long waitNanos = Durations.waitNanos(wait);
