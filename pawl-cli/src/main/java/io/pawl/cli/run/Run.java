@@ -116,12 +116,14 @@ final class Run {
 
   /**
    * A store that does not answer within the client's patience is asked again: on a starved host a
-   * cold JVM alone takes longer than that. A lease under which the command will not start is given
-   * back.
+   * cold JVM alone takes longer than that. It may have granted what was asked for before, until it
+   * hears that this was given back: busy is believed once that could have come. A lease under which
+   * the command will not start is given back.
    */
   Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     Lease held = null;
     boolean isReady = false;
+    boolean mayBeOurs = false;
     try {
       while (true) {
         signals.throwIfAny();
@@ -132,12 +134,15 @@ final class Run {
           if (held != null) {
             renewIfShort(held);
           }
-          isReady = true;
-          return Optional.ofNullable(held);
+          if (held != null || !mayBeOurs || waitedNanos() >= answerPatienceNanos) {
+            isReady = true;
+            return Optional.ofNullable(held);
+          }
         } catch (StoreUnavailableException e) {
           if (waitedNanos() >= answerPatienceNanos) {
             throw e;
           }
+          mayBeOurs = true;
         } catch (LeaseLostException e) {
           if (waitedNanos() >= answerPatienceNanos) {
             throw e;

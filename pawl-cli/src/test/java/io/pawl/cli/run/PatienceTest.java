@@ -18,7 +18,9 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -65,13 +67,17 @@ class PatienceTest {
   }
 
   private Run run(Supplier<LockStore> opening, Signals signals) {
+    return run(opening, signals, WAIT);
+  }
+
+  private Run run(Supplier<LockStore> opening, Signals signals, Duration wait) {
     RunOptions options =
         new RunOptions(
             "x",
             Mode.EXCLUSIVE,
             List.of("true"),
             false,
-            WAIT,
+            wait,
             false,
             Duration.ofSeconds(30),
             Duration.ZERO,
@@ -122,6 +128,56 @@ class PatienceTest {
       assertThat(run.acquire(pawl)).isEmpty();
       assertThat(asked).anyMatch(Claim::queues);
     }
+  }
+
+  /** Loses the answer to the first attempt, and hears of its end only after a second one. */
+  private static final class Forgetful implements LockStore {
+
+    private final LockStore store;
+    private final AtomicLong attempts = new AtomicLong();
+
+    Forgetful(LockStore store) {
+      this.store = store;
+    }
+
+    @Override
+    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+      CompletionStage<Standing> answer = store.attempt(claim, bell);
+      return attempts.incrementAndGet() == 1 ? new CompletableFuture<>() : answer;
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      return store.renew(claims);
+    }
+
+    @Override
+    public CompletionStage<Void> withdraw(Claim claim) {
+      return attempts.get() == 1
+          ? CompletableFuture.failedFuture(new StoreUnavailableException("is away", null))
+          : store.withdraw(claim);
+    }
+
+    @Override
+    public String describe() {
+      return store.describe();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void aStoreThatHasGrantedWhatItDidNotAnswerIsNoOtherHost() throws Exception {
+    Forgetful forgetful = new Forgetful(store);
+    Run run = run(() -> forgetful, new Signals(Thread.currentThread()), Duration.ZERO);
+    try (LockStore opened = run.open();
+        Pawl pawl = Pawl.over(opened)) {
+      Optional<Lease> lease = run.acquire(pawl);
+      assertThat(lease).isPresent();
+      lease.get().close();
+    }
+    assertThat(forgetful.attempts).as("the second was busy").hasValueGreaterThan(2);
   }
 
   /** As was seen while a store on Redis was opened. */
