@@ -9,6 +9,7 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A job may come once a day, when its store is being started again. */
@@ -19,32 +20,38 @@ class ScheduledJobTest {
   /** By one claim, under whose id the store applies it once: another one would meet the first. */
   @Test
   void aStoreThatDoesNotAnswerAtFirstIsAskedAgain() throws Exception {
-    CompletableFuture<Standing> late = new CompletableFuture<>();
-    store.answers.add(late);
-    store.asked =
-        claim ->
-            CompletableFuture.delayedExecutor(700, TimeUnit.MILLISECONDS)
-                .execute(() -> late.completeExceptionally(ScriptedStore.unavailable()));
+    answersLate(answer -> answer.completeExceptionally(ScriptedStore.unavailable()));
     store.answers.add(CompletableFuture.completedFuture(ScriptedStore.held(1)));
-    try (Pawl pawl = Pawl.over(store)) {
-      assertThat(pawl.job("nightly").run(lease -> {})).isTrue();
-    }
+
+    assertThat(runs()).isTrue();
+
     assertThat(store.attempts).hasSize(2);
     assertThat(store.attempt(1).claim().id()).isEqualTo(store.attempt(0).claim().id());
   }
 
   @Test
   void aStoreThatAnswersSlowlyGrantsTheRun() throws Exception {
+    answersLate(answer -> answer.complete(ScriptedStore.held(1)));
+
+    assertThat(runs()).isTrue();
+
+    assertThat(store.attempts).hasSize(1);
+  }
+
+  /** Later than tryAcquire() waits for it. */
+  private void answersLate(Consumer<CompletableFuture<Standing>> answering) {
     CompletableFuture<Standing> late = new CompletableFuture<>();
     store.answers.add(late);
     store.asked =
         claim ->
             CompletableFuture.delayedExecutor(700, TimeUnit.MILLISECONDS)
-                .execute(() -> late.complete(ScriptedStore.held(1)));
+                .execute(() -> answering.accept(late));
+  }
+
+  private boolean runs() throws Exception {
     try (Pawl pawl = Pawl.over(store)) {
-      assertThat(pawl.job("nightly").run(lease -> {})).isTrue();
+      return pawl.job("nightly").run(lease -> {});
     }
-    assertThat(store.attempts).hasSize(1);
   }
 
   @Test
