@@ -36,8 +36,11 @@ class FaultProxyTest {
   void close() {
     proxy.close();
     server.close();
-    assertThat(Thread.getAllStackTraces().keySet())
-        .noneMatch(thread -> thread.getName().startsWith("pawl-fault-proxy"));
+    await("its threads end, a moment after their pool says so")
+        .untilAsserted(
+            () ->
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .noneMatch(thread -> thread.getName().startsWith("pawl-fault-proxy")));
   }
 
   @Test
