@@ -35,11 +35,16 @@ class PatienceTest {
   private final AtomicLong nanos = new AtomicLong();
   private final MemoryStore store = new MemoryStore();
 
-  /** A store that tells whether it was asked for a place in the queue. */
-  private record Listening(LockStore store, Queue<Claim> asked) implements LockStore {
+  private static class Wrapped implements LockStore {
+
+    private final LockStore store;
+
+    Wrapped(LockStore store) {
+      this.store = store;
+    }
+
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-      asked.add(claim);
       return store.attempt(claim, bell);
     }
 
@@ -60,6 +65,23 @@ class PatienceTest {
 
     @Override
     public void close() {}
+  }
+
+  /** A store that tells whether it was asked for a place in the queue. */
+  private static final class Listening extends Wrapped {
+
+    private final Queue<Claim> asked;
+
+    Listening(LockStore store, Queue<Claim> asked) {
+      super(store);
+      this.asked = asked;
+    }
+
+    @Override
+    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+      asked.add(claim);
+      return super.attempt(claim, bell);
+    }
   }
 
   private Run run(Supplier<LockStore> opening) {
@@ -131,40 +153,26 @@ class PatienceTest {
   }
 
   /** Loses the answer to the first attempt, and hears of its end only after a second one. */
-  private static final class Forgetful implements LockStore {
+  private static final class Forgetful extends Wrapped {
 
-    private final LockStore store;
     private final AtomicLong attempts = new AtomicLong();
 
     Forgetful(LockStore store) {
-      this.store = store;
+      super(store);
     }
 
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-      CompletionStage<Standing> answer = store.attempt(claim, bell);
+      CompletionStage<Standing> answer = super.attempt(claim, bell);
       return attempts.incrementAndGet() == 1 ? new CompletableFuture<>() : answer;
-    }
-
-    @Override
-    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-      return store.renew(claims);
     }
 
     @Override
     public CompletionStage<Void> withdraw(Claim claim) {
       return attempts.get() == 1
           ? CompletableFuture.failedFuture(new StoreUnavailableException("is away", null))
-          : store.withdraw(claim);
+          : super.withdraw(claim);
     }
-
-    @Override
-    public String describe() {
-      return store.describe();
-    }
-
-    @Override
-    public void close() {}
   }
 
   @Test
