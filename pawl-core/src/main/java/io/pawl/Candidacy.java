@@ -33,15 +33,18 @@ public final class Candidacy implements AutoCloseable {
   /** A body that runs, and the lease under which it leads. */
   private record Leadership(Lease lease, Work work) {}
 
-  /** A body that was asked to come to an end still hears that its lease is about to be lost. */
+  /** A body that goes on after one interrupt is interrupted for each other reason all the same. */
   private static final class Work {
-    private final Interruptible asked = new Interruptible();
+    private final Interruptible resigning = new Interruptible();
+    private final Interruptible closing = new Interruptible();
     private final Interruptible losing = new Interruptible();
 
     /** Answers whether it was interrupted. */
     boolean end() {
-      boolean wasAsked = asked.end();
-      return losing.end() || wasAsked;
+      boolean interrupted = resigning.end();
+      interrupted |= closing.end();
+      interrupted |= losing.end();
+      return interrupted;
     }
   }
 
@@ -106,7 +109,7 @@ public final class Candidacy implements AutoCloseable {
   public void resign() {
     Leadership now = leadership;
     if (now != null) {
-      now.work.asked.interrupt();
+      now.work.resigning.interrupt();
     }
   }
 
@@ -153,7 +156,7 @@ public final class Candidacy implements AutoCloseable {
       stopped.countDown();
       Leadership now = leadership;
       if (now != null) {
-        now.work.asked.interrupt();
+        now.work.closing.interrupt();
       } else {
         thread.interrupt();
       }

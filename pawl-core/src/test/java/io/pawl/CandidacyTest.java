@@ -347,6 +347,30 @@ class CandidacyTest {
     }
   }
 
+  /** It took note of the first interrupt, and goes on all the same. */
+  @Test
+  void aBodyThatWasAskedToResignIsInterruptedOnceMoreWhenItsCandidacyCloses() {
+    CompletableFuture<Void> resigns = new CompletableFuture<>();
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    Candidacy candidacy =
+        pawl.election("e")
+            .stand(
+                "c",
+                lease -> {
+                  if (isInterrupted()) {
+                    resigns.complete(null);
+                  }
+                  told.complete(isInterrupted());
+                });
+    await().until(() -> candidacy.leadership().isPresent());
+    candidacy.resign();
+    resigns.join();
+
+    candidacy.closeAsync();
+
+    assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+  }
+
   @Test
   void aLeaderWhoseHoldIsTakenAwayIsInterrupted() {
     CompletableFuture<Long> leads = new CompletableFuture<>();
