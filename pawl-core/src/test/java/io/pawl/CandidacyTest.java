@@ -371,6 +371,30 @@ class CandidacyTest {
     assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
   }
 
+  /** No interrupt is added to the one that is there, by which the body may end. */
+  @Test
+  void aLeaderThatResignsWhileItsThreadIsInterruptedAlreadyStandsAgain() {
+    AtomicInteger runs = new AtomicInteger();
+    CompletableFuture<Candidacy> known = new CompletableFuture<>();
+    try (Candidacy candidacy =
+        pawl.election("e")
+            .stand(
+                "c",
+                lease -> {
+                  if (runs.getAndIncrement() == 0) {
+                    Candidacy own = known.join();
+                    Thread.currentThread().interrupt();
+                    own.resign();
+                  }
+                })) {
+      known.complete(candidacy);
+
+      awaitEnd(candidacy);
+
+      assertThat(runs).hasValue(2);
+    }
+  }
+
   @Test
   void aLeaderWhoseHoldIsTakenAwayIsInterrupted() {
     CompletableFuture<Long> leads = new CompletableFuture<>();

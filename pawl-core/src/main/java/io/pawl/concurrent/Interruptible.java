@@ -21,7 +21,6 @@ public final class Interruptible {
   private final int outerDepth = kept.depth();
 
   private final ReentrantLock mutex = new ReentrantLock();
-  private boolean interrupted;
   private boolean ended;
   private boolean wanted;
 
@@ -29,7 +28,7 @@ public final class Interruptible {
   public void interrupt() {
     mutex.lock();
     try {
-      if (wanted) {
+      if (wanted || ended) {
         return;
       }
       wanted = true;
@@ -50,7 +49,6 @@ public final class Interruptible {
       if (!ended) {
         again = thread.isInterrupted();
         if (!again) {
-          interrupted = true;
           kept.interrupts(this);
           thread.interrupt();
         }
@@ -71,10 +69,13 @@ public final class Interruptible {
     return kept.heardLast(this);
   }
 
-  /** The work has ended. Answers whether it was interrupted by this, and clears such a flag. */
+  /**
+   * The work has ended; clears the flag that this has set. Answers whether the work was to be
+   * interrupted by this, though the thread may have been interrupted already.
+   */
   public boolean end() {
     kept.end(this, this::noteEnd);
-    return interrupted;
+    return wanted;
   }
 
   private void noteEnd() {
