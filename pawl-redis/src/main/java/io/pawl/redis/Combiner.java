@@ -48,7 +48,7 @@ final class Combiner {
 
   private static final int MOST_ON_THEIR_WAY = 4;
   private static final int MOST_IN_A_DEPARTURE = 256;
-  private static final int MOST_WAITING = 200_000;
+  static final int MOST_WAITING = 200_000;
 
   private record Request(
       Script script,
@@ -115,8 +115,7 @@ final class Combiner {
         new Request(script, entries, key, values, nanoTime.getAsLong(), new CompletableFuture<>());
     if (waiting.incrementAndGet() > MOST_WAITING) {
       waiting.decrementAndGet();
-      request.answer.completeExceptionally(
-          failures.unavailable("is asked more than it answers: too many requests wait", null));
+      request.answer.completeExceptionally(failures.noRoom());
     } else {
       queue.add(request);
       Set<Combiner> others = asked.get();

@@ -100,6 +100,12 @@ record Failures(String where) {
         null);
   }
 
+  /** A request that finds too many others waiting. */
+  StoreUnavailableException noRoom() {
+    return StoreUnavailableException.unsent(
+        say("is asked more than it answers: too many requests wait; this one was not sent"), null);
+  }
+
   /** A node of a quorum that may have forgotten what it granted. */
   StoreUnavailableException noVoteYet(long millis) {
     return StoreUnavailableException.unsent(

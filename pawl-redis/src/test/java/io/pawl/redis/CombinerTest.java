@@ -303,6 +303,29 @@ class CombinerTest {
     }
   }
 
+  /** Else a change of a counter would be told to be unknown that was never on its way. */
+  @Test
+  void aRequestForWhichThereIsNoRoomFailsUnsent() {
+    Combiner combiner =
+        new Combiner(new Verbs(null, new Failures("server")), "", 1, () -> 0, (reply, rings) -> {});
+    Scripts.Script script = new Scripts.Script("", "");
+    List<CompletableFuture<List<Object>>> beyond = new ArrayList<>();
+
+    Combiner.together(
+        () -> {
+          for (int i = 0; i < Combiner.MOST_WAITING; i++) {
+            combiner.run(script, 1, "key", List.of());
+          }
+          beyond.add(combiner.run(script, 1, "key", List.of()));
+        });
+
+    assertThat(beyond.get(0))
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(StoreUnavailableException.class)
+        .matches(error -> ((StoreUnavailableException) error.getCause()).isUnsent());
+  }
+
   @Test
   void anErrorOfTheJvmIsAnsweredToAllWhoWait() {
     Combiner combiner =
