@@ -328,6 +328,7 @@ final class Attempts {
     Claim claim = local.claim;
     Standing.Held tokens = local.stored(local.version()).held(claim.lock(), local.createRevision);
     if (tokens.token() <= claim.tokenFloor()) {
+      standings.wentBackTo(done.revision());
       return CompletableFuture.failedFuture(
           new StoreException(
               "lock '"

@@ -33,7 +33,7 @@ final class Standings {
   private final Rewrites rewrites;
   private final Bells bells;
 
-  /** The largest that was seen: every later claim has a larger one. */
+  /** The largest that was seen: every later claim has a larger one, unless it went back. */
   private final AtomicLong revision = new AtomicLong();
 
   Standings(Gateway gateway, Keys keys, Kinds kinds, Look look, Claims claims) {
@@ -73,6 +73,11 @@ final class Standings {
 
   void sawRevision(long seen) {
     revision.accumulateAndGet(seen, Math::max);
+  }
+
+  /** The cluster was restored: claims have larger ones than this from now on. */
+  void wentBackTo(long seen) {
+    revision.set(seen);
   }
 
   /**

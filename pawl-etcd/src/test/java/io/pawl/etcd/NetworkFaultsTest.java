@@ -554,6 +554,30 @@ class NetworkFaultsTest {
     }
   }
 
+  @Test
+  void p2_tokensOnlyGrow_aFloorIsPassedByTheNextTryWhereTheRevisionWentBack() throws Exception {
+    try (EtcdServer restored = EtcdServer.start(Urls.QUICK)) {
+      for (int i = 0; i < 1_500; i++) {
+        ServerFaultsTest.put(server, "other", "value");
+      }
+      Claim before = seam.claim("floor");
+      long floor = seam.take(before).lastToken();
+      seam.withdraw(before);
+      proxy.leadTo(restored);
+      proxy.reset();
+
+      untilItAnswers(
+          () -> {
+            Claim after = seam.claimAbove("floor", floor);
+            try {
+              assertThat(seam.take(after).token()).isGreaterThan(floor);
+            } finally {
+              seam.withdraw(after.asUnsettled());
+            }
+          });
+    }
+  }
+
   /** The server stands still until all is asked, however long that takes. */
   @Test
   void transactionsTravelTogetherOnlyAsFarAsEtcdTakesThem() throws Exception {

@@ -57,6 +57,13 @@ final class Seam {
         lock, next, Mode.EXCLUSIVE, LEASE, Duration.ZERO, true, tokens, 0, false, NOBODY);
   }
 
+  /** One that knows a token of its lock. */
+  Claim claimAbove(String lock, long floor) {
+    ClaimId next = new ClaimId(id, numbers.getAndIncrement());
+    return new Claim(
+        lock, next, Mode.EXCLUSIVE, LEASE, Duration.ZERO, true, 1, floor, false, NOBODY);
+  }
+
   Standing attempt(Claim claim) {
     return attempt(claim, standing -> {});
   }
