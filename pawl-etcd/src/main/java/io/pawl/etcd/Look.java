@@ -12,6 +12,7 @@ import io.pawl.spi.rule.QueueRule;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -84,13 +85,15 @@ final class Look {
    *
    * @param mode of the claim when it was asked: it may be another one when the answer comes
    * @param alone whether its key is all that is read
+   * @param from the first operation; claims for permits of one lock share theirs
    * @param behind whether the claim of the question before stands before it
    */
   private record Question(LocalClaim local, Mode mode, boolean alone, boolean behind, int from) {}
 
   /**
    * Reads how claims stand. One round trip for about a hundred. Of claims of one lock that wait
-   * exclusively, the neighbour of the first alone is read: etcd sorts the whole queue for it.
+   * exclusively, the neighbour of the first alone is read: etcd sorts the whole queue for it. For
+   * those of one lock that want permits, its claims are read once.
    */
   CompletableFuture<Map<LocalClaim, Seen>> at(Collection<LocalClaim> claims) {
     Map<LocalClaim, Seen> seen = new ConcurrentHashMap<>();
@@ -115,20 +118,31 @@ final class Look {
     List<CompletableFuture<?>> parts = new ArrayList<>();
     List<Question> part = new ArrayList<>();
     List<Txn.Op> ops = new ArrayList<>();
+    Map<String, Long> lastOfPermits = lastOfPermits(inOrder);
     LocalClaim last = null;
+    int permitsFrom = 0;
     for (LocalClaim local : inOrder) {
       boolean held = local.held;
       Mode mode = local.mode();
+      if (!held && last != null && !part.isEmpty() && wantPermits(local, last)) {
+        part.add(new Question(local, mode, false, false, permitsFrom));
+        continue;
+      }
       boolean isBehind = !held && last != null && isBehind(local, last);
-      List<Txn.Op> more = ops(local, mode, held || isBehind);
+      long upTo =
+          mode instanceof Mode.Permits
+              ? lastOfPermits.getOrDefault(local.lock(), local.createRevision)
+              : local.createRevision;
+      List<Txn.Op> more = ops(local, mode, held || isBehind, upTo);
       if (ops.size() + more.size() > Txn.MAX_OPS) {
         parts.add(read(List.copyOf(part), List.copyOf(ops), seen, orphans, failure));
         part.clear();
         ops.clear();
         isBehind = false;
-        more = ops(local, mode, held);
+        more = ops(local, mode, held, upTo);
       }
       part.add(new Question(local, mode, held || isBehind, isBehind, ops.size()));
+      permitsFrom = ops.size();
       ops.addAll(more);
       last = held ? null : local;
     }
@@ -143,16 +157,31 @@ final class Look {
                     : at(orphans, seen, failure));
   }
 
+  /** Up to where the claims of each lock are read for those that want permits, all at once. */
+  private static Map<String, Long> lastOfPermits(List<LocalClaim> inOrder) {
+    Map<String, Long> last = new HashMap<>();
+    for (LocalClaim local : inOrder) {
+      if (local.mode() instanceof Mode.Permits) {
+        last.put(local.lock(), local.createRevision);
+      }
+    }
+    return last;
+  }
+
+  private static boolean wantPermits(LocalClaim local, LocalClaim other) {
+    return local.mode() instanceof Mode.Permits
+        && other.mode() instanceof Mode.Permits
+        && local.lock().equals(other.lock());
+  }
+
   private static boolean isBehind(LocalClaim local, LocalClaim other) {
     return local.mode() instanceof Mode.Exclusive
         && other.mode() instanceof Mode.Exclusive
         && local.lock().equals(other.lock());
   }
 
-  private List<Txn.Op> ops(LocalClaim local, Mode mode, boolean alone) {
-    return alone
-        ? List.of(Txn.getKeyOnly(local.key))
-        : reads(local.lock(), mode, local.key, local.createRevision);
+  private List<Txn.Op> ops(LocalClaim local, Mode mode, boolean alone, long upTo) {
+    return alone ? List.of(Txn.getKeyOnly(local.key)) : reads(local.lock(), mode, local.key, upTo);
   }
 
   private CompletableFuture<?> read(
@@ -165,12 +194,13 @@ final class Look {
         .txn(Txn.of(ops.toArray(Txn.Op[]::new)))
         .thenAccept(
             reply -> {
+              Map<Integer, PermitsLine> lines = new HashMap<>();
               LocalClaim nearest = null;
               for (Question each : part) {
                 LocalClaim before = each.behind() ? nearest : null;
                 boolean isThere = false;
                 try {
-                  isThere = told(each, before, reply, seen, orphans);
+                  isThere = told(each, before, reply, seen, orphans, lines);
                 } catch (StoreException unreadable) {
                   failure.set(unreadable); // of this one's neighbours: nobody else's matter
                 }
@@ -190,12 +220,20 @@ final class Look {
       @Nullable LocalClaim before,
       TxnReply reply,
       Map<LocalClaim, Seen> seen,
-      Set<LocalClaim> orphans) {
+      Set<LocalClaim> orphans,
+      Map<Integer, PermitsLine> lines) {
     LocalClaim local = one.local();
-    Seen found =
-        one.alone()
-            ? held(local, reply, one.from())
-            : of(local, one.mode(), local.createRevision, reply, one.from());
+    Seen found;
+    if (one.alone()) {
+      found = held(local, reply, one.from());
+    } else if (one.mode() instanceof Mode.Permits) {
+      found =
+          lines
+              .computeIfAbsent(one.from(), from -> new PermitsLine(one.mode(), reply, from))
+              .of(local.key, local.createRevision);
+    } else {
+      found = of(local, one.mode(), local.createRevision, reply, one.from());
+    }
     if (one.behind() && found instanceof Seen.Held own) {
       if (before == null) {
         orphans.add(local);
@@ -232,7 +270,7 @@ final class Look {
     if (mode instanceof Mode.Shared) {
       return shared(local.key, createRevision, reply, from);
     }
-    return permits(local, createRevision, reply, from);
+    return new PermitsLine(mode, reply, from).of(local.key, createRevision);
   }
 
   private static boolean isOwn(List<KeyValue> found, String key, long createRevision) {
@@ -277,25 +315,46 @@ final class Look {
         : waits(own, writer.get(0), isOldest(writer.get(0), reply, from + 2), reply.revision());
   }
 
-  private static Seen permits(LocalClaim local, long createRevision, TxnReply reply, int from) {
-    List<KeyValue> all = reply.found(from);
-    Kind kind =
-        reply.found(from + 1).stream()
-            .findFirst()
-            .map(StoredKind::parse)
-            .map(StoredKind::kind)
-            .orElse(new Kind(local.mode().capacity()));
-    QueueRule rule = new QueueRule(kind);
-    for (KeyValue each : all) {
-      StoredClaim stored = StoredClaim.parse(each);
-      boolean fits = rule.holdsNext(stored.mode()) || stored.granted();
-      if (each.key().equals(local.key) && each.createRevision() == createRevision) {
-        return fits
-            ? held(each)
-            : new Seen.Waits(null, false, reply.revision(), each.lease(), each.modRevision());
-      }
+  /** All claims of a semaphore, gone through once, and no further than somebody asks. */
+  private static final class PermitsLine {
+    private record Stood(KeyValue claim, boolean fits) {}
+
+    private final List<KeyValue> all;
+    private final long revision;
+    private final QueueRule rule;
+    private final Map<String, Stood> stood = new HashMap<>();
+
+    PermitsLine(Mode mode, TxnReply reply, int from) {
+      this.all = reply.found(from);
+      this.revision = reply.revision();
+      this.rule =
+          new QueueRule(
+              reply.found(from + 1).stream()
+                  .findFirst()
+                  .map(StoredKind::parse)
+                  .map(StoredKind::kind)
+                  .orElse(new Kind(mode.capacity())));
     }
-    return new Seen.Absent();
+
+    /**
+     * @throws StoreException if somebody else wrote what stands before it
+     */
+    Seen of(String key, long createRevision) {
+      while (!stood.containsKey(key) && stood.size() < all.size()) {
+        KeyValue each = all.get(stood.size());
+        StoredClaim stored = StoredClaim.parse(each);
+        boolean fits = rule.holdsNext(stored.mode()) || stored.granted();
+        stood.put(each.key(), new Stood(each, fits));
+      }
+      Stood own = stood.get(key);
+      if (own == null || own.claim.createRevision() != createRevision) {
+        return new Seen.Absent();
+      }
+      KeyValue claim = own.claim;
+      return own.fits
+          ? held(claim)
+          : new Seen.Waits(null, false, revision, claim.lease(), claim.modRevision());
+    }
   }
 
   /** Whether a claim of {@code mode} would be held behind {@code all}, the claims of a lock. */

@@ -32,6 +32,7 @@ final class Standings {
   private final Claims claims;
   private final Rewrites rewrites;
   private final Bells bells;
+  private final Looks looks = new Looks();
 
   /** The largest that was seen: every later claim has a larger one, unless it went back. */
   private final AtomicLong revision = new AtomicLong();
@@ -233,7 +234,14 @@ final class Standings {
 
   /** A failure is no matter: whoever waits asks again on its own. */
   private void lookAgain(List<LocalClaim> locals) {
-    look.at(locals.stream().filter(claims::isAlive).toList())
+    List<LocalClaim> now = looks.begin(locals.stream().filter(claims::isAlive).toList());
+    if (!now.isEmpty()) {
+      Looks.caught(() -> lookAt(now)).whenComplete((nothing, error) -> lookAgain(looks.end(now)));
+    }
+  }
+
+  private CompletableFuture<Void> lookAt(List<LocalClaim> locals) {
+    return look.at(locals)
         .thenAccept(
             seen ->
                 seen.forEach(

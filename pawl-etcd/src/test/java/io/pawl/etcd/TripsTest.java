@@ -156,6 +156,39 @@ class TripsTest {
     }
   }
 
+  /** Else a burst of releases keeps etcd, and the renewals behind it, busy for seconds. */
+  @Test
+  void p6_someoneGetsIn_aReleaseOfPermitsIsLookedAtOnceHoweverManyWaitForSome() throws Exception {
+    int many = 40;
+    Duration lease = Duration.ofSeconds(30);
+    try (EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore holder = EtcdStore.connect(Urls.of(server))) {
+      Seam seam = new Seam(store);
+      Seam holding = new Seam(holder);
+      List<Claim> held = new ArrayList<>();
+      List<CompletableFuture<Standing>> rung = new ArrayList<>();
+      for (int i = 0; i < many; i++) {
+        held.add(holding.claim("permits", new Mode.Permits(1, many), lease));
+        holding.take(held.get(i));
+      }
+      for (int i = 0; i < many; i++) {
+        CompletableFuture<Standing> bell = new CompletableFuture<>();
+        Claim claim = seam.claim("permits", new Mode.Permits(1, many), lease);
+        assertThat(seam.attempt(claim, bell::complete)).isInstanceOf(Standing.Waiting.class);
+        rung.add(bell);
+      }
+      long before = sum("etcd_debugging_mvcc_range_total ");
+
+      held.forEach(holding::withdraw);
+      for (CompletableFuture<Standing> bell : rung) {
+        assertThat(bell.get(20, TimeUnit.SECONDS)).isInstanceOf(Standing.Held.class);
+      }
+
+      // a comparison each, two reads for each look, and keep-alives
+      assertThat(sum("etcd_debugging_mvcc_range_total ") - before).isLessThan(6L * many);
+    }
+  }
+
   @Test
   void aHandOffCostsTheSameHoweverManyWait() throws Exception {
     try (EtcdStore store = EtcdStore.connect(Urls.of(server));
