@@ -117,32 +117,30 @@ final class Run {
   /**
    * A store that does not answer within the client's patience is asked again: on a starved host a
    * cold JVM alone takes longer than that. It may have granted what was asked for before, until it
-   * hears that this was given back: busy is believed once that could have come. A lease under which
-   * the command will not start is given back.
+   * hears that this was given back, and may be slow to answer always: who asks again waits, for as
+   * long as the store is asked. A lease under which the command will not start is given back.
    */
   Optional<Lease> acquire(Pawl pawl) throws InterruptedException {
     Lease held = null;
     boolean isReady = false;
-    boolean mayBeOurs = false;
+    boolean again = false;
     try {
       while (true) {
         signals.throwIfAny();
         try {
           if (held == null) {
-            held = ask(pawl, left()).orElse(null);
+            held = ask(pawl, left(again)).orElse(null);
           }
           if (held != null) {
             renewIfShort(held);
           }
-          if (held != null || !mayBeOurs || waitedNanos() >= answerPatienceNanos) {
-            isReady = true;
-            return Optional.ofNullable(held);
-          }
+          isReady = true;
+          return Optional.ofNullable(held);
         } catch (StoreUnavailableException e) {
           if (waitedNanos() >= answerPatienceNanos) {
             throw e;
           }
-          mayBeOurs = true;
+          again = true;
         } catch (LeaseLostException e) {
           if (waitedNanos() >= answerPatienceNanos) {
             throw e;
@@ -172,12 +170,17 @@ final class Run {
     return nanos.getAsLong() - waitsSince;
   }
 
-  /** Of the wait that was asked for; null where there is no limit. */
-  private @Nullable Duration left() {
-    Duration whole = options.patience();
-    if (whole == null) {
+  /**
+   * Of the wait that was asked for, or of that for answers; null where there is no limit.
+   *
+   * @param again whether the store has left a question unanswered
+   */
+  private @Nullable Duration left(boolean again) {
+    Duration asked = options.patience();
+    if (asked == null) {
       return null;
     }
+    Duration whole = again ? Duration.ofNanos(answerPatienceNanos) : asked;
     Duration left = whole.minusNanos(waitedNanos());
     return left.isNegative() ? Duration.ZERO : left;
   }
