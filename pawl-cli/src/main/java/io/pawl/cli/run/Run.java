@@ -146,6 +146,7 @@ final class Run {
             throw e;
           }
           held = null; // nothing has run under it
+          again = true;
         }
         Thread.sleep(ANSWER_PAUSE_MILLIS);
       }
@@ -173,7 +174,7 @@ final class Run {
   /**
    * Of the wait that was asked for, or of that for answers; null where there is no limit.
    *
-   * @param again whether the store has left a question unanswered
+   * @param again whether the store may have something of this client that is to be given back
    */
   private @Nullable Duration left(boolean again) {
     Duration asked = options.patience();

@@ -9,6 +9,7 @@ import io.pawl.cli.command.Output;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -80,13 +81,18 @@ class LeaseAtStartTest {
   }
 
   private Lease acquire(Duration killAfter, int forgotten) throws Exception {
+    return acquire(
+        killAfter, Duration.ofSeconds(20), new Counting(store, renewals, forgotten, refusal));
+  }
+
+  private Lease acquire(Duration killAfter, Duration wait, LockStore opened) throws Exception {
     RunOptions options =
         new RunOptions(
             "x",
             Mode.EXCLUSIVE,
             List.of("true"),
             false,
-            Duration.ofSeconds(20),
+            wait,
             false,
             LEASE,
             Duration.ZERO,
@@ -95,11 +101,10 @@ class LeaseAtStartTest {
             OnLost.TERM,
             "",
             false);
-    LockStore counting = new Counting(store, renewals, forgotten, refusal);
     Run run =
         new Run(
             options,
-            () -> counting,
+            () -> opened,
             Map.of(),
             Output.ofThisProcess(),
             this::nanos,
@@ -128,6 +133,54 @@ class LeaseAtStartTest {
     try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), 1)) {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(2);
+    }
+  }
+
+  /** Says that the first claim is gone, and hears of its end after a second one has come. */
+  private static final class Keeping implements LockStore {
+
+    private final LockStore store;
+    private final AtomicInteger attempts = new AtomicInteger();
+
+    Keeping(LockStore store) {
+      this.store = store;
+    }
+
+    @Override
+    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
+      attempts.incrementAndGet();
+      return store.attempt(claim, bell);
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      Claim claim = claims.iterator().next();
+      return attempts.get() == 1
+          ? CompletableFuture.completedFuture(Map.of(claim.id(), new Standing.Gone()))
+          : store.renew(claims);
+    }
+
+    @Override
+    public CompletionStage<Void> withdraw(Claim claim) {
+      return attempts.get() == 1
+          ? CompletableFuture.failedFuture(new StoreUnavailableException("is away", null))
+          : store.withdraw(claim);
+    }
+
+    @Override
+    public String describe() {
+      return store.describe();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void whatIsLeftOfALostLeaseIsNoOtherHost() throws Exception {
+    Duration killAfter = LEASE.dividedBy(10).multipliedBy(9);
+    try (Lease lease = acquire(killAfter, Duration.ZERO, new Keeping(store))) {
+      assertThat(lease.isValid()).isTrue();
     }
   }
 
