@@ -290,12 +290,22 @@ public final class GateStore
       String what = "gate " + gate.describe() + " does not answer; everything runs on the truth";
       findings.add(new Finding(Level.WARNING, what, "start it, or look at the network"));
     } else if (front != null) {
-      front.diagnose().forEach(finding -> findings.add(prefixed("gate: ", finding)));
+      findings(front).forEach(finding -> findings.add(prefixed("gate: ", finding)));
     }
     if (truth instanceof Diagnosable behind) {
       behind.diagnose().forEach(finding -> findings.add(prefixed("truth: ", finding)));
     }
     return findings;
+  }
+
+  /** Of a gate that cannot be examined, just that: it keeps nobody from hearing of the truth. */
+  private static List<Finding> findings(Diagnosable gate) {
+    try {
+      return gate.diagnose();
+    } catch (RuntimeException e) {
+      String what = "cannot be examined: " + e.getMessage();
+      return List.of(new Finding(Level.WARNING, what, "ask the doctor of the gate alone"));
+    }
   }
 
   /** Those of the truth. A gate comes and goes, and would begin to count anew. */

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Pawl;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.spi.Diagnosable;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Maintainable;
 import java.lang.reflect.Proxy;
@@ -28,6 +32,9 @@ class CapabilitiesTest {
             getClass().getClassLoader(),
             capabilities,
             (proxy, method, arguments) -> {
+              if (method.getName().equals("diagnose")) {
+                return List.of(new Finding(Level.OK, "is well", ""));
+              }
               if (method.getName().equals("purge")) {
                 purged.add((Duration) arguments[0]);
                 return CompletableFuture.completedFuture(7L);
@@ -66,6 +73,30 @@ class CapabilitiesTest {
         Pawl pawl = Pawl.over(pair)) {
       assertThatThrownBy(() -> pawl.maintenance().purge(DAY))
           .isInstanceOf(UnsupportedOperationException.class);
+    }
+  }
+
+  @Test
+  void aGateThatCannotBeExaminedKeepsNobodyFromHearingOfTheTruth() {
+    LockStore broken =
+        (LockStore)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {LockStore.class, Diagnosable.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("diagnose")) {
+                    throw new StoreUnavailableException("too many clients", null);
+                  }
+                  return method.invoke(memory, arguments);
+                });
+    try (GateStore pair = GateStore.over(broken, truth(LockStore.class, Diagnosable.class))) {
+      assertThat(pair.diagnose())
+          .containsExactly(
+              new Finding(
+                  Level.WARNING,
+                  "gate: cannot be examined: too many clients",
+                  "ask the doctor of the gate alone"),
+              new Finding(Level.OK, "truth: is well", ""));
     }
   }
 }
