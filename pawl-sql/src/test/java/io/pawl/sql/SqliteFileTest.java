@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
+import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.StoreUrl;
+import io.pawl.spi.Stores;
 import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -190,6 +193,22 @@ class SqliteFileTest {
       try (Lease lease = pawl.lock("sound").acquire()) {
         assertThat(lease.isValid()).isTrue();
       }
+    }
+  }
+
+  /**
+   * As of a restore of some tables alone. Without this one whoever waits fails, and nobody else.
+   */
+  @Test
+  void theDoctorNamesATableThatIsMissing() throws Exception {
+    Path file = folder.resolve("locks.db");
+    open(file).close();
+    execute(file, "DROP TABLE pawl_waiter");
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse("sqlite:" + file))) {
+      assertThat(store.diagnose())
+          .filteredOn(finding -> finding.level() == Level.PROBLEM)
+          .singleElement()
+          .satisfies(finding -> assertThat(finding.what()).contains("pawl_waiter"));
     }
   }
 

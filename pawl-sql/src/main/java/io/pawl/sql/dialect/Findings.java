@@ -70,6 +70,22 @@ final class Findings {
     }
   }
 
+  /** A table that is missing, or cannot be read by whoever may, is a problem. */
+  void need(String table) throws SQLException {
+    try {
+      rows("SELECT 1 FROM " + table + " WHERE 1 = 0");
+    } catch (SQLException e) {
+      switch (dialect.classify(e)) {
+        case UNAVAILABLE -> throw e;
+        case DENIED -> {} // whoever looks into it says so
+        default ->
+            problem(
+                "table " + table + " cannot be read: " + e.getMessage(),
+                "restore it, or make it as pawl schema print has it");
+      }
+    }
+  }
+
   void unseen(String at, String grant) {
     all.add(new Finding(Level.OK, at + ": not looked at, since this account may not", grant));
   }

@@ -16,6 +16,15 @@ final class TableFindings {
           + " ORDER BY l.line LIMIT 1)) FROM"
           + " (SELECT name FROM pawl_counter ORDER BY name LIMIT 1000) c";
 
+  private static final List<String> TABLES =
+      List.of(
+          "pawl_lock",
+          "pawl_waiter",
+          "pawl_counter",
+          "pawl_ledger",
+          "pawl_reservation",
+          "pawl_forgotten");
+
   private TableFindings() {}
 
   /**
@@ -23,6 +32,9 @@ final class TableFindings {
    * @param sizes a query for each table's name, about how many rows it has, and its bytes
    */
   static void add(Findings findings, String sizes, long manyBytes) throws SQLException {
+    for (String table : TABLES) {
+      findings.need(table);
+    }
     findings.look("tables", "", () -> addSizes(findings, sizes, manyBytes));
     findings.look(
         "ledgers",
