@@ -100,6 +100,12 @@ record Failures(String where) {
         null);
   }
 
+  /** A request that finds no connection, while one is dialled. */
+  StoreUnavailableException notConnected() {
+    return StoreUnavailableException.unsent(
+        say("cannot be reached: there is no connection; this request was not sent"), null);
+  }
+
   /** A request that finds too many others waiting. */
   StoreUnavailableException noRoom() {
     return StoreUnavailableException.unsent(

@@ -126,6 +126,11 @@ final class Wire implements AutoCloseable {
       call.completeExceptionally(failures.unavailable("is closed", null));
       return call;
     }
+    boolean isOneServers = through instanceof StatefulRedisConnection;
+    if (isOneServers && !through.isOpen()) {
+      call.completeExceptionally(failures.notConnected());
+      return call;
+    }
     inFlight.add(call);
     try {
       through.dispatch(call);

@@ -139,6 +139,20 @@ class CounterFaultsTest {
   }
 
   @Test
+  void p7_conservation_aChangeThatFindsNoConnectionIsNotInDoubt() {
+    apply(near, "away", "stock", new Operation.SetTo(10));
+    server.kill();
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> apply(near, "away", "order", TAKE))
+                    .isInstanceOfSatisfying(
+                        StoreUnavailableException.class,
+                        e -> assertThat(e.isUnsent()).as(e.getMessage()).isTrue()));
+  }
+
+  @Test
   void whatTheServerRefusesChangesNothing() {
     apply(near, "memory", "stock", new Operation.SetTo(10));
     apply(near, "memory", "open", new Operation.Reserve(2, 60_000));

@@ -197,34 +197,20 @@ class PatienceTest {
   }
 
   /** Longer than a question without a wait is waited for. */
-  private record Slow(LockStore store) implements LockStore {
+  private static final class Slow extends Wrapped {
 
     private static final Executor later =
         CompletableFuture.delayedExecutor(700, TimeUnit.MILLISECONDS);
 
+    Slow(LockStore store) {
+      super(store);
+    }
+
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-      return CompletableFuture.supplyAsync(() -> store.attempt(claim, bell), later)
+      return CompletableFuture.supplyAsync(() -> super.attempt(claim, bell), later)
           .thenCompose(answer -> answer);
     }
-
-    @Override
-    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-      return store.renew(claims);
-    }
-
-    @Override
-    public CompletionStage<Void> withdraw(Claim claim) {
-      return store.withdraw(claim);
-    }
-
-    @Override
-    public String describe() {
-      return store.describe();
-    }
-
-    @Override
-    public void close() {}
   }
 
   @Test
