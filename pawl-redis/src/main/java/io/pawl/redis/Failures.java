@@ -77,6 +77,12 @@ record Failures(String where) {
             last.getMessage() + "; a copy before it may have been applied", last.getCause());
   }
 
+  /** A grant was not confirmed, and may stand: that its confirmation was not sent says nothing. */
+  StoreException unconfirmed(@Nullable Throwable error) {
+    StoreException last = of(error);
+    return last instanceof StoreUnavailableException ? doubtful(last) : last;
+  }
+
   /** Whether what failed may have been applied. */
   boolean isDoubtful(Throwable error) {
     return error instanceof StoreUnavailableException unavailable && !unavailable.isUnsent();

@@ -247,7 +247,7 @@ public final class RedisStore implements QuorumNode, Inspectable, Diagnosable, C
                 if (unconfirmed == null) {
                   told.complete(held);
                 } else {
-                  told.completeExceptionally(failures.of(unconfirmed));
+                  told.completeExceptionally(failures.unconfirmed(unconfirmed));
                 }
               });
       return;

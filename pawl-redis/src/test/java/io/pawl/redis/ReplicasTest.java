@@ -49,6 +49,9 @@ class ReplicasTest {
 
   private static final Duration LONG = Duration.ofMinutes(5);
 
+  /** Connections of stores, the oldest first. */
+  private static final Pattern PAWLS = Pattern.compile("(?m)^id=(\\d+) .* name=pawl ");
+
   private final RedisServer primary = RedisServer.start();
   private final RedisServer replica = RedisServer.setup().replicaOf(primary).start();
   private final FaultProxy proxy = FaultProxy.before(primary);
@@ -116,6 +119,27 @@ class ReplicasTest {
 
     careful.withdraw(unconfirmed.asUnsettled());
     plain.take(plain.claim("wait"));
+  }
+
+  /** Else a quorum would take its node for one that has nothing, and never give the grant back. */
+  @Test
+  void aGrantWhoseConfirmationFindsNoConnectionIsNotTakenForUnsent() {
+    Claim granted = careful.claim("wait");
+    proxy.refuse();
+    Matcher connections = PAWLS.matcher((String) primary.call("CLIENT", "LIST"));
+    assertThat(connections.results().skip(1).limit(1))
+        .as("the one of the confirmations")
+        .hasSize(1)
+        .allSatisfy(second -> primary.call("CLIENT", "KILL", "ID", second.group(1)));
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> careful.attempt(granted))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("there is no connection")
+                    .matches(error -> !((StoreUnavailableException) error).isUnsent()));
+    assertThat(isHeldAtTheServer(granted)).isTrue();
   }
 
   @Test
