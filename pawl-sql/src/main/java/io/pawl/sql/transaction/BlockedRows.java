@@ -218,17 +218,20 @@ public final class BlockedRows<R extends Pending<?>> implements AutoCloseable {
       putOff.add(request);
       return;
     }
+    String failure =
+        database.describe()
+            + ": "
+            + what
+            + " "
+            + request.names()
+            + ": for 5 s another transaction has kept its row of "
+            + tables
+            + " locked; it is not"
+            + " Pawl's, or its process has stopped: find it on the server and end it";
     request.failed(
-        new StoreUnavailableException(
-            database.describe()
-                + ": "
-                + what
-                + " "
-                + request.names()
-                + ": for 5 s another transaction has kept its row of "
-                + tables
-                + " locked; it is not"
-                + " Pawl's, or its process has stopped: find it on the server and end it"));
+        request.isInDoubt()
+            ? new StoreUnavailableException(failure)
+            : StoreUnavailableException.unsent(failure, null));
   }
 
   /** Waits for no row beside the others any more. */
