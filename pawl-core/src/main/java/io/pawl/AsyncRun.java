@@ -73,7 +73,7 @@ final class AsyncRun<T> {
   /** The result follows when the store has confirmed it, after the client's patience at most. */
   private void giveBack(Lease lease, @Nullable T value, @Nullable Throwable failure) {
     try {
-      finishAfter(lease.closeAsync(), lease, value, failure);
+      finishAfter(lease.closeAsync(engine.observerLater()), lease, value, failure);
     } catch (Throwable e) { // of the stack, of memory: somebody waits for the result
       finish(value, failure == null ? e : failure, null);
     }

@@ -5,6 +5,7 @@ import io.pawl.engine.Loan;
 import io.pawl.engine.Retry;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.StoreException;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Mode;
@@ -207,9 +208,17 @@ public final class Lease implements AutoCloseable {
    * completes on the client's {@linkplain PawlOptions#executor executor}.
    */
   public CompletableFuture<Void> closeAsync() {
-    Engine engine = loan.engine();
+    return closeAsync(loan.engine().observer());
+  }
+
+  /**
+   * As {@link #closeAsync()}.
+   *
+   * @param observer told of the release
+   */
+  CompletableFuture<Void> closeAsync(LockObserver observer) {
     try {
-      return engine.forUser(loan.end() ? loan.giveBack(false, engine.observer()) : loan.ended());
+      return loan.engine().forUser(loan.end() ? loan.giveBack(false, observer) : loan.ended());
     } catch (LeaseLostException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -241,6 +241,27 @@ class UsersExecutorTest {
     }
   }
 
+  @Test
+  void anObserverThatBlocksDelaysNoResultOfAnAsynchronousBody() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    LockObserver blocking =
+        new LockObserver() {
+          @Override
+          public void released(String lock, long token, Duration held) {
+            Uninterruptibly.await(goOn, Long.MAX_VALUE);
+          }
+        };
+    try (Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(blocking))) {
+      CompletableFuture<Optional<String>> result =
+          pawl.lock("lock")
+              .callAsync(Duration.ofMinutes(1), lease -> CompletableFuture.completedFuture("done"));
+
+      assertThat(result.get(20, TimeUnit.SECONDS)).contains("done");
+    } finally {
+      goOn.countDown();
+    }
+  }
+
   /** The grant comes while the cancellation is being told. */
   @Test
   void aGrantThatNobodyWaitsForOwesNoShortestHold() throws Exception {
