@@ -18,11 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random histories in virtual time: a minority is away, stands still or abstains now and then, some
- * messages are late, some nodes are further from some clients, answers and bells come in any order,
- * claims are given up half-way, holds are renewed and downgraded. At no time do two hold what
- * excludes them, tokens grow, no hold is lost once faults have been over for three leases, at the
- * end everybody is served, and nothing is left at any node.
+ * Random histories in virtual time: a minority is away, stands still, loses its replies or abstains
+ * now and then, some messages are late, some nodes are further from some clients, answers and bells
+ * come in any order, claims are given up half-way, holds are renewed and downgraded. At no time do
+ * two hold what excludes them, tokens grow, no hold is lost once faults have been over for three
+ * leases, at the end everybody is served, and nothing is left at any node.
  */
 class RandomHistoriesTest {
 
@@ -107,6 +107,7 @@ class RandomHistoriesTest {
         server.away = false;
         server.standsStill = false;
         server.abstains = false;
+        server.losesReplies = false;
       }
       soundSince = Math.min(soundSince, world.now());
       if (calm) {
@@ -119,9 +120,10 @@ class RandomHistoriesTest {
       for (int i = random.nextInt(servers.size() / 2 + 1); i > 0; i--) {
         SimulatedNode.Server server = servers.get(random.nextInt(servers.size()));
         soundSince = Long.MAX_VALUE;
-        switch (random.nextInt(3)) {
+        switch (random.nextInt(4)) {
           case 0 -> server.away = true;
           case 1 -> server.standsStill = true;
+          case 2 -> server.losesReplies = true;
           default -> server.abstains = true;
         }
       }

@@ -39,8 +39,11 @@ final class SimulatedNode implements QuorumNode {
     /** By how many ns each bell comes later than an answer that is given at the same time. */
     LongSupplier bellsAreLater = () -> 0;
 
-    /** Whether its connections refuse all requests. */
+    /** Whether there is no connection to it: nothing is sent. */
     boolean away;
+
+    /** Whether its connections end before each reply: requests arrive, and fail then. */
+    boolean losesReplies;
 
     /** Whether it stands still: a request that arrives fails later, unanswered. */
     boolean standsStill;
@@ -141,7 +144,8 @@ final class SimulatedNode implements QuorumNode {
   private <T> CompletionStage<T> call(Supplier<T> verb, boolean overtakes) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     if (server.away) {
-      answer.completeExceptionally(new StoreUnavailableException(server.name + " is away", null));
+      answer.completeExceptionally(
+          StoreUnavailableException.unsent(server.name + " is away", null));
       return answer;
     }
     long arrival = world.now() + delay.getAsLong();
@@ -157,7 +161,9 @@ final class SimulatedNode implements QuorumNode {
             return;
           }
           server.requests++;
-          CompletionStage<T> result = resultOf(verb);
+          CompletionStage<T> answered = resultOf(verb);
+          CompletionStage<T> result =
+              server.losesReplies ? CompletableFuture.failedFuture(unanswered()) : answered;
           reply(server.answersAreLater.getAsLong(), () -> Futures.follow(answer, result));
         });
     return answer;
