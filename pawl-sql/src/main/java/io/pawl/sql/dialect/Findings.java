@@ -76,7 +76,7 @@ final class Findings {
       rows("SELECT 1 FROM " + table + " WHERE 1 = 0");
     } catch (SQLException e) {
       switch (dialect.classify(e)) {
-        case UNAVAILABLE -> throw e;
+        case UNAVAILABLE, CONFLICT, BLOCKED, INTERRUPTED -> throw e;
         case DENIED -> {} // whoever looks into it says so
         default ->
             problem(
