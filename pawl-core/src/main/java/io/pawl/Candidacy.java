@@ -39,7 +39,7 @@ public final class Candidacy implements AutoCloseable {
     private final Interruptible closing = new Interruptible();
     private final Interruptible losing = new Interruptible();
 
-    /** Answers whether it was interrupted. */
+    /** Answers whether it was asked to come to an end. */
     boolean end() {
       boolean interrupted = resigning.end();
       interrupted |= closing.end();

@@ -3,12 +3,22 @@ package io.pawl.concurrent;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What futures are made of here more than once. */
 public final class Futures {
 
   private Futures() {}
+
+  /** What {@code ask} returns; a failure where it throws, were it an error of the JVM. */
+  public static <T> CompletableFuture<T> caught(Supplier<CompletableFuture<T>> ask) {
+    try {
+      return ask.get();
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
 
   /** Completes {@code promise} as {@code source} is. */
   public static <T extends @Nullable Object> void follow(

@@ -5,9 +5,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
  * Which claims are being looked at since something was heard, and which once more after that: one
@@ -18,15 +16,6 @@ final class Looks {
   private final ReentrantLock mutex = new ReentrantLock();
   private final Set<LocalClaim> underWay = new HashSet<>();
   private final Set<LocalClaim> next = new HashSet<>();
-
-  /** What {@code look} returns; a failure where it throws, were it an error of the JVM. */
-  static CompletableFuture<Void> caught(Supplier<CompletableFuture<Void>> look) {
-    try {
-      return look.get();
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
-    }
-  }
 
   /** Returns those of {@code wanted} that are to be looked at now, until their {@link #end}. */
   List<LocalClaim> begin(Collection<LocalClaim> wanted) {

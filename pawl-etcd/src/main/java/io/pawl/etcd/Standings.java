@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.LocalClaim.Version;
@@ -236,7 +237,7 @@ final class Standings {
   private void lookAgain(List<LocalClaim> locals) {
     List<LocalClaim> now = looks.begin(locals.stream().filter(claims::isAlive).toList());
     if (!now.isEmpty()) {
-      Looks.caught(() -> lookAt(now)).whenComplete((nothing, error) -> lookAgain(looks.end(now)));
+      Futures.caught(() -> lookAt(now)).whenComplete((nothing, error) -> lookAgain(looks.end(now)));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pawl.redis;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.pawl.concurrent.Futures;
 import io.pawl.redis.Scripts.Script;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -231,7 +232,7 @@ final class Combiner {
     }
     for (List<Request> command : commands) {
       waiting.addAndGet(-command.size());
-      Failures.caught(() -> ask(command, Verbs.Repeats.soFar(repeats.get())))
+      Futures.caught(() -> ask(command, Verbs.Repeats.soFar(repeats.get())))
           .whenComplete(
               (reply, error) -> {
                 try {
@@ -296,7 +297,7 @@ final class Combiner {
       try {
         for (List<Request> half :
             List.of(command.subList(0, size / 2), command.subList(size / 2, size))) {
-          Failures.caught(() -> ask(half, withThis))
+          Futures.caught(() -> ask(half, withThis))
               .whenComplete((reply, again) -> answered(half, reply, again, since));
         }
       } finally {

@@ -6,6 +6,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.concurrent.Futures;
 import io.pawl.redis.Scripts.Script;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
@@ -201,7 +202,7 @@ final class Confirmations implements AutoCloseable {
 
     private void ask(List<Grant> batch) {
       try {
-        Failures.caught(() -> confirm(batch))
+        Futures.caught(() -> confirm(batch))
             .whenComplete((nothing, error) -> answered(batch, error));
       } catch (Error e) { // of memory: nobody will hear of the answer
         asking.set(false);

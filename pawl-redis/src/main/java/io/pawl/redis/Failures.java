@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -355,15 +354,6 @@ record Failures(String where) {
 
   private String say(String what) {
     return "store '" + where + "': " + what;
-  }
-
-  /** What {@code ask} returns; a failure where it throws, were it an error of the JVM. */
-  static <T> CompletableFuture<T> caught(Supplier<CompletableFuture<T>> ask) {
-    try {
-      return ask.get();
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
-    }
   }
 
   static Throwable unwrapped(Throwable error) {

@@ -1,5 +1,6 @@
 package io.pawl.redis;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Standing;
@@ -66,7 +67,7 @@ final class Renewal {
   }
 
   private void send(List<Claim> command) {
-    Failures.caught(() -> ask.apply(command))
+    Futures.caught(() -> ask.apply(command))
         .whenComplete((part, error) -> answered(command, part, error));
   }
 

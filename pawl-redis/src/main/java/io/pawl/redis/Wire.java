@@ -7,6 +7,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.pawl.concurrent.Futures;
 import io.pawl.redis.Servers.Place;
 import io.pawl.redis.Servers.Primary;
 import java.util.Queue;
@@ -145,7 +146,7 @@ final class Wire implements AutoCloseable {
 
   /** The connection for what depends on a connection's own history. */
   CompletableFuture<StatefulRedisConnection<String, String>> nodeOf(String key) {
-    return Failures.caught(() -> inTime(servers.nodeOf(connection, key).toCompletableFuture()));
+    return Futures.caught(() -> inTime(servers.nodeOf(connection, key).toCompletableFuture()));
   }
 
   private <T> CompletableFuture<T> inTime(CompletableFuture<T> asked) {

@@ -4,9 +4,7 @@ import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -25,15 +23,6 @@ record Failures(String address) {
   /** What a stage failed with, to be thrown by one that follows it. */
   static CompletionException unchecked(Throwable error) {
     return error instanceof CompletionException known ? known : new CompletionException(error);
-  }
-
-  /** What {@code ask} returns; a failure where it throws, were it an error of the JVM. */
-  static <T> CompletableFuture<T> caught(Supplier<CompletableFuture<T>> ask) {
-    try {
-      return ask.get();
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
-    }
   }
 
   /** The code of ZooKeeper's own errors, null for any other and for none. */

@@ -99,7 +99,7 @@ final class Leaving {
           }
         });
     isEnding(begun);
-    Futures.follow(begun, Failures.caught(() -> known ? leave() : search()));
+    Futures.follow(begun, Futures.caught(() -> known ? leave() : search()));
     return begun;
   }
 

@@ -294,7 +294,7 @@ final class QueuedClaim {
       String marksAt = own;
       Futures.follow(
           marked,
-          Failures.caught(() -> node.mark(marksAt, now))
+          Futures.caught(() -> node.mark(marksAt, now))
               .thenApply(
                   results -> {
                     Code error = Requests.firstError(results);

@@ -41,12 +41,18 @@ class LeaseAtStartTest {
   private @Nullable StoreException refusal;
 
   /** The first {@code forgotten} renewals find their claim gone; or all fail. */
-  private record Counting(
-      LockStore store, AtomicInteger renewals, int forgotten, @Nullable StoreException refusal)
-      implements LockStore {
-    @Override
-    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-      return store.attempt(claim, bell);
+  private static final class Counting extends WrappedStore {
+
+    private final AtomicInteger renewals;
+    private final int forgotten;
+    private final @Nullable StoreException refusal;
+
+    Counting(
+        LockStore store, AtomicInteger renewals, int forgotten, @Nullable StoreException refusal) {
+      super(store);
+      this.renewals = renewals;
+      this.forgotten = forgotten;
+      this.refusal = refusal;
     }
 
     @Override
@@ -55,24 +61,11 @@ class LeaseAtStartTest {
         return CompletableFuture.failedFuture(refusal);
       }
       if (renewals.incrementAndGet() > forgotten) {
-        return store.renew(claims);
+        return super.renew(claims);
       }
       Claim claim = claims.iterator().next();
       return CompletableFuture.completedFuture(Map.of(claim.id(), new Standing.Gone()));
     }
-
-    @Override
-    public CompletionStage<Void> withdraw(Claim claim) {
-      return store.withdraw(claim);
-    }
-
-    @Override
-    public String describe() {
-      return store.describe();
-    }
-
-    @Override
-    public void close() {}
   }
 
   /** Every look at it is a second later. */
@@ -137,19 +130,18 @@ class LeaseAtStartTest {
   }
 
   /** Says that the first claim is gone, and hears of its end after a second one has come. */
-  private static final class Keeping implements LockStore {
+  private static final class Keeping extends WrappedStore {
 
-    private final LockStore store;
     private final AtomicInteger attempts = new AtomicInteger();
 
     Keeping(LockStore store) {
-      this.store = store;
+      super(store);
     }
 
     @Override
     public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
       attempts.incrementAndGet();
-      return store.attempt(claim, bell);
+      return super.attempt(claim, bell);
     }
 
     @Override
@@ -157,23 +149,15 @@ class LeaseAtStartTest {
       Claim claim = claims.iterator().next();
       return attempts.get() == 1
           ? CompletableFuture.completedFuture(Map.of(claim.id(), new Standing.Gone()))
-          : store.renew(claims);
+          : super.renew(claims);
     }
 
     @Override
     public CompletionStage<Void> withdraw(Claim claim) {
       return attempts.get() == 1
           ? CompletableFuture.failedFuture(new StoreUnavailableException("is away", null))
-          : store.withdraw(claim);
+          : super.withdraw(claim);
     }
-
-    @Override
-    public String describe() {
-      return store.describe();
-    }
-
-    @Override
-    public void close() {}
   }
 
   @Test

@@ -10,12 +10,10 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
-import io.pawl.spi.ClaimId;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,40 +36,8 @@ class PatienceTest {
   private final AtomicLong nanos = new AtomicLong();
   private final MemoryStore store = new MemoryStore();
 
-  private static class Wrapped implements LockStore {
-
-    private final LockStore store;
-
-    Wrapped(LockStore store) {
-      this.store = store;
-    }
-
-    @Override
-    public CompletionStage<Standing> attempt(Claim claim, Bell bell) {
-      return store.attempt(claim, bell);
-    }
-
-    @Override
-    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
-      return store.renew(claims);
-    }
-
-    @Override
-    public CompletionStage<Void> withdraw(Claim claim) {
-      return store.withdraw(claim);
-    }
-
-    @Override
-    public String describe() {
-      return store.describe();
-    }
-
-    @Override
-    public void close() {}
-  }
-
   /** A store that tells whether it was asked for a place in the queue. */
-  private static final class Listening extends Wrapped {
+  private static final class Listening extends WrappedStore {
 
     private final Queue<Claim> asked;
 
@@ -161,7 +127,7 @@ class PatienceTest {
   }
 
   /** Loses the answer to the first attempt, and hears of its end only after a second one. */
-  private static final class Forgetful extends Wrapped {
+  private static final class Forgetful extends WrappedStore {
 
     private final AtomicLong attempts = new AtomicLong();
 
@@ -197,7 +163,7 @@ class PatienceTest {
   }
 
   /** Longer than a question without a wait is waited for. */
-  private static final class Slow extends Wrapped {
+  private static final class Slow extends WrappedStore {
 
     private static final Executor later =
         CompletableFuture.delayedExecutor(700, TimeUnit.MILLISECONDS);
