@@ -286,12 +286,7 @@ class DoubtfulCommitTest {
     Tampering commits =
         (method, arguments, answer) -> {
           if (method.equals("commit") && next.getAndSet(false)) {
-            stranger.set(database.connect());
-            stranger.get().setAutoCommit(false);
-            try (Statement statement = stranger.get().createStatement()) {
-              statement.executeQuery(
-                  "SELECT value FROM pawl_counter WHERE name = '" + name + "' FOR UPDATE");
-            }
+            stranger.set(lockingTheRow(database));
             throw INTERRUPTED.get();
           }
           if (method.equals("commit") && stranger.get() != null) {
@@ -313,6 +308,49 @@ class DoubtfulCommitTest {
       assertThat(stranger).as("its repetition was put off").hasValue(null);
       assertThat(counter.get()).isZero();
     }
+  }
+
+  /** Its repetition is put off until nobody waits for it any more. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p7_conservation_aTakeWhoseCommitWasInterruptedIsInDoubtWhereItsRowStaysLocked(
+      TestDatabase database) throws SQLException {
+    AtomicBoolean next = new AtomicBoolean();
+    AtomicReference<Connection> stranger = new AtomicReference<>();
+    Tampering commits =
+        (method, arguments, answer) -> {
+          if (method.equals("commit") && next.getAndSet(false)) {
+            stranger.set(lockingTheRow(database));
+            throw INTERRUPTED.get();
+          }
+          return answer;
+        };
+    try (HikariDataSource pool = Tampered.pool(database);
+        SqlStore store = SqlStore.over(Tampered.of(pool, commits));
+        Pawl pawl = Pawl.over(store, PawlOptions.defaults().patience(Duration.ZERO))) {
+      Counter counter = pawl.counter(name);
+      counter.update(Update.set(2));
+      next.set(true);
+
+      assertThatThrownBy(() -> counter.tryTake(1, OperationId.of("order")))
+          .isInstanceOf(OutcomeUnknownException.class)
+          .cause()
+          .hasMessageContaining("pawl_counter locked");
+
+      stranger.get().close();
+      assertThat(counter.outcome(OperationId.of("order")).status()).isEqualTo(Status.APPLIED);
+    }
+  }
+
+  /** A connection in a transaction that keeps the counter's row. */
+  private Connection lockingTheRow(TestDatabase database) throws SQLException {
+    Connection connection = database.connect();
+    connection.setAutoCommit(false);
+    try (Statement statement = connection.createStatement()) {
+      statement.executeQuery(
+          "SELECT value FROM pawl_counter WHERE name = '" + name + "' FOR UPDATE");
+    }
+    return connection;
   }
 
   @ParameterizedTest

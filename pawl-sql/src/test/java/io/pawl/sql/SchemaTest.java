@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
+import io.pawl.spi.Diagnosable.Finding;
+import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.QuorumNode.Incarnation;
 import io.pawl.spi.SchemaSource;
 import io.pawl.spi.Standing;
@@ -275,6 +277,21 @@ class SchemaTest {
         assertThat(row.getString(4)).isEqualTo("[]");
         assertThat(row.getString(5)).isEqualTo("lock");
       }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void theDoctorNamesATableThatIsMissing(TestDatabase database) throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    Pawl.connect(url).close();
+    execute(url, "DROP TABLE pawl_waiter");
+
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(url))) {
+      assertThat(store.diagnose())
+          .filteredOn(finding -> finding.level() == Level.PROBLEM)
+          .extracting(Finding::what)
+          .anyMatch(what -> what.contains("table pawl_waiter cannot be read"));
     }
   }
 
