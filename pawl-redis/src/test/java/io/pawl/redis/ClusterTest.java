@@ -33,6 +33,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Locks on many nodes, and on slots that move between them. */
 class ClusterTest {
@@ -193,6 +194,34 @@ class ClusterTest {
       await()
           .ignoreException(StoreUnavailableException.class)
           .until(() -> Seam.answer(store.renew(claims.values())).size() == 60);
+    }
+  }
+
+  /** One of them has the connection by which the client came to the Cluster. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void aNodeThatDiesKeepsNobodyFromTheOthers(int dies) {
+    try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
+        RedisStore store = RedisStore.connect(Urls.of(cluster))) {
+      cluster
+          .nodes()
+          .forEach(node -> node.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+      RedisServer dead = cluster.nodes().get(dies);
+      Seam seam = new Seam(store);
+      Map<ClaimId, Claim> others = new HashMap<>();
+      for (int i = 0; i < 20; i++) {
+        Claim claim = seam.claim("dies" + i);
+        seam.take(claim);
+        if (cluster.ownerOf(cluster.slotOf(Keys.of(claim.lock()))) != dead) {
+          others.put(claim.id(), claim);
+        }
+      }
+
+      dead.kill();
+
+      await()
+          .during(Duration.ofSeconds(1))
+          .until(() -> Seam.answer(store.renew(others.values())).size() == others.size());
     }
   }
 
