@@ -388,13 +388,14 @@ final class Joining {
         return false; // evicted meanwhile, or withdrawn
       }
       List<Place> places = queue.places();
-      if (places.get(before).number() > Nodes.LAST_NUMBER) {
+      int number = places.get(before).number();
+      if (number > Nodes.LAST_NUMBER) {
         own.failure = all.failures().usedUp(claim.lock(), own.lockPath());
         return true;
       }
       places = places.subList(0, before);
       boolean passedOn = before > 0 && follows(places.get(before - 1));
-      lookout.begin(kind, places, listed.kindSigns(), passedOn);
+      lookout.begin(kind, places, number, listed.kindSigns(), passedOn);
       own.state = State.WAITING;
       places.stream().filter(each -> each.kept() && node.isOfClaim(each)).forEach(older::add);
     } finally {
@@ -431,7 +432,10 @@ final class Joining {
     if (error != null) {
       own.mutex.lock();
       try {
-        own.state = own.state == State.WAITING ? State.UNKNOWN : own.state;
+        if (own.state == State.WAITING) {
+          own.state = State.UNKNOWN;
+          lookout.leaveTurn();
+        }
       } finally {
         own.mutex.unlock();
       }

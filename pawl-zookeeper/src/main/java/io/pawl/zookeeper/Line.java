@@ -125,6 +125,11 @@ final class Line {
     return used <= room; // there may be fewer permits than it wants
   }
 
+  /** Whether it can only wait for a sign. */
+  boolean isSettled() {
+    return !isFree() && !isShort() && next(1).isEmpty();
+  }
+
   /** The next ones to look at, {@code most} of them; none if that cannot change anything. */
   List<Before> next(int most) {
     List<Before> unknown = new ArrayList<>();

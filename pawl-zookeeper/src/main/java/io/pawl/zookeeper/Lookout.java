@@ -6,11 +6,13 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
+import io.pawl.zookeeper.Followers.Turn;
 import io.pawl.zookeeper.Line.Before;
 import io.pawl.zookeeper.Nodes.Place;
 import io.pawl.zookeeper.Nodes.Queue;
 import io.pawl.zookeeper.QueuedClaim.State;
 import io.pawl.zookeeper.Remains.Finding;
+import io.pawl.zookeeper.Requests.Node;
 import io.pawl.zookeeper.Requests.OnChange;
 import java.util.HashMap;
 import java.util.List;
@@ -63,6 +65,12 @@ final class Lookout {
   /** A claim before ours has gone since the queue was listed. */
   private boolean someGone;
 
+  /** Its place among those of this client that wait for the same permits. */
+  private @Nullable Turn turn;
+
+  /** So many of these wait before it that it need not look. */
+  private boolean asleep;
+
   Lookout(QueuedClaim own, Clock clock, Followers followers) {
     this.followers = followers;
     this.remains = new Remains(own, clock);
@@ -85,17 +93,58 @@ final class Lookout {
    * From now on {@code places} stand before it. Under the mutex.
    *
    * @param read the kind of the lock, as it was after there had been {@code signs}
+   * @param number of its own node
    * @param passedOn whether the one directly before it may pass its hold on to it
    */
-  void begin(Kind read, List<Place> places, int signs, boolean passedOn) {
+  void begin(Kind read, List<Place> places, int number, int signs, boolean passedOn) {
+    leaveTurn();
+    if (own.mode instanceof Mode.Permits) {
+      takeTurn(new Turn(session, lockPath, number, this::wake));
+    }
     boolean further = claim.queues() && !passedOn && own.mode instanceof Mode.Exclusive;
     int ahead = further ? 1 : 0;
     line = new Line(own.mode, read, places, lockPath, ahead);
     kind.isRead(signs);
   }
 
+  /** One that does not queue is in nobody's way. */
+  private void takeTurn(Turn taken) {
+    if (claim.queues()) {
+      turn = taken;
+      followers.waits(taken);
+    }
+    asleep = !followers.isToLook(taken);
+  }
+
+  /** It waits no more. Under the mutex. */
+  void leaveTurn() {
+    Turn left = turn;
+    turn = null;
+    asleep = false;
+    if (left != null) {
+      followers.waitsNoMore(left);
+    }
+  }
+
+  /** So few wait before it by now that it looks. */
+  private void wake() {
+    own.mutex.lock();
+    try {
+      isAwake();
+    } finally {
+      own.mutex.unlock();
+    }
+    evaluateAnew();
+  }
+
+  private void isAwake() {
+    someGone |= asleep;
+    asleep = false;
+  }
+
   /** Nothing is watched any more. Under the mutex. */
   void stop() {
+    leaveTurn();
     watchers.forEach(this::unwatch);
     watchers.clear();
     kind.stop();
@@ -136,7 +185,10 @@ final class Lookout {
         return CompletableFuture.completedFuture(null);
       }
       kind.isToBeRead();
-      many = line.watched() > MOST_WATCHED;
+      if (turn != null && followers.isToLook(turn)) {
+        isAwake();
+      }
+      many = !asleep && line.watched() > MOST_WATCHED;
       if (!many) {
         line.isDoubtful();
       }
@@ -220,12 +272,14 @@ final class Lookout {
     try {
       if (isLooking() && line != null) {
         kindFirst = kind.isDoubtful();
-        next = kindFirst ? next : line.next(MOST_AT_ONCE);
-        if (!kindFirst && line.isFree()) {
+        boolean looks = !kindFirst && !asleep;
+        next = looks ? line.next(MOST_AT_ONCE) : next;
+        if (looks && line.isFree()) {
           granted = grant();
           rung = own.answered ? own.bell : null;
+          leaveTurn();
         }
-        lists = !kindFirst && line.isShort();
+        lists = looks && line.isShort();
       }
       if (!kindFirst && someGone && !next.isEmpty()) {
         lists = true;
@@ -301,7 +355,7 @@ final class Lookout {
   }
 
   private void relist(Look look, int steps) {
-    goOnAfter(session.ask().queue(lockPath).thenAccept(this::isListed), look, steps);
+    goOnAfter(session.ask().queueNow(lockPath).thenAccept(this::isListed), look, steps);
   }
 
   /** In one trip, since no request waits for another one; kept nodes take more. */
@@ -313,18 +367,20 @@ final class Lookout {
 
   private CompletableFuture<Void> lookAt(Before before) {
     OnChange watcher;
+    boolean first;
     int signs;
     own.mutex.lock();
     try {
+      first = !watchers.containsKey(before);
       watcher = watchers.computeIfAbsent(before, each -> deleted -> changed(each, deleted));
       signs = before.signs();
     } finally {
       own.mutex.unlock();
     }
-    return session
-        .ask()
-        .read(before.path(), watcher)
-        .thenCompose(
+    Requests ask = session.ask();
+    CompletableFuture<@Nullable Node> read =
+        first ? ask.sharedRead(before.path(), watcher) : ask.read(before.path(), watcher);
+    return read.thenCompose(
             node -> {
               if (node == null) {
                 isFound(before, Finding.GONE, 0, signs);
@@ -430,9 +486,7 @@ final class Lookout {
   private boolean isToLookAgain() {
     own.mutex.lock();
     try {
-      return isLooking()
-          && line != null
-          && (kind.isDoubtful() || line.isFree() || line.isShort() || !line.next(1).isEmpty());
+      return isLooking() && line != null && (kind.isDoubtful() || !asleep && !line.isSettled());
     } finally {
       own.mutex.unlock();
     }

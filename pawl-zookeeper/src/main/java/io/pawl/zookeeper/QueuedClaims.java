@@ -58,7 +58,7 @@ final class QueuedClaims {
   private final Sessions sessions;
   private final LockNodes locks;
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
-  private final Followers followers = new Followers();
+  private final Followers followers;
   private final Leaving.Endings endings = new Leaving.Endings();
   private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
@@ -75,6 +75,7 @@ final class QueuedClaims {
     this.failures = failures;
     this.nodes = new Nodes(settings.base());
     this.locks = new LockNodes(nodes);
+    this.followers = new Followers(clock);
     this.sessions = new Sessions(settings, clock, this::sessionEnded);
     clock.every(SWEEP_NANOS, this::sweep);
   }

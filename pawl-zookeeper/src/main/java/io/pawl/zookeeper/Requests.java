@@ -1,5 +1,6 @@
 package io.pawl.zookeeper;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.zookeeper.Nodes.Queue;
 import java.util.HashMap;
@@ -130,6 +131,24 @@ final class Requests {
         });
   }
 
+  /**
+   * As {@link #read}, for a node that changes seldom and never comes back: one request does for all
+   * who ask while somebody watches it. What they read is as old as that watch.
+   */
+  CompletableFuture<@Nullable Node> sharedRead(String path, OnChange onChange) {
+    CompletableFuture<@Nullable Node> mine = new CompletableFuture<>();
+    CompletableFuture<@Nullable Node> first = watches.share(path, onChange, mine);
+    if (first == mine) {
+      Futures.follow(mine, Futures.caught(() -> ask(each -> readNode(path, watcher, each))));
+    }
+    return first.whenComplete(
+        (node, error) -> {
+          if (node == null) {
+            watches.remove(path, onChange);
+          }
+        });
+  }
+
   private void readNode(String path, @Nullable Watcher watching, Answer<@Nullable Node> answer) {
     link.getData(
         path,
@@ -189,7 +208,17 @@ final class Requests {
     return next;
   }
 
-  /** As {@link #sharedQueue}, in one trip. */
+  /** As {@link #sharedQueue}, in one trip: behind whatever this session has been told. */
+  CompletableFuture<@Nullable Queue> queueNow(String path) {
+    CompletableFuture<@Nullable Queue> mine = new CompletableFuture<>();
+    CompletableFuture<@Nullable Queue> current = lists.current(path, mine);
+    if (current == mine) {
+      list(path, mine);
+    }
+    return current;
+  }
+
+  /** As {@link #sharedQueue}, in one trip, which nobody shares. */
   CompletableFuture<@Nullable Queue> queue(String path) {
     return list(path)
         .thenApply(
@@ -314,12 +343,30 @@ final class Requests {
   private static final class Watches {
 
     private final ReentrantLock mutex = new ReentrantLock();
-    private final Map<String, Set<OnChange>> watchers = new HashMap<>();
+    private final Map<String, Watched> byPath = new HashMap<>();
 
     void add(String path, OnChange onChange) {
       mutex.lock();
       try {
-        watchers.computeIfAbsent(path, name -> new LinkedHashSet<>()).add(onChange);
+        byPath.computeIfAbsent(path, name -> new Watched()).told.add(onChange);
+      } finally {
+        mutex.unlock();
+      }
+    }
+
+    /** What was read when it came to be watched: {@code mine} if it is to be read now. */
+    CompletableFuture<@Nullable Node> share(
+        String path, OnChange onChange, CompletableFuture<@Nullable Node> mine) {
+      mutex.lock();
+      try {
+        Watched watched = byPath.computeIfAbsent(path, name -> new Watched());
+        watched.told.add(onChange);
+        CompletableFuture<@Nullable Node> known = watched.read;
+        if (known == null || known.isCompletedExceptionally()) {
+          known = mine;
+          watched.read = mine;
+        }
+        return known;
       } finally {
         mutex.unlock();
       }
@@ -329,9 +376,9 @@ final class Requests {
     void remove(String path, OnChange onChange) {
       mutex.lock();
       try {
-        Set<OnChange> told = watchers.get(path);
-        if (told != null && told.remove(onChange) && told.isEmpty()) {
-          watchers.remove(path);
+        Watched watched = byPath.get(path);
+        if (watched != null && watched.told.remove(onChange) && watched.told.isEmpty()) {
+          byPath.remove(path);
         }
       } finally {
         mutex.unlock();
@@ -339,16 +386,22 @@ final class Requests {
     }
 
     void tell(@Nullable String path, boolean deleted) {
-      Set<OnChange> told;
+      Watched watched;
       mutex.lock();
       try {
-        told = watchers.remove(path);
+        watched = byPath.remove(path);
       } finally {
         mutex.unlock();
       }
-      if (told != null) {
-        told.forEach(each -> each.changed(deleted));
+      if (watched != null) {
+        watched.told.forEach(each -> each.changed(deleted));
       }
+    }
+
+    /** A node until its next change. Guarded by the mutex. */
+    private static final class Watched {
+      private final Set<OnChange> told = new LinkedHashSet<>();
+      private @Nullable CompletableFuture<@Nullable Node> read;
     }
   }
 
@@ -364,7 +417,7 @@ final class Requests {
     CompletableFuture<@Nullable Queue> next(String path, CompletableFuture<@Nullable Queue> mine) {
       mutex.lock();
       try {
-        Round round = underWay.putIfAbsent(path, new Round());
+        Round round = underWay.putIfAbsent(path, new Round(mine));
         if (round == null) {
           return mine;
         }
@@ -377,13 +430,25 @@ final class Requests {
       }
     }
 
+    /** The list that is under way: {@code mine} if it is to be made at once. */
+    CompletableFuture<@Nullable Queue> current(
+        String path, CompletableFuture<@Nullable Queue> mine) {
+      mutex.lock();
+      try {
+        Round round = underWay.putIfAbsent(path, new Round(mine));
+        return round == null ? mine : round.current;
+      } finally {
+        mutex.unlock();
+      }
+    }
+
     /** The list to be made now; null if nobody wants one. */
     @Nullable CompletableFuture<@Nullable Queue> answered(String path) {
       mutex.lock();
       try {
         Round round = underWay.remove(path);
         if (round != null && round.next != null) {
-          underWay.put(path, new Round());
+          underWay.put(path, new Round(round.next));
           return round.next;
         }
         return null;
@@ -394,7 +459,12 @@ final class Requests {
 
     /** Made while others may come to want the next one. Guarded by the mutex. */
     private static final class Round {
+      private final CompletableFuture<@Nullable Queue> current;
       private @Nullable CompletableFuture<@Nullable Queue> next;
+
+      Round(CompletableFuture<@Nullable Queue> current) {
+        this.current = current;
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Holder;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.spi.rule.GrantRule;
 import io.pawl.zookeeper.Nodes.Place;
 import java.util.HashMap;
 import java.util.Map;
@@ -101,6 +102,9 @@ record Stored(
    * nobody can read stands as its name says.
    */
   static long units(Place place, byte[] data) {
+    if (place.units() != GrantRule.ALL_OF_A_LOCK) {
+      return place.units();
+    }
     try {
       return Nodes.units(parse(place.name(), data).mode());
     } catch (StoreException unreadable) {

@@ -65,10 +65,15 @@
  *       their lease are ended by the store object itself.
  * </ul>
  *
- * <p><b>Permits.</b> The number of permits is data of the lock's node, which a waiter watches. The
- * sign of a change comes before anything that was written later, so a waiter that has been told of
- * it grants itself nothing until it has read the new number; one whose read failed reads it at its
- * next renewal, as a sign may be lost.
+ * <p><b>Permits.</b> A claim that stands behind others which wait for the same permits is not held
+ * before them. So of those of one session only the first few look at what stands before them
+ * ({@code Followers}), and share their looks: hundreds that wait for hundreds of permits would
+ * otherwise each read as many nodes.
+ *
+ * <p>The number of permits is data of the lock's node, which a waiter watches. The sign of a change
+ * comes before anything that was written later, so a waiter that has been told of it grants itself
+ * nothing until it has read the new number; one whose read failed reads it at its next renewal, as
+ * a sign may be lost.
  *
  * <p><b>Tokens (P2)</b> are the transaction numbers of the claims' own nodes ({@code ZxidTokens}).
  *

@@ -185,6 +185,23 @@ class CostTest {
   }
 
   @Test
+  void waitersOfAClientForPermitsLookNoMoreAtWhatOneOfThemWatches() {
+    for (int i = 0; i < MANY; i++) {
+      other.seam.take(other.seam.permits("permits", 1, MANY));
+    }
+    one.waits(one.seam.permits("permits", 1, MANY));
+    long before = received();
+
+    for (int i = 1; i < MANY; i++) {
+      one.waits(one.seam.permits("permits", 1, MANY));
+    }
+
+    int waitersLookedAt = Followers.MOST_LOOKING - 1;
+    // a node, a list and the number of permits for each
+    assertThat(received() - before).isEqualTo(3L * (MANY - 1) + waitersLookedAt);
+  }
+
+  @Test
   void aGrantNamesTheClaimsOfItsClientThatStandDirectlyBehindIt() {
     Claim holder = other.seam.claim("lock");
     other.seam.take(holder);

@@ -52,7 +52,7 @@ class ImpatientClaimsTest {
     claim.mutex.lock();
     try {
       int before = claim.node().before(queue);
-      claim.lookout().begin(Kind.LOCK, queue.places().subList(0, before), 0, false);
+      claim.lookout().begin(Kind.LOCK, queue.places().subList(0, before), 1, 0, false);
       claim.state = State.WAITING;
     } finally {
       claim.mutex.unlock();

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +31,11 @@ class PermitsTest {
   private static final int PULSES = 6;
 
   private static final int MOST_ROUNDS = 10;
+
+  /** Of one client, of whom the last ones need not look at the queue. */
+  private static final int WAITERS = 3 * Followers.MOST_LOOKING;
+
+  private static final int FEW = 2;
 
   private static final Duration SLOW = Duration.ofMillis(20);
 
@@ -143,5 +149,76 @@ class PermitsTest {
     assertThat(renewed.get(waiter.id())).isInstanceOf(Standing.Waiting.class);
     other.withdraw(holders.get(0)); // the farthest from the waiter
     await().until(() -> seam.renew(waiter) instanceof Standing.Held);
+  }
+
+  private List<Claim> holders(String lock, int permits) {
+    List<Claim> holders = new ArrayList<>();
+    for (int i = 0; i < permits; i++) {
+      holders.add(other.permits(lock, 1, permits));
+      other.take(holders.get(i));
+    }
+    return holders;
+  }
+
+  /** As many of one client as some of them need not look at the queue. */
+  private List<Claim> waiters(String lock, int permits, List<ClaimId> served) {
+    List<Claim> waiters = new ArrayList<>();
+    for (int i = 0; i < WAITERS; i++) {
+      Claim claim = seam.permits(lock, 1, permits);
+      Standing standing = Seam.answer(store.attempt(claim, rung -> served.add(claim.id())));
+      assertThat(standing).isInstanceOf(Standing.Waiting.class);
+      waiters.add(claim);
+    }
+    return waiters;
+  }
+
+  @Test
+  void p6_eachOfManyWaitersOfAClientIsServedInOrderWithoutARenewal() {
+    List<Claim> holders = holders("served", FEW);
+    List<ClaimId> served = new CopyOnWriteArrayList<>();
+    List<Claim> waiters = waiters("served", FEW, served);
+
+    holders.forEach(other::withdraw);
+    for (int i = 0; i < WAITERS; i++) {
+      int known = i + 1;
+      await().until(() -> served.size() >= known);
+      seam.withdraw(waiters.get(i));
+    }
+
+    assertThat(served).isEqualTo(waiters.stream().map(Claim::id).toList());
+  }
+
+  @Test
+  void p6_aWaiterIsServedThoughAllThatItsClientHasBeforeItGiveUp() {
+    List<Claim> holders = holders("given up", FEW);
+    List<ClaimId> served = new CopyOnWriteArrayList<>();
+    List<Claim> waiters = waiters("given up", FEW, served);
+    Claim last = waiters.get(WAITERS - 1);
+
+    waiters.stream().limit(WAITERS - 1L).forEach(seam::withdraw);
+    other.withdraw(holders.get(0));
+
+    await().until(() -> served.contains(last.id()));
+    assertThat(served).containsExactly(last.id());
+  }
+
+  @Test
+  void aWaiterBehindManyOfItsClientLosesItsPlaceWhenItWantsMorePermitsThanAreLeft() {
+    holders("fewer", FEW);
+    waiters("fewer", FEW, new ArrayList<>());
+    Claim greedy = waiter(seam.permits("fewer", FEW, FEW), new ArrayList<>());
+
+    assertThat(Seam.answer(near.setKind("fewer", new Kind(FEW - 1)))).isTrue();
+
+    await().until(() -> Seam.answer(near.show("fewer")).orElseThrow().waiters().size() == WAITERS);
+    assertThat(seam.renew(greedy)).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void whoeverAsksBehindManyWaitersOfItsClientIsToldThatThePermitsAreBusy() {
+    holders("busy", FEW);
+    waiters("busy", FEW, new ArrayList<>());
+
+    assertThat(seam.attempt(seam.impatient("busy", FEW))).isEqualTo(Standing.GONE);
   }
 }

@@ -46,8 +46,17 @@ final class Seam {
 
   /** Takes no place in the queue. */
   Claim impatient(String lock) {
+    return impatient(lock, Mode.EXCLUSIVE);
+  }
+
+  /** Wants one permit of {@code capacity}, and takes no place in the queue. */
+  Claim impatient(String lock, int capacity) {
+    return impatient(lock, new Mode.Permits(1, capacity));
+  }
+
+  private Claim impatient(String lock, Mode mode) {
     ClaimId id = new ClaimId(client, number++);
-    return new Claim(lock, id, Mode.EXCLUSIVE, LEASE, Duration.ZERO, false, 1, 0, false, NOBODY);
+    return new Claim(lock, id, mode, LEASE, Duration.ZERO, false, 1, 0, false, NOBODY);
   }
 
   Claim permits(String lock, int wanted, int capacity) {
