@@ -8,6 +8,7 @@ import io.pawl.spi.StoreProvider;
 import io.pawl.spi.StoreUrl;
 import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -51,6 +52,11 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
           "webdav",
           "davfs",
           "fuse.davfs2");
+
+  private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+
+  /** Which word of a line of {@link #MOUNTS}. */
+  private static final int MOUNT_POINT = 4;
 
   @Override
   public Set<String> schemes() {
@@ -175,5 +181,42 @@ public final class SqliteProvider implements StoreProvider, SchemaSource {
       throw new StoreDeniedException(
           "store '" + url + "': this account may not read and write the file");
     }
+    checkHasOneName(url, file.toRealPath());
+  }
+
+  /**
+   * SQLite keeps its log beside the name by which it opens a file: whoever opens it by another name
+   * has a log of its own, and is not excluded. Links that are symbolic lead to one name.
+   */
+  private static void checkHasOneName(StoreUrl url, Path file) throws IOException {
+    boolean tellsLinks = Files.getFileStore(file).supportsFileAttributeView("unix");
+    if (tellsLinks && (Integer) Files.getAttribute(file, "unix:nlink") > 1) {
+      throw new StoreConfigurationException(
+          "store '"
+              + url
+              + "': the file has another name, a hard link, and whoever opens it by that is not"
+              + " excluded; delete all but one of its names");
+    }
+    if (Files.isReadable(MOUNTS) && isMounted(file, Files.readAllBytes(MOUNTS))) {
+      throw new StoreConfigurationException(
+          "store '"
+              + url
+              + "': the file is mounted by itself, and whoever opens it elsewhere is not excluded;"
+              + " mount the directory that it is in");
+    }
+  }
+
+  /** Whether {@code mounts}, as Linux lists them, have one on {@code file}. */
+  static boolean isMounted(Path file, byte[] mounts) {
+    String escaped =
+        file.toString()
+            .replace("\\", "\\134")
+            .replace(" ", "\\040")
+            .replace("\t", "\\011")
+            .replace("\n", "\\012");
+    return new String(mounts, StandardCharsets.UTF_8)
+        .lines()
+        .map(line -> line.split(" "))
+        .anyMatch(words -> words.length > MOUNT_POINT && words[MOUNT_POINT].equals(escaped));
   }
 }

@@ -11,6 +11,7 @@ import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import io.pawl.sql.dialect.SqliteDialect;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -145,6 +146,38 @@ class SqliteFileTest {
         .isInstanceOf(StoreConfigurationException.class)
         .hasMessageContaining(missing.toString())
         .hasMessageContaining("does not exist");
+  }
+
+  /** It would have a log of its own there, and two holders. */
+  @Test
+  void p1_aFileWithAnotherNameIsRefusedByEither() throws Exception {
+    Path file = folder.resolve("locks.db");
+    open(file).close();
+    Path other = Files.createDirectory(folder.resolve("elsewhere")).resolve("locks.db");
+    Files.createLink(other, file);
+    for (Path name : List.of(file, other)) {
+      assertThatThrownBy(() -> open(name))
+          .isInstanceOf(StoreConfigurationException.class)
+          .hasMessageContaining(name.toString())
+          .hasMessageContaining("hard link");
+    }
+    Files.delete(other);
+    open(file).close();
+  }
+
+  /** As a container has it that is given the file and not its directory. */
+  @Test
+  void p1_aFileThatIsMountedByItselfIsToldFromOneInAMountedDirectory() {
+    byte[] mounts =
+        """
+        21 1 254:0 / / rw,relatime - ext4 /dev/root rw
+        40 21 254:0 /srv/data /data rw,relatime - ext4 /dev/root rw
+        41 40 254:0 /srv/locks.db /data/my\\040locks.db rw,relatime - ext4 /dev/root rw
+        """
+            .getBytes(StandardCharsets.UTF_8);
+    assertThat(SqliteProvider.isMounted(Path.of("/data/my locks.db"), mounts)).isTrue();
+    assertThat(SqliteProvider.isMounted(Path.of("/data/locks.db"), mounts)).isFalse();
+    assertThat(SqliteProvider.isMounted(Path.of("/srv/locks.db"), mounts)).isFalse();
   }
 
   @Test
