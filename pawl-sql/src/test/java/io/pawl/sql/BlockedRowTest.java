@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Somebody has a transaction open in which one row of ours is locked. */
@@ -123,6 +124,39 @@ class BlockedRowTest {
     String hasty = isPostgres17() ? "%20-c%20transaction_timeout=300ms" : "";
     try (SqlStore store = opened(TestDatabase.POSTGRES.url() + impatient + hasty)) {
       assertOnlyTheBlockedOneIsStalled(TestDatabase.POSTGRES, store);
+    }
+  }
+
+  /** By which others could not be served, since no row would be suspected. */
+  @ParameterizedTest
+  @CsvSource({"MYSQL, max_execution_time=200", "MARIADB, max_statement_time=0.2"})
+  void aServersOwnTimeOutDoesNotEndWhatWaitsItsTurn(TestDatabase database, String limit)
+      throws Exception {
+    try (SqlStore store = opened(database.url() + "&sessionVariables=" + limit)) {
+      assertOnlyTheBlockedOneIsStalled(database, store);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"MYSQL, max_execution_time=200", "MARIADB, max_statement_time=0.2"})
+  void aPoolsOwnTimeOutDoesNotEndItEitherAndStays(TestDatabase database, String limit)
+      throws Exception {
+    try (HikariDataSource pool = new HikariDataSource()) {
+      pool.setJdbcUrl(database.baseUrl());
+      pool.setUsername(TestDatabase.USER);
+      pool.setPassword(TestDatabase.PASSWORD);
+      pool.setConnectionInitSql("SET SESSION " + limit);
+      pool.setMaximumPoolSize(1);
+      try (SqlStore store = SqlStore.over(pool)) {
+        assertOnlyTheBlockedOneIsStalled(database, store);
+      }
+      String[] set = limit.split("=");
+      try (Connection returned = pool.getConnection();
+          Statement statement = returned.createStatement();
+          ResultSet setting = statement.executeQuery("SELECT @@" + set[0])) {
+        assertThat(setting.next()).isTrue();
+        assertThat(setting.getDouble(1)).isEqualTo(Double.parseDouble(set[1]));
+      }
     }
   }
 

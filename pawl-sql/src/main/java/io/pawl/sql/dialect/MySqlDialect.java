@@ -40,9 +40,19 @@ public final class MySqlDialect implements Dialect {
   private static final String SET_UP =
       "SET SESSION innodb_lock_wait_timeout = 1, SESSION net_write_timeout = 4, SESSION ";
 
-  /** What MariaDB says differently. */
+  /**
+   * What MariaDB says differently.
+   *
+   * @param timeLimit the setting that ends a statement, 0 for none
+   */
   private record Words(
-      String schema, String inserted, String alias, String share, String setUp, Frame frame) {}
+      String schema,
+      String inserted,
+      String alias,
+      String share,
+      String timeLimit,
+      String setUp,
+      Frame frame) {}
 
   private static final Words MYSQL =
       new Words(
@@ -50,6 +60,7 @@ public final class MySqlDialect implements Dialect {
           "new.%s",
           " AS new",
           "FOR SHARE",
+          "max_execution_time",
           SET_UP + "wait_timeout = 15",
           new Frame(
               "SET SESSION wait_timeout = 5; " + BEGIN,
@@ -63,6 +74,7 @@ public final class MySqlDialect implements Dialect {
           "VALUES(%s)",
           "",
           "LOCK IN SHARE MODE",
+          "max_statement_time",
           SET_UP + "idle_transaction_timeout = 5",
           new Frame(BEGIN, false));
 
@@ -118,34 +130,51 @@ public final class MySqlDialect implements Dialect {
 
   /**
    * By default they wait for 50 s, on the server even after our own time-out, and keep all rows
-   * locked that come before.
+   * locked that come before. A server's own time limit would end them sooner, and not say that they
+   * waited for a row.
    */
   @Override
   public @Nullable String boundRowWaits(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
       int seconds;
-      try (ResultSet setting = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+      String limit;
+      try (ResultSet setting =
+          statement.executeQuery("SELECT @@innodb_lock_wait_timeout, @@" + words.timeLimit)) {
         setting.next();
         seconds = setting.getInt(1);
+        limit = setting.getString(2);
       }
-      if (seconds <= ROW_WAIT_SECONDS) {
+      if (seconds <= ROW_WAIT_SECONDS && Double.parseDouble(limit) == 0) {
         return null;
       }
-      statement.execute("SET SESSION innodb_lock_wait_timeout = " + ROW_WAIT_SECONDS);
-      return "SET SESSION innodb_lock_wait_timeout = " + seconds;
+      statement.execute(rowWaits(Math.min(seconds, ROW_WAIT_SECONDS), "0"));
+      return rowWaits(seconds, limit);
     }
+  }
+
+  private String rowWaits(int seconds, String limit) {
+    return "SET SESSION innodb_lock_wait_timeout = "
+        + seconds
+        + ", SESSION "
+        + words.timeLimit
+        + " = "
+        + limit;
   }
 
   /**
    * Statements that stand alone have to be committed. Where a server says {@code autocommit = OFF},
-   * MySQL's driver takes its sessions for committing ones and sends nothing.
+   * MySQL's driver takes its sessions for committing ones and sends nothing. See {@link
+   * #boundRowWaits} for the time limit.
    *
    * <p>Each connection may be to another server, after a switch-over.
    */
   @Override
   public void setUp(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute("SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN'");
+      statement.execute(
+          "SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN', SESSION "
+              + words.timeLimit
+              + " = 0");
       try (ResultSet answer = statement.executeQuery("SELECT @@log_bin")) {
         answer.next();
         if (!answer.getBoolean(1)) {
