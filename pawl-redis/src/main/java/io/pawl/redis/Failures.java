@@ -111,6 +111,11 @@ record Failures(String where) {
         say("cannot be reached: there is no connection; this request was not sent"), null);
   }
 
+  /** A request that comes after the store's close. */
+  StoreUnavailableException closed() {
+    return StoreUnavailableException.unsent(say("is closed"), null);
+  }
+
   /** A request that finds too many others waiting. */
   StoreUnavailableException noRoom() {
     return StoreUnavailableException.unsent(

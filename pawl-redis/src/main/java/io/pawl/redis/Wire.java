@@ -124,7 +124,7 @@ final class Wire implements AutoCloseable {
       StatefulConnection<String, String> through) {
     Call call = new Call(type, args, through, System.nanoTime() + timeoutNanos);
     if (closed) {
-      call.completeExceptionally(failures.unavailable("is closed", null));
+      call.completeExceptionally(failures.closed());
       return call;
     }
     boolean isOneServers = through instanceof StatefulRedisConnection;

@@ -153,6 +153,16 @@ class CounterFaultsTest {
   }
 
   @Test
+  void p7_conservation_aChangeThatFindsTheStoreClosedIsNotInDoubt() {
+    near.close();
+
+    assertThatThrownBy(() -> apply(near, "closed", "order", TAKE))
+        .isInstanceOfSatisfying(
+            StoreUnavailableException.class,
+            e -> assertThat(e.isUnsent()).as(e.getMessage()).isTrue());
+  }
+
+  @Test
   void whatTheServerRefusesChangesNothing() {
     apply(near, "memory", "stock", new Operation.SetTo(10));
     apply(near, "memory", "open", new Operation.Reserve(2, 60_000));
