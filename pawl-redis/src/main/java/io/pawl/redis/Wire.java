@@ -25,12 +25,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The connection for commands, and the promise that each is answered in bounded time.
  *
- * <p>Lettuce reconnects by itself where the peer says that it is gone. Where it says nothing (a
- * frozen server, a network that swallows packets) a command that stays unanswered makes this class
- * dial anew, which with Sentinels also asks anew who the primary is, and move over once that
- * succeeded. So does a peer that says that it is no primary any more. Commands on their way when a
- * connection ends fail at once, and this class sends none twice: what Lettuce repeats, {@link Call}
- * counts.
+ * <p>Lettuce reconnects by itself where the peer says that it is gone. Where that takes longer than
+ * an answer may, a command that finds no connection makes this class dial anew. So does one that
+ * stays unanswered, where the peer says nothing (a frozen server, a network that swallows packets),
+ * and a peer that says that it is no primary any more. To dial with Sentinels also asks anew who
+ * the primary is; a dial that succeeds is moved over to. Commands on their way when a connection
+ * ends fail at once, and this class sends none twice: what Lettuce repeats, {@link Call} counts.
  *
  * <p>A server that is not the one which the Sentinels name is left. They are asked anew at each
  * dial, and the one that answers may lag behind: so what is dialled is taken only if it says that
@@ -55,6 +55,10 @@ final class Wire implements AutoCloseable {
   private final AtomicBoolean sweeping = new AtomicBoolean();
   private final ReentrantLock moving = new ReentrantLock();
   private final AtomicLong demotedAt = new AtomicLong(System.nanoTime() - PAUSE_NANOS);
+
+  /** Since when {@link #connection} may be away, or when it was last dialled anew for that. */
+  private final AtomicLong awaySince = new AtomicLong(System.nanoTime());
+
   private final RedisConnectionStateListener onDisconnect =
       new RedisConnectionStateListener() {
         @Override
@@ -130,6 +134,7 @@ final class Wire implements AutoCloseable {
     boolean isOneServers = through instanceof StatefulRedisConnection;
     if (isOneServers && !through.isOpen()) {
       call.completeExceptionally(failures.notConnected());
+      notConnected(through);
       return call;
     }
     inFlight.add(call);
@@ -224,7 +229,21 @@ final class Wire implements AutoCloseable {
     return (Object) on != examined && !replaced.contains(on);
   }
 
+  /** Lettuce opens it again, but a client that is not ours may pause for long before it does. */
+  private void notConnected(StatefulConnection<String, String> through) {
+    long before = awaySince.get();
+    long now = System.nanoTime();
+    if (through == connection
+        && now - before >= timeoutNanos
+        && awaySince.compareAndSet(before, now)) {
+      dialAnew("was away for too long");
+    }
+  }
+
   private void disconnected(RedisChannelHandler<?, ?> handler) {
+    if ((Object) handler == connection) {
+      awaySince.set(System.nanoTime());
+    }
     for (Call call : inFlight) {
       if ((Object) handler == call.on()) {
         call.completeExceptionally(

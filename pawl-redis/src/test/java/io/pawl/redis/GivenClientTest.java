@@ -16,6 +16,7 @@ import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
@@ -167,6 +168,29 @@ class GivenClientTest {
             .until(() -> seam.renew(claim).equals(held));
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+
+  @Test
+  void p6_someoneGetsIn_aGivenClientThatIsSlowToReconnectKeepsNobodyWaiting() {
+    try (RedisServer server = RedisServer.setup().persistent().start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      ClientResources resources =
+          ClientResources.builder().reconnectDelay(Delay.constant(Duration.ofMinutes(5))).build();
+      RedisClient client = RedisClient.create(resources);
+      try (RedisStore store = RedisStore.over(client, uri, RedisOptions.defaults())) {
+        Seam seam = new Seam(store);
+        Claim claim = seam.claim("given");
+        Standing.Held held = seam.take(claim);
+        server.restart();
+
+        await()
+            .ignoreException(StoreUnavailableException.class)
+            .until(() -> seam.renew(claim).equals(held));
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        resources.shutdown().awaitUninterruptibly();
       }
     }
   }
