@@ -7,10 +7,10 @@ import java.time.Duration;
  * Receives what happens to locks, for metrics and tracing. Every method does nothing unless
  * overridden; an exception that it throws is logged.
  *
- * <p>Events that a caller's own call causes (a blocking acquisition, a close) arrive on the
- * caller's thread. All others arrive on the client's {@linkplain PawlOptions#executor executor},
- * one call after another; while one blocks, up to 1,000 wait, and more are dropped. The order
- * between the two is not fixed.
+ * <p>Events that a caller's own call for a single lock causes (a blocking acquisition, a close)
+ * arrive on the caller's thread. All others, those of groups too, arrive on the client's
+ * {@linkplain PawlOptions#executor executor}, one call after another; while one blocks, up to 1,000
+ * wait, and more are dropped. The order between the two is not fixed.
  */
 public interface LockObserver {
 
