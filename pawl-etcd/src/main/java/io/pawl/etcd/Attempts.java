@@ -325,19 +325,8 @@ final class Attempts {
     long lease = one.pass.lease();
     local.createRevision = done.revision();
     local.learn(new Version(done.revision(), lease, local.mode(), false, false));
-    Claim claim = local.claim;
-    Standing.Held tokens = local.stored(local.version()).held(claim.lock(), local.createRevision);
-    if (tokens.token() <= claim.tokenFloor()) {
-      standings.wentBackTo(done.revision());
-      return CompletableFuture.failedFuture(
-          new StoreException(
-              "lock '"
-                  + claim.lock()
-                  + "': etcd's revision went back, so the next token, "
-                  + tokens.token()
-                  + ", is not above "
-                  + claim.tokenFloor()
-                  + "; was the cluster restored from a backup? Try again"));
+    if (isBelowItsFloor(local)) {
+      return CompletableFuture.failedFuture(wentBack(local));
     }
     Seen seen =
         one.takes
@@ -351,6 +340,26 @@ final class Attempts {
     return standings.told(local, seen);
   }
 
+  private static long firstToken(LocalClaim local) {
+    return local.stored(local.version()).held(local.lock(), local.createRevision).token();
+  }
+
+  private static boolean isBelowItsFloor(LocalClaim local) {
+    return firstToken(local) <= local.claim.tokenFloor();
+  }
+
+  private StoreException wentBack(LocalClaim local) {
+    standings.wentBackTo(local.createRevision);
+    return new StoreException(
+        "lock '"
+            + local.lock()
+            + "': etcd's revision went back, so the next token, "
+            + firstToken(local)
+            + ", is not above "
+            + local.claim.tokenFloor()
+            + "; was the cluster restored from a backup? Try again");
+  }
+
   /** A repetition: the first copy has come through. */
   private CompletableFuture<Standing> found(LocalClaim local, KeyValue own) {
     StoredClaim stored = StoredClaim.parse(own);
@@ -360,7 +369,9 @@ final class Attempts {
     local.createRevision = own.createRevision();
     local.base = stored.base();
     local.learn(Version.of(own));
-    return standings.again(local);
+    return isBelowItsFloor(local)
+        ? CompletableFuture.failedFuture(wentBack(local))
+        : standings.again(local);
   }
 
   /** A claim that does not queue: it may fit all the same. */

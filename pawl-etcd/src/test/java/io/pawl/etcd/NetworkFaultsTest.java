@@ -578,6 +578,31 @@ class NetworkFaultsTest {
     }
   }
 
+  @Test
+  void p2_tokensOnlyGrow_aClaimBelowItsFloorIsNoHoldThoughItsReplyWasLost() throws Exception {
+    try (EtcdServer restored = EtcdServer.start(Urls.QUICK)) {
+      for (int i = 0; i < 1_500; i++) {
+        ServerFaultsTest.put(server, "other", "value");
+      }
+      Claim before = seam.claim("before");
+      long floor = seam.take(before).lastToken();
+      seam.withdraw(before);
+      proxy.leadTo(restored);
+      proxy.reset();
+      untilItAnswers(this::warmUp);
+      Claim after = seam.claimAbove("floor", floor);
+      proxy.dropReplies(1, AfterDrop.RESET, "/v3/kv/txn");
+      assertThatThrownBy(() -> seam.attempt(after)).isInstanceOf(StoreUnavailableException.class);
+      proxy.heal();
+
+      await()
+          .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(after)).hasMessageContaining("went back"));
+    }
+  }
+
   /** The server stands still until all is asked, however long that takes. */
   @Test
   void transactionsTravelTogetherOnlyAsFarAsEtcdTakesThem() throws Exception {
