@@ -105,6 +105,24 @@ class GateServerFaultsTest {
     assertThat(redis.call("LLEN", "pawl:lock:spoilt")).isEqualTo(1L);
   }
 
+  /** Its account has the rights for locks and not those for counters. */
+  @Test
+  void aGateThatDeniesCountersAloneIsNotLeftOut() throws Exception {
+    redis.call("ACL", "SETUSER", "locks", "on", ">secret", "~pawl:lock:*", "&pawl:bell:*", "+@all");
+    String url = gateUrl().replace("redis://", "redis://locks:secret@");
+    GateStore store = keep(GateStore.over(keep(Servers.open(url)), truth, BRISK));
+    Pawl pawl = keep(Pawl.over(store));
+
+    for (int i = 0; i < 3; i++) {
+      pawl.counter("stock").update(Update.set(1));
+      assertThat(store.isGateAway()).isFalse();
+      assertThat(pawl.counter("stock").tryTake(1).isApplied()).isTrue();
+      assertThat(pawl.counter("stock").tryTake(1).isApplied()).isFalse();
+      pawl.lock("lock" + i).acquire().close();
+      assertThat(redis.call("EXISTS", "pawl:lock:lock" + i)).isEqualTo(1L);
+    }
+  }
+
   /** Else every client would leave the gate out for ever, once it was away. */
   @Test
   void aGateIsFoundAgainThoughTheKeyOfItsProbeIsSpoilt() {
