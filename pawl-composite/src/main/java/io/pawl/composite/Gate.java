@@ -14,8 +14,11 @@ import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -40,8 +43,14 @@ final class Gate implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Gate.class);
 
-  /** The lock of the claims that find out whether it answers; they exclude nobody. */
+  /**
+   * The lock of the claims that find out whether it answers; they exclude nobody. Others like it,
+   * with a number, are for parts of a gate that may fail alone.
+   */
   private static final String PROBE = "pawl:gate-probe";
+
+  /** So many that each primary of a large Cluster has one. */
+  private static final int MOST_PROBES = 256;
 
   private static final long COMPLAINT_PAUSE_NANOS = 60_000_000_000L;
 
@@ -288,10 +297,11 @@ final class Gate implements AutoCloseable {
     }
     try {
       LockStore open = open();
-      Claim probe = newProbe();
-      awaitAnswer(() -> open.renew(List.of(probe)));
-      look(open);
-      take(open, probe);
+      for (Claim probe : newProbes(open)) {
+        awaitAnswer(() -> open.renew(List.of(probe)));
+        look(open, probe);
+        take(open, probe);
+      }
     } catch (RuntimeException | Error e) {
       probeLater(); // whatever becomes of the log
       log.debug("gate {} is still away", description, e);
@@ -303,10 +313,10 @@ final class Gate implements AutoCloseable {
   }
 
   /** A store may know without its server that it has no such claim, as etcd and ZooKeeper do. */
-  private void look(LockStore open) {
+  private void look(LockStore open, Claim probe) {
     if (open instanceof Inspectable inspectable) {
       try {
-        await(inspectable.show(PROBE));
+        await(inspectable.show(probe.lock()));
       } catch (RuntimeException e) {
         if (e instanceof StoreUnavailableException) {
           throw e;
@@ -335,11 +345,21 @@ final class Gate implements AutoCloseable {
     }
   }
 
+  /** One for each part of the gate: with one that is silent it would be left out for ever anew. */
+  private Collection<Claim> newProbes(LockStore open) {
+    Map<Integer, Claim> byPart = new LinkedHashMap<>();
+    for (int i = 0; i < MOST_PROBES; i++) {
+      Claim probe = newProbe(i == 0 ? PROBE : PROBE + "-" + i);
+      byPart.putIfAbsent(open.renewGroup(probe), probe);
+    }
+    return byPart.values();
+  }
+
   /** Lasts for as long as its answer may take: a Redis may have to confirm it until then. */
-  private Claim newProbe() {
+  private Claim newProbe(String lock) {
     Duration patience = options.gatePatience();
     return new Claim(
-        PROBE,
+        lock,
         new ClaimId(client, probes.incrementAndGet()),
         Mode.SHARED,
         patience.compareTo(Claim.MIN_LEASE) > 0 ? patience : Claim.MIN_LEASE,

@@ -13,16 +13,19 @@ import io.pawl.options.PawlOptions;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.RedisServer;
+import io.pawl.spi.Claim;
 import io.pawl.spi.CounterStore;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import io.pawl.tck.rig.FaultyStore;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -133,6 +136,38 @@ class GateServerFaultsTest {
 
     assertThat(left.isAway()).isTrue();
     await().until(() -> !left.isAway());
+  }
+
+  /** As a Cluster with a silent primary, where a probe of another one would find all well. */
+  @Test
+  void aGateOfWhichAPartIsSilentIsLeftOutUntilThatAnswers() {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    LockStore inParts =
+        (LockStore)
+            Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(),
+                new Class<?>[] {LockStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("renewGroup")) {
+                    return part(arguments[0]);
+                  }
+                  return method.getName().equals("attempt")
+                          && silent.get()
+                          && part(arguments[0]) == 1
+                      ? CompletableFuture.failedFuture(new StoreUnavailableException("silent"))
+                      : method.invoke(gate, arguments);
+                });
+    Gate left = new Gate("gate", inParts, () -> inParts, BRISK, threads, () -> {});
+
+    left.ask(store -> CompletableFuture.failedFuture(new StoreUnavailableException("silent")));
+
+    await().during(BRISK.gatePause().multipliedBy(5)).until(left::isAway);
+    silent.set(false);
+    await().until(() -> !left.isAway());
+  }
+
+  private static int part(Object claim) {
+    return ((Claim) claim).lock().equals("pawl:gate-probe") ? 0 : 1;
   }
 
   /** It answers questions all the same, and each time it was taken for well, claims would fail. */
