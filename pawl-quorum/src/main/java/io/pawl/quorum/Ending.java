@@ -25,8 +25,8 @@ final class Ending {
   }
 
   /**
-   * Completes when a majority has confirmed, and the seat, where others stand in line: unless that
-   * has failed, or is not prompt. The others are told until they have.
+   * Completes when a majority has confirmed, or has nothing of it, and the seat, where others stand
+   * in line: unless that has failed, or is not prompt. The others are told until they have.
    *
    * @param again what was withdrawn before may not have arrived
    * @param whenDone runs before it completes
@@ -38,7 +38,7 @@ final class Ending {
     CompletableFuture<Void> served = new CompletableFuture<>();
     AtomicInteger confirmations = new AtomicInteger();
     AtomicInteger failures = new AtomicInteger();
-    int needed = needed(again);
+    int needed = at.length / 2 + 1;
     for (NodeClaim each : at) {
       CompletableFuture<Void> told =
           isNothing(each, again) || confirmed.get(each.node) == 1
@@ -73,13 +73,5 @@ final class Ending {
 
   private static boolean isNothing(NodeClaim each, boolean again) {
     return each.isNothing() && !(again && each.givenUp);
-  }
-
-  private int needed(boolean again) {
-    int without = 0;
-    for (NodeClaim each : at) {
-      without += isNothing(each, again) ? 1 : 0;
-    }
-    return Math.min(at.length, Math.max(at.length / 2 + 1, without + 1));
   }
 }

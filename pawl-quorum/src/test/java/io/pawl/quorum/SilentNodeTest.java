@@ -10,6 +10,7 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,6 +79,27 @@ class SilentNodeTest {
 
     assertThat(witness.waits).hasSizeGreaterThan(10).allMatch(waited -> waited < SECOND / 5);
     assertThat(witness.wrongs).isEmpty();
+  }
+
+  /** Two nodes have nothing of it, which is a majority. */
+  @Test
+  void p8_nothingIsLeftBehind_andAWaiterLeavesThoughItsSeatFallsSilent() {
+    start(clock(0), clock(0), clock(0));
+    QuorumLocks holder = client(QuorumOptions.defaults(), 50 * MICRO, 50 * MICRO, 50 * MICRO);
+    QuorumLocks other = client(QuorumOptions.defaults(), 50 * MICRO, 50 * MICRO, 50 * MICRO);
+    holder.attempt(claim("holder", 1), rung -> {});
+    world.run(SECOND / 100);
+    Claim waiter = claim("other", 1);
+    List<Standing> answers = new ArrayList<>();
+    other.attempt(waiter, answers::add).thenAccept(answers::add);
+    world.run(SECOND / 100);
+    servers.get(0).standsStill = true;
+
+    CompletableFuture<Void> left = other.withdraw(waiter).toCompletableFuture();
+    world.run(SECOND / 5);
+
+    assertThat(answers).hasSize(1).allMatch(Standing.Waiting.class::isInstance);
+    assertThat(left).isCompleted();
   }
 
   /** Node 1 has the tokens of the seat, by its bell, and is to vote for them. */
