@@ -280,7 +280,8 @@ public final class Pawl implements AutoCloseable {
    * @param name as for {@link #lock(String)}; a name that the store does not know has no holder
    * @throws IllegalArgumentException for an invalid name
    * @throws UnsupportedOperationException when the store cannot be inspected
-   * @throws StoreException when the store fails for longer than the client's patience
+   * @throws StoreException when the store fails, or has not answered for the client's patience and
+   *     500 ms
    */
   public LockSnapshot inspect(String name) {
     return inspection.of(LockName.check(name));
@@ -298,7 +299,8 @@ public final class Pawl implements AutoCloseable {
    *     lost. In either case there is no such hold any more
    * @throws IllegalArgumentException for an invalid name
    * @throws UnsupportedOperationException when the store cannot evict
-   * @throws StoreException when the store fails for longer than the client's patience
+   * @throws StoreException when the store fails, or has not answered for the client's patience and
+   *     500 ms: it may still end the hold
    */
   public boolean evict(String name, long token) {
     return inspection.evict(LockName.check(name), token);
