@@ -210,13 +210,8 @@ record LockedMethod(
   }
 
   /** Empty where it is no job. */
-  Optional<JobState> jobState(long now) {
-    return job == null
-        ? Optional.empty()
-        : Optional.of(
-            job.watch()
-                .state(
-                    method.getDeclaringClass().getSimpleName() + "." + method.getName(), job, now));
+  Optional<JobState> jobState(String name, long now) {
+    return job == null ? Optional.empty() : Optional.of(job.watch().state(name, job, now));
   }
 
   boolean canHold() {

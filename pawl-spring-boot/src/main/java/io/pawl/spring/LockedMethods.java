@@ -20,8 +20,22 @@ final class LockedMethods {
 
   private final ConfigurableBeanFactory beans;
   private final Map<MethodClassKey, Optional<LockedMethod>> known = new ConcurrentHashMap<>();
-  private final Map<Method, Optional<LockedMethod>> specific = new ConcurrentHashMap<>();
+  private final Map<Specific, Optional<LockedMethod>> specific = new ConcurrentHashMap<>();
   private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+
+  /** A method of one class of beans, which may have it from another, as its siblings have. */
+  private record Specific(Method method, Class<?> owner) {
+
+    static Specific of(Method method, Class<?> type) {
+      Class<?> declaring = method.getDeclaringClass();
+      return new Specific(
+          method, declaring.isInterface() ? declaring : ClassUtils.getUserClass(type));
+    }
+
+    String text() {
+      return owner.getSimpleName() + "." + method.getName();
+    }
+  }
 
   LockedMethods(ConfigurableBeanFactory beans) {
     this.beans = beans;
@@ -52,8 +66,8 @@ final class LockedMethods {
             new MethodClassKey(method, type),
             key ->
                 specific.computeIfAbsent(
-                    mostSpecific(method, type),
-                    found -> Optional.ofNullable(LockedMethod.of(found, beans))))
+                    Specific.of(mostSpecific(method, type), type),
+                    found -> Optional.ofNullable(LockedMethod.of(found.method(), beans))))
         .orElse(null);
   }
 
@@ -72,9 +86,13 @@ final class LockedMethods {
   /** How the jobs go that beans have, in the order of their methods. */
   List<JobState> jobs() {
     long now = System.nanoTime();
-    return specific.values().stream()
-        .flatMap(Optional::stream)
-        .flatMap(method -> method.jobState(now).stream())
+    return specific.entrySet().stream()
+        .flatMap(
+            each ->
+                each
+                    .getValue()
+                    .flatMap(found -> found.jobState(each.getKey().text(), now))
+                    .stream())
         .sorted(Comparator.comparing(JobState::job))
         .toList();
   }

@@ -122,6 +122,49 @@ class ScheduledOnceTest {
             });
   }
 
+  abstract static class Import {
+
+    public abstract String name();
+
+    @ScheduledOnce(name = "import:#{name()}", overdueAfter = "1h")
+    public void run() {}
+  }
+
+  static class Orders extends Import {
+    @Override
+    public String name() {
+      return "orders";
+    }
+  }
+
+  static class Stock extends Import {
+    @Override
+    public String name() {
+      return "stock";
+    }
+  }
+
+  @Test
+  void aJobThatEndsWellSaysNothingOfOneThatHasItsMethodFromTheSameClass() {
+    TestClients.application()
+        .withBean(Orders.class)
+        .withBean(Stock.class)
+        .run(
+            context -> {
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              assertThat(advisor.jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("Orders.run", "Stock.run");
+              Duration before = advisor.jobs().get(1).quietFor();
+
+              context.getBean(Orders.class).run();
+
+              assertThat(advisor.jobs().get(0).quietFor())
+                  .isLessThan(advisor.jobs().get(1).quietFor());
+              assertThat(advisor.jobs().get(1).quietFor()).isGreaterThan(before);
+            });
+  }
+
   private static JobState state(LockAdvisor advisor, String job) {
     return advisor.jobs().stream()
         .filter(each -> each.job().equals("Watched." + job))
