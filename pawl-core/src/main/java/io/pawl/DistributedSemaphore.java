@@ -152,6 +152,9 @@ public final class DistributedSemaphore {
    * @param permits at least 1
    * @throws LockKindException when the name is that of a lock that somebody holds or waits for
    * @throws UnsupportedOperationException when the store cannot change a capacity
+   * @throws StoreException when the store fails, or has not answered for the client's patience and
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: it may still change the
+   *     capacity
    */
   public DistributedSemaphore changeCapacity(int permits) {
     Kind kind = Kind.semaphore(permits);
@@ -159,9 +162,7 @@ public final class DistributedSemaphore {
       throw new UnsupportedOperationException(
           engine.store().describe() + " cannot change the capacity of '" + name + "'");
     }
-    CompletableFuture<Boolean> done =
-        Retry.start(engine, name, () -> store.setKind(name, kind), true);
-    if (!Retry.await(engine, name, done)) {
+    if (!Retry.ask(engine, name, () -> store.setKind(name, kind))) {
       throw new LockKindException(name, 0, permits);
     }
     engine.capacityIs(name, permits);

@@ -1,7 +1,7 @@
 package io.pawl;
 
-import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.engine.Engine;
+import io.pawl.engine.Retry;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
 import io.pawl.spi.Inspectable;
@@ -11,7 +11,6 @@ import io.pawl.spi.LockName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -113,21 +112,17 @@ public final class Election {
   }
 
   /**
-   * Returns who leads now, also for clients without a candidate. One round trip. The answer is for
-   * people and for finding a server to talk to; when it arrives, another candidate may lead.
+   * Returns who leads now, also for clients without a candidate. One round trip, repeated for the
+   * client's patience; not interruptible. The answer is for people and for finding a server to talk
+   * to; when it arrives, another candidate may lead.
    *
    * @throws UnsupportedOperationException when the store cannot be inspected
-   * @throws StoreException when the store cannot be asked
+   * @throws StoreException when the store fails, or has not answered for the client's patience and
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}
    */
   public Optional<Candidate> leader() {
-    try {
-      return Uninterruptibly.join(askForLeader().toCompletableFuture());
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof RuntimeException cause) {
-        throw cause;
-      }
-      throw e;
-    }
+    inspectable();
+    return Retry.ask(engine, name, this::askForLeader);
   }
 
   /**

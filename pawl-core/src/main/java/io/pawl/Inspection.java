@@ -1,24 +1,17 @@
 package io.pawl;
 
-import io.pawl.concurrent.Time;
 import io.pawl.engine.Engine;
 import io.pawl.engine.Lifecycle;
 import io.pawl.engine.Retry;
 import io.pawl.error.LockKindException;
-import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/**
- * A client's looks into its store; one round trip each, repeated for its patience. A store may fail
- * late, and may have others in line before us: nobody waits for longer than that and the time that
- * an answer may take.
- */
+/** A client's looks into its store; one round trip each, repeated for its patience. */
 record Inspection(Engine engine) {
 
   LockSnapshot of(String lock) {
@@ -56,23 +49,6 @@ record Inspection(Engine engine) {
       throw new UnsupportedOperationException(
           engine.store().describe() + " cannot say who holds '" + lock + "'");
     }
-    long over = engine.time().nanos() + engine.patienceNanos() + engine.graceNanos();
-    CompletableFuture<T> answer = Retry.start(engine, lock, () -> question.apply(store), true);
-    Time.Pending bound =
-        engine
-            .time()
-            .after(
-                Math.max(0, over - engine.time().nanos()),
-                () -> answer.completeExceptionally(silent(lock)));
-    try {
-      return Retry.await(engine, lock, answer);
-    } finally {
-      bound.cancel();
-    }
-  }
-
-  private StoreUnavailableException silent(String lock) {
-    return new StoreUnavailableException(
-        "lock '" + lock + "': " + engine.store().describe() + " has not answered");
+    return Retry.ask(engine, lock, () -> question.apply(store));
   }
 }

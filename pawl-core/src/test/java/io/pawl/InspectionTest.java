@@ -55,6 +55,10 @@ class InspectionTest {
       assertThatThrownBy(() -> pawl.evict("x", 1)).isInstanceOf(StoreUnavailableException.class);
       assertThatThrownBy(() -> pawl.semaphore("x", 2).availablePermits())
           .isInstanceOf(StoreUnavailableException.class);
+      assertThatThrownBy(() -> pawl.semaphore("x", 2).changeCapacity(3))
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThatThrownBy(() -> pawl.election("x").leader())
+          .isInstanceOf(StoreUnavailableException.class);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -75,6 +76,31 @@ public final class Retry<T> {
   /** The client has ended for good: nothing is repeated, and what is on its way is not awaited. */
   void giveUp() {
     answer.completeExceptionally(Lifecycle.closedException(lock));
+  }
+
+  /**
+   * Asks and waits, for the client's patience and the time that an answer may take: a store may
+   * fail late, or have others in line before us. Interrupts are kept for later.
+   */
+  public static <T> T ask(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
+    long over = engine.time().nanos() + engine.patienceNanos() + engine.graceNanos();
+    CompletableFuture<T> answer = start(engine, lock, verb, true);
+    Time.Pending bound =
+        engine
+            .time()
+            .after(
+                Math.max(0, over - engine.time().nanos()),
+                () -> answer.completeExceptionally(silent(engine, lock)));
+    try {
+      return await(engine, lock, answer);
+    } finally {
+      bound.cancel();
+    }
+  }
+
+  private static StoreUnavailableException silent(Engine engine, String lock) {
+    return new StoreUnavailableException(
+        "lock '" + lock + "': " + engine.store().describe() + " has not answered");
   }
 
   /** Waits for {@code answer}; interrupts are kept for later. */

@@ -11,7 +11,7 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Up while the store answers and no job is overdue. One round trip; takes the client's patience and
- * 500 ms where the store does not answer, or as long as a JDBC driver takes to fail once.
+ * the store's answer time where it does not answer, or as long as a JDBC driver takes to fail once.
  */
 final class PawlHealthIndicator extends AbstractHealthIndicator {
 
