@@ -166,7 +166,7 @@ class ClusterTest {
   @Test
   void aDeadNodeDelaysNoRenewalOfOthers() {
     try (RedisCluster cluster = RedisCluster.start(Flavour.REDIS);
-        RedisStore store = RedisStore.connect(Urls.of(cluster) + "?timeout=700ms")) {
+        RedisStore store = Seam.connect(Urls.of(cluster) + "?timeout=700ms")) {
       cluster
           .nodes()
           .forEach(node -> node.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));

@@ -398,7 +398,7 @@ class CombinerTest {
   void aLostReplyLeavesAllItsClaimsUnknownAndEachResolvedByItsId() {
     try (FaultProxy proxy = FaultProxy.before(server.host(), server.port());
         RedisStore behind =
-            RedisStore.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=500ms")) {
+            Seam.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=500ms")) {
       List<Claim> claims = claims("lost");
       proxy.blackHole(Direction.TO_CLIENT);
       List<CompletionStage<Standing>> stages = new ArrayList<>();

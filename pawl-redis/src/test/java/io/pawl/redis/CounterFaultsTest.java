@@ -37,7 +37,7 @@ class CounterFaultsTest {
   private final FaultProxy proxy = FaultProxy.before(server);
   private final RedisStore near = RedisStore.connect(server.url());
   private final RedisStore far =
-      RedisStore.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=500ms");
+      Seam.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=500ms");
 
   @AfterEach
   void close() {

@@ -80,7 +80,7 @@ class FailoverTest {
   @Test
   void sentinelsLeadToTheNewPrimaryAfterAKill() {
     try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMillis(500));
-        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=500ms")) {
+        RedisStore store = Seam.connect(Urls.of(group) + "&timeout=500ms")) {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("sentinel");
       Standing.Held held = seam.take(claim);
@@ -96,7 +96,7 @@ class FailoverTest {
   @Test
   void sentinelsLeadAwayFromAPrimaryThatIsFrozen() {
     try (RedisSentinels group = RedisSentinels.start(Flavour.VALKEY, Duration.ofMillis(500));
-        RedisStore store = RedisStore.connect(Urls.of(group) + "&timeout=500ms")) {
+        RedisStore store = Seam.connect(Urls.of(group) + "&timeout=500ms")) {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("frozen");
       Standing.Held held = seam.take(claim);

@@ -32,7 +32,7 @@ class NetworkFaultsTest {
   private final RedisServer server = RedisServer.start();
   private final FaultProxy proxy = FaultProxy.before(server);
   private final RedisStore store =
-      RedisStore.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=300ms");
+      Seam.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=300ms");
   private final Seam seam = new Seam(store);
   private final RedisStore near = RedisStore.connect(server.url());
   private final Seam other = new Seam(near);

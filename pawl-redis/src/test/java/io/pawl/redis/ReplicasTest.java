@@ -473,7 +473,7 @@ class ReplicasTest {
   void everyAttemptEndsInTimeHoweverManyWaitForReplicas() throws Exception {
     replica.pause();
     try (RedisStore brief =
-        RedisStore.connect(primary.url() + "?waitReplicas=1&waitTimeout=400ms&timeout=500ms")) {
+        Seam.connect(primary.url() + "?waitReplicas=1&waitTimeout=400ms&timeout=500ms")) {
       List<CompletableFuture<Void>> ends = new ArrayList<>();
       for (int i = 0; i < 6_000; i++) {
         ends.add(

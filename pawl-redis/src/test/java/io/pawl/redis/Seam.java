@@ -1,7 +1,9 @@
 package io.pawl.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Holder;
@@ -14,6 +16,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** One client at the seam; answers are awaited, for a bounded time. */
 final class Seam {
@@ -38,6 +41,19 @@ final class Seam {
     ClaimId id = new ClaimId(client, number++);
     return new Claim(
         lock, id, Mode.EXCLUSIVE, lease, Duration.ZERO, true, tokens, 0, false, NOBODY);
+  }
+
+  /** Opens an impatient store as soon as the machine lets a server answer within its time-out. */
+  static RedisStore connect(String url) {
+    AtomicReference<RedisStore> opened = new AtomicReference<>();
+    await()
+        .ignoreException(StoreUnavailableException.class)
+        .until(
+            () -> {
+              opened.set(RedisStore.connect(url));
+              return true;
+            });
+    return opened.get();
   }
 
   Standing attempt(Claim claim) {

@@ -28,7 +28,7 @@ class ServerFaultsTest {
   private static final String URL_END = "?timeout=500ms";
 
   private final RedisServer server = RedisServer.start();
-  private final RedisStore store = RedisStore.connect(server.url() + URL_END);
+  private final RedisStore store = Seam.connect(server.url() + URL_END);
   private final Seam seam = new Seam(store);
 
   @AfterEach

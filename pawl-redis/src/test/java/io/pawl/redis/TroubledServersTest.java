@@ -53,7 +53,7 @@ class TroubledServersTest {
                 .setting("loading-process-events-interval-bytes", "1024")
                 .setting("rdbcompression", "no")
                 .start();
-        RedisStore store = RedisStore.connect(server.url() + URL_END)) {
+        RedisStore store = Seam.connect(server.url() + URL_END)) {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("loading");
       Standing.Held held = seam.take(claim);
@@ -77,7 +77,7 @@ class TroubledServersTest {
   void aReplicaThatHasLostItsPrimaryRefuses(Flavour flavour) {
     try (RedisServer server = RedisServer.setup().flavour(flavour).start();
         RedisServer gone = RedisServer.start();
-        RedisStore store = RedisStore.connect(server.url() + URL_END)) {
+        RedisStore store = Seam.connect(server.url() + URL_END)) {
       Seam seam = new Seam(store);
       Claim claim = seam.claim("orphan");
       Standing.Held held = seam.take(claim);
