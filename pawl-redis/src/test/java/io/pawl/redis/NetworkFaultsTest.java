@@ -119,22 +119,26 @@ class NetworkFaultsTest {
 
   @Test
   void aConnectionThatFellSilentIsReplacedOnceHoweverManyCommandsItOwes() {
-    Claim claim = seam.claim("owed");
-    seam.take(claim);
-    long before = connectionsSoFar();
-    proxy.dropReplies(1, AfterDrop.SILENCE, "EVALSHA");
-    List<CompletableFuture<?>> owed = new ArrayList<>();
-    await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(
-            () -> {
-              owed.add(store.renew(List.of(claim)).toCompletableFuture());
-              return owed.get(0).isDone();
-            });
-    await().until(() -> owed.stream().allMatch(CompletableFuture::isDone));
+    try (RedisStore patient =
+        Seam.connect("redis://" + proxy.host() + ":" + proxy.port() + "?timeout=3s")) {
+      Seam owing = new Seam(patient);
+      Claim claim = owing.claim("owed");
+      owing.take(claim);
+      long before = connectionsSoFar();
+      proxy.dropReplies(1, AfterDrop.SILENCE, "EVALSHA");
+      List<CompletableFuture<?>> owed = new ArrayList<>();
+      await()
+          .pollInterval(Duration.ofMillis(20))
+          .until(
+              () -> {
+                owed.add(patient.renew(List.of(claim)).toCompletableFuture());
+                return owed.get(0).isDone();
+              });
+      await().until(() -> owed.stream().allMatch(CompletableFuture::isDone));
 
-    assertThat(seam.renew(claim)).isInstanceOf(Standing.Held.class);
-    assertThat(connectionsSoFar() - before).isEqualTo(2); // ours, and that of the question
+      assertThat(owing.renew(claim)).isInstanceOf(Standing.Held.class);
+      assertThat(connectionsSoFar() - before).isEqualTo(2); // ours, and that of the question
+    }
   }
 
   private long connectionsSoFar() {

@@ -47,6 +47,7 @@ final class Seam {
   static RedisStore connect(String url) {
     AtomicReference<RedisStore> opened = new AtomicReference<>();
     await()
+        .atMost(Duration.ofSeconds(30))
         .ignoreException(StoreUnavailableException.class)
         .until(
             () -> {
