@@ -68,7 +68,7 @@ final class Lookout {
   /** Its place among those of this client that wait for the same permits. */
   private @Nullable Turn turn;
 
-  /** So many of these wait before it that it need not look. */
+  /** So many of these wait before it that it need not look, unless it has room already. */
   private boolean asleep;
 
   Lookout(QueuedClaim own, Clock clock, Followers followers) {
@@ -274,7 +274,7 @@ final class Lookout {
         kindFirst = kind.isDoubtful();
         boolean looks = !kindFirst && !asleep;
         next = looks ? line.next(MOST_AT_ONCE) : next;
-        if (looks && line.isFree()) {
+        if (!kindFirst && line.isFree()) {
           granted = grant();
           rung = own.answered ? own.bell : null;
           leaveTurn();

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -220,5 +222,23 @@ class PermitsTest {
     waiters("busy", FEW, new ArrayList<>());
 
     assertThat(seam.attempt(seam.impatient("busy", FEW))).isEqualTo(Standing.GONE);
+  }
+
+  @Test
+  void whoeverAsksForPermitsThatAreFreeIsNotToldThatTheyAreBusy() throws Exception {
+    String path = new Nodes("/pawl").lock("free");
+    holders("free", 2 * WAITERS);
+    try (ZooKeeper raw = new ZooKeeper(server.address(), 10_000, event -> {})) {
+      List<Op> endings =
+          raw.getChildren(path, false).stream()
+              .map(name -> Op.delete(path + "/" + name, -1))
+              .toList();
+      waiters("free", 2 * WAITERS, new ArrayList<>());
+      proxy.delay(Direction.TO_CLIENT, SLOW);
+
+      raw.multi(endings); // as their session ends
+
+      seam.take(seam.impatient("free", 2 * WAITERS));
+    }
   }
 }
