@@ -93,8 +93,9 @@ public final class Lease implements AutoCloseable {
    *
    * @throws IllegalStateException when this is not a writer's lease, or was closed
    * @throws LeaseLostException when the lease was lost
-   * @throws StoreException when the store failed for longer than the client's patience: the lease
-   *     is still valid, and whether it is shared is unknown; the call may be repeated
+   * @throws StoreException when the store failed, or has not answered, for the client's patience
+   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: the lease is valid until
+   *     its deadline, and whether it is shared is unknown; the call may be repeated
    */
   public void downgrade() {
     Retry.await(loan.engine(), lock(), loan.downgrade(true));
@@ -118,8 +119,9 @@ public final class Lease implements AutoCloseable {
    * @throws IllegalArgumentException for zero or a negative length
    * @throws IllegalStateException when the lease was closed
    * @throws LeaseLostException when the lease was lost, including a loss that this call discovers
-   * @throws StoreException when the store failed for longer than the client's patience: the lease
-   *     is valid until its deadline, and renewal goes on; the call may be repeated
+   * @throws StoreException when the store failed, or has not answered, for the client's patience
+   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: the lease is valid until
+   *     its deadline, and renewal goes on; the call may be repeated
    */
   public void extend(Duration length) {
     Retry.await(loan.engine(), lock(), loan.extend(length, true));

@@ -7,12 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.ScriptedStore.Renewal;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Standing;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -154,5 +157,33 @@ class ExtensionTest {
     lease.closeAsync();
     assertThatThrownBy(() -> lease.extendAsync(LEASE)).isInstanceOf(IllegalStateException.class);
     assertThat(store.renewals).isEmpty();
+  }
+
+  /** It may have others in line before this, as over a pool that hangs. */
+  @Test
+  void anExtensionAndADowngradeThatAreNotAnsweredFailWhenThePatienceIsOver() {
+    ScriptedClient impatient =
+        new ScriptedClient(PawlOptions.defaults().patience(Duration.ofSeconds(1)));
+    var future =
+        new DistributedLock(
+                impatient.engine(), "lock", LockOptions.defaults().lease(LEASE).renewal(false))
+            .tryAcquireAsync(Duration.ofHours(1));
+    impatient.store().attempt(0).answer().complete(held(1));
+    impatient.pass(Duration.ZERO);
+    Lease lease = future.join().orElseThrow();
+    CompletableFuture<Void> extended = lease.extendAsync(LEASE);
+    CompletableFuture<Void> downgraded = lease.downgradeAsync();
+
+    impatient.pass(Duration.ofMillis(900));
+    assertThat(extended).isNotDone();
+    impatient.pass(Duration.ofMillis(1_100));
+
+    assertThat(lease.isValid()).isTrue();
+    for (CompletableFuture<Void> each : List.of(extended, downgraded)) {
+      assertThat(each)
+          .failsWithin(Duration.ZERO)
+          .withThrowableOfType(ExecutionException.class)
+          .withCauseInstanceOf(StoreUnavailableException.class);
+    }
   }
 }

@@ -361,7 +361,7 @@ public final class Loan {
     if (!queue.drain(this, hold)) {
       throw ended(state);
     }
-    return Retry.start(engine, lock(), claim::downgrade, mayBlock)
+    return Retry.bounded(engine, lock(), claim::downgrade, mayBlock)
         .thenAccept(
             held -> {
               if (!held) {
@@ -377,7 +377,7 @@ public final class Loan {
     }
     ensureValid();
     long until = engine.time().nanos() + Durations.nanos(length);
-    return Retry.start(engine, lock(), () -> claim.extend(until), mayBlock)
+    return Retry.bounded(engine, lock(), () -> claim.extend(until), mayBlock)
         .thenAccept(held -> ensureTrusted());
   }
 

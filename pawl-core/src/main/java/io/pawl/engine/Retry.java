@@ -79,23 +79,28 @@ public final class Retry<T> {
   }
 
   /**
-   * Asks and waits, for the client's patience and the time that an answer may take: a store may
-   * fail late, or have others in line before us. Interrupts are kept for later.
+   * As {@link #start}, for the client's patience and the time that an answer may take: a store may
+   * fail late, or have others in line before us.
    */
-  public static <T> T ask(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
+  public static <T> CompletableFuture<T> bounded(
+      Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
     long over = engine.time().nanos() + engine.patienceNanos() + engine.graceNanos();
-    CompletableFuture<T> answer = start(engine, lock, verb, true);
-    Time.Pending bound =
-        engine
-            .time()
-            .after(
-                Math.max(0, over - engine.time().nanos()),
-                () -> answer.completeExceptionally(silent(engine, lock)));
-    try {
-      return await(engine, lock, answer);
-    } finally {
-      bound.cancel();
+    CompletableFuture<T> answer = start(engine, lock, verb, mayBlock);
+    if (!answer.isDone()) {
+      Time.Pending bound =
+          engine
+              .time()
+              .after(
+                  Math.max(0, over - engine.time().nanos()),
+                  () -> answer.completeExceptionally(silent(engine, lock)));
+      answer.whenComplete((value, error) -> bound.cancel());
     }
+    return answer;
+  }
+
+  /** As {@link #bounded}, and waits. Interrupts are kept for later. */
+  public static <T> T ask(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
+    return await(engine, lock, bounded(engine, lock, verb, true));
   }
 
   private static StoreUnavailableException silent(Engine engine, String lock) {
