@@ -103,8 +103,9 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /**
-   * Interrupts the leader's body. When the body has ended, another candidate leads, or this one
-   * again if it is the only one. Does nothing if this candidate does not lead. Does not wait.
+   * Interrupts the leader's body, once in a leadership however often this is called. When the body
+   * has ended, another candidate leads, or this one again if it is the only one. Does nothing if
+   * this candidate does not lead. Does not wait.
    */
   public void resign() {
     Leadership now = leadership;
