@@ -28,7 +28,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -77,8 +76,7 @@ final class LockInterceptor implements MethodInterceptor {
   @Override
   public @Nullable Object invoke(MethodInvocation call) throws Throwable {
     Object target = call.getThis();
-    Class<?> type =
-        target == null ? call.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+    Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
     if (method == null) {
       return call.proceed();

@@ -27,9 +27,8 @@ final class LockedMethods {
   private record Specific(Method method, Class<?> owner) {
 
     static Specific of(Method method, Class<?> type) {
-      Class<?> declaring = method.getDeclaringClass();
       return new Specific(
-          method, declaring.isInterface() ? declaring : ClassUtils.getUserClass(type));
+          method, isMade(type) ? method.getDeclaringClass() : ClassUtils.getUserClass(type));
     }
 
     String text() {

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -162,6 +164,78 @@ class ScheduledOnceTest {
               assertThat(advisor.jobs().get(0).quietFor())
                   .isLessThan(advisor.jobs().get(1).quietFor());
               assertThat(advisor.jobs().get(1).quietFor()).isGreaterThan(before);
+            });
+  }
+
+  interface Export {
+
+    String name();
+
+    @ScheduledOnce(name = "export:#{name()}", overdueAfter = "1h")
+    default void run() {}
+  }
+
+  static class Sales implements Export {
+    @Override
+    public String name() {
+      return "sales";
+    }
+  }
+
+  static class Returns implements Export {
+    @Override
+    public String name() {
+      return "returns";
+    }
+  }
+
+  @Test
+  void aJobThatEndsWellSaysNothingOfOneThatHasItsMethodFromTheSameInterface() {
+    TestClients.application()
+        .withBean(Sales.class)
+        .withBean(Returns.class)
+        .run(
+            context -> {
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              assertThat(advisor.jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("Returns.run", "Sales.run");
+              Duration before = advisor.jobs().get(0).quietFor();
+
+              context.getBean(Sales.class).run();
+
+              assertThat(advisor.jobs().get(1).quietFor())
+                  .isLessThan(advisor.jobs().get(0).quietFor());
+              assertThat(advisor.jobs().get(0).quietFor()).isGreaterThan(before);
+            });
+  }
+
+  interface Hourly {
+
+    @ScheduledOnce(name = "hourly", overdueAfter = "1h")
+    void run();
+  }
+
+  static class Report implements Hourly {
+    @Override
+    public void run() {}
+  }
+
+  @Test
+  void aJobWhoseBeanIsAProxyOfSpringsAlreadyIsOne() {
+    TestClients.application()
+        .withBean(
+            Hourly.class,
+            () -> ProxyFactory.getProxy(Hourly.class, new SingletonTargetSource(new Report())))
+        .run(
+            context -> {
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              Duration before = advisor.jobs().get(0).quietFor();
+
+              context.getBean(Hourly.class).run();
+
+              assertThat(advisor.jobs()).hasSize(1);
+              assertThat(advisor.jobs().get(0).quietFor()).isLessThanOrEqualTo(before);
             });
   }
 
