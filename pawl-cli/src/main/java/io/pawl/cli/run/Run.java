@@ -142,7 +142,7 @@ final class Run {
           }
           again = true;
         } catch (LeaseLostException e) {
-          if (waitedNanos() >= answerPatienceNanos) {
+          if (options.patience() != null && waitedNanos() >= answerPatienceNanos) {
             throw e;
           }
           held = null; // nothing has run under it

@@ -78,7 +78,8 @@ class LeaseAtStartTest {
         killAfter, Duration.ofSeconds(20), new Counting(store, renewals, forgotten, refusal));
   }
 
-  private Lease acquire(Duration killAfter, Duration wait, LockStore opened) throws Exception {
+  private Lease acquire(Duration killAfter, @Nullable Duration wait, LockStore opened)
+      throws Exception {
     RunOptions options =
         new RunOptions(
             "x",
@@ -126,6 +127,17 @@ class LeaseAtStartTest {
     try (Lease lease = acquire(LEASE.dividedBy(10).multipliedBy(9), 1)) {
       assertThat(lease.isValid()).isTrue();
       assertThat(renewals).hasValue(2);
+    }
+  }
+
+  /** Without {@code --wait}, however long it has stood in line before. */
+  @Test
+  void whoWaitsWithoutLimitWaitsAgainWhenItsLeaseIsFoundLost() throws Exception {
+    Duration killAfter = LEASE.dividedBy(10).multipliedBy(9);
+    LockStore opened = new Counting(store, renewals, 10, null);
+    try (Lease lease = acquire(killAfter, null, opened)) {
+      assertThat(lease.isValid()).isTrue();
+      assertThat(renewals).hasValue(11);
     }
   }
 
