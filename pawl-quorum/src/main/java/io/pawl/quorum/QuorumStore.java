@@ -303,7 +303,17 @@ public final class QuorumStore implements QuorumNode.Quorum, Inspectable, Diagno
     looks.close();
     locks.close();
     if (ownsNodes) {
-      nodes.forEach(Node::close);
+      closeNodes(0);
+    }
+  }
+
+  private void closeNodes(int from) {
+    if (from < nodes.size()) {
+      try {
+        nodes.get(from).close();
+      } finally {
+        closeNodes(from + 1);
+      }
     }
   }
 }

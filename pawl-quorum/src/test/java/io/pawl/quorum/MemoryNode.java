@@ -36,6 +36,8 @@ final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
   private volatile boolean mute;
   private volatile boolean blocking;
   private volatile boolean unexaminable;
+  private volatile boolean uncloseable;
+  private volatile boolean closed;
   private final AtomicBoolean forgetful = new AtomicBoolean();
   private volatile long raisedTo;
   private volatile Duration votesIn = Duration.ZERO;
@@ -234,6 +236,20 @@ final class MemoryNode implements QuorumNode, Inspectable, Diagnosable {
     return name;
   }
 
+  /** Its close fails, as for want of a thread. */
+  void cannotBeClosed() {
+    uncloseable = true;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
   @Override
-  public void close() {}
+  public void close() {
+    closed = true;
+    if (uncloseable) {
+      throw new OutOfMemoryError("for a test");
+    }
+  }
 }
