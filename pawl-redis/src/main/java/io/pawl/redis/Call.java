@@ -1,6 +1,7 @@
 package io.pawl.redis;
 
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -20,6 +21,7 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
 
   private final StatefulConnection<String, String> connection;
   private final long deadlineNanos;
+  private final Failures failures;
   private final AtomicInteger copies = new AtomicInteger();
   private final FlatOutput output;
 
@@ -27,8 +29,9 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
       CommandType type,
       CommandArgs<String, String> args,
       StatefulConnection<String, String> connection,
-      long deadlineNanos) {
-    this(type, args, connection, deadlineNanos, new FlatOutput());
+      long deadlineNanos,
+      Failures failures) {
+    this(type, args, connection, deadlineNanos, failures, new FlatOutput());
   }
 
   private Call(
@@ -36,11 +39,13 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
       CommandArgs<String, String> args,
       StatefulConnection<String, String> connection,
       long deadlineNanos,
+      Failures failures,
       FlatOutput output) {
     super(new Command<>(type, output, args));
     this.output = output;
     this.connection = connection;
     this.deadlineNanos = deadlineNanos;
+    this.failures = failures;
   }
 
   StatefulConnection<String, String> on() {
@@ -51,6 +56,13 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
   public void encode(ByteBuf buffer) {
     copies.incrementAndGet();
     super.encode(buffer);
+  }
+
+  /** What Lettuce refuses to send, it says with an exception of just this class. */
+  @Override
+  public boolean completeExceptionally(Throwable error) {
+    boolean isRefused = error.getClass() == RedisException.class && copies.get() == 0;
+    return super.completeExceptionally(isRefused ? failures.notTaken(error) : error);
   }
 
   /**

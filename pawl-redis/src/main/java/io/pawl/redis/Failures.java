@@ -111,6 +111,12 @@ record Failures(String where) {
         say("cannot be reached: there is no connection; this request was not sent"), null);
   }
 
+  /** A request that Lettuce refuses, as where as many are under way as its client allows. */
+  StoreUnavailableException notTaken(Throwable cause) {
+    return StoreUnavailableException.unsent(
+        say("cannot be asked: " + cause.getMessage() + "; this request was not sent"), cause);
+  }
+
   /** A request that comes after the store's close. */
   StoreUnavailableException closed() {
     return StoreUnavailableException.unsent(say("is closed"), null);

@@ -126,7 +126,7 @@ final class Wire implements AutoCloseable {
       CommandType type,
       CommandArgs<String, String> args,
       StatefulConnection<String, String> through) {
-    Call call = new Call(type, args, through, System.nanoTime() + timeoutNanos);
+    Call call = new Call(type, args, through, System.nanoTime() + timeoutNanos, failures);
     if (closed) {
       call.completeExceptionally(failures.closed());
       return call;

@@ -195,6 +195,33 @@ class GivenClientTest {
     }
   }
 
+  @Test
+  void p7_conservation_aRequestThatAGivenClientHasNoRoomForIsNotInDoubt() {
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create();
+      client.setOptions(ClientOptions.builder().requestQueueSize(4).build());
+      RedisOptions slow = RedisOptions.defaults().timeout(Duration.ofSeconds(10));
+      try (RedisStore store = RedisStore.over(client, uri, slow)) {
+        Seam seam = new Seam(store);
+        server.pause();
+        try {
+          for (int i = 0; i < 8; i++) {
+            store.show("room");
+          }
+          assertThatThrownBy(() -> seam.attempt(seam.claim("room")))
+              .isInstanceOfSatisfying(
+                  StoreUnavailableException.class,
+                  e -> assertThat(e.isUnsent()).as(e.getMessage()).isTrue());
+        } finally {
+          server.resume();
+        }
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+
   /** What a store has put off can be brought forward. */
   private static final class Bell extends HashedWheelTimer {
 
