@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * client's patience is over, which counts from when this is made. Changes are repeated under their
  * id, which the store applies once.
  *
- * <p>An answer is awaited however long the store takes, which its own timeout bounds; patience
- * decides only whether it is asked again. The mutex is held for state only.
+ * <p>The answer to a change is awaited however long the store takes, which its own timeout bounds;
+ * patience decides only whether it is asked again. That to a look is awaited for the patience and
+ * the store's answer time: others may stand in line before it. The mutex is held for state only.
  *
  * @param <A> what the store answers
  */
@@ -82,6 +84,9 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   <T> T now(Function<A, T> reading) {
     engine.lifecycle().begin(this);
     ask();
+    if (isLook() && !answer.isDone() && !Uninterruptibly.await(answer, lookNanosLeft())) {
+      leaveUnanswered();
+    }
     try {
       return reading.apply(Uninterruptibly.join(answer));
     } catch (CompletionException e) {
@@ -100,7 +105,34 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
             });
     engine.lifecycle().begin(this);
     engine.run(this::ask);
+    if (isLook() && !answer.isDone()) {
+      Time.Pending bound = engine.time().after(Math.max(0, lookNanosLeft()), this::leaveUnanswered);
+      answer.whenComplete((value, error) -> bound.cancel());
+    }
     return future;
+  }
+
+  /** Whether it changes nothing, and is quick. */
+  private boolean isLook() {
+    return id == null && keepsClosing;
+  }
+
+  private long lookNanosLeft() {
+    return askedAt + engine.patienceNanos() + engine.graceNanos() - engine.time().nanos();
+  }
+
+  private void leaveUnanswered() {
+    mutex.lock();
+    try {
+      if (lastFailure == null) {
+        lastFailure =
+            new StoreUnavailableException(
+                what() + ": " + engine.store().describe() + " has not answered");
+      }
+    } finally {
+      mutex.unlock();
+    }
+    giveUp();
   }
 
   private static <A, T> void complete(

@@ -87,7 +87,8 @@ public final class Maintenance {
    * Returns the names of all counters, in the store's order. One round trip for a thousand of them.
    *
    * @throws UnsupportedOperationException when the store has no counters
-   * @throws StoreException when the store fails for longer than the client's patience
+   * @throws StoreException when the store fails, or has not answered, for the client's patience and
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}
    */
   public List<String> counters() {
     List<String> names = new ArrayList<>();
