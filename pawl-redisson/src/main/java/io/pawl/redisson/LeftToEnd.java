@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Locks that the current thread took for a time, and may never unlock: as more are taken, those
  * that have run out are forgotten, so that a thread of a pool keeps no entry for each name that it
- * ever locked. Thread-safe.
+ * ever locked. One that is unlocked is forgotten at once, and with it its client, which may be
+ * closed long before the thread ends. Thread-safe.
  */
 final class LeftToEnd {
 
@@ -30,6 +31,18 @@ final class LeftToEnd {
       }
     }
     own.put(lock.getName(), lock);
+  }
+
+  /** {@code lock} was not taken, or has been unlocked; nothing where the thread has it still. */
+  void leaves(PawlRLock lock) {
+    Map<String, PawlRLock> own = byName.get();
+    if (own == null || !own.containsKey(lock.getName()) || lock.isTaken()) {
+      return;
+    }
+    own.remove(lock.getName());
+    if (own.isEmpty()) {
+      byName.remove();
+    }
   }
 
   /** How many of the current thread's are remembered. */

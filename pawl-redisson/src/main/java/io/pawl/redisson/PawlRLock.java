@@ -54,13 +54,17 @@ final class PawlRLock implements RFencedLock {
 
   /** Anew where the thread's lease is lost between a look at it and the entry. */
   private <X extends Exception> boolean taken(Taking<X> taking) throws X {
-    while (true) {
-      forgetLost();
-      try {
-        return taking.take();
-      } catch (LeaseLostException e) {
-        // which is forgotten
+    try {
+      while (true) {
+        forgetLost();
+        try {
+          return taking.take();
+        } catch (LeaseLostException e) {
+          // which is forgotten
+        }
       }
+    } finally {
+      leftToEnd.leaves(this); // unless it is taken now
     }
   }
 
@@ -160,6 +164,8 @@ final class PawlRLock implements RFencedLock {
           new IllegalMonitorStateException(
                   e.getMessage() + "; what it protected may have been changed by another holder")
               .initCause(e);
+    } finally {
+      leftToEnd.leaves(this);
     }
   }
 

@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
@@ -32,6 +33,25 @@ class LeftToEndTest {
       for (int i = 0; i < NAMES; i++) {
         assertThat(pawl.lock("n" + i).asJavaLock().isHeldByCurrentThread()).isFalse();
       }
+    }
+  }
+
+  @Test
+  void aThreadForgetsAtOnceWhatItTookForATimeAndUnlockedOrDidNotGet() throws Exception {
+    try (Pawl pawl = Pawl.over(new MemoryStore())) {
+      LeftToEnd leftToEnd = new LeftToEnd();
+      PawlRLock lock = lock(pawl, "n", leftToEnd);
+      lock.lock(10_000, MILLISECONDS);
+      lock.lock(10_000, MILLISECONDS);
+      lock.unlock();
+      assertThat(leftToEnd.size()).isEqualTo(1);
+      lock.unlock();
+      assertThat(leftToEnd.size()).isZero();
+
+      try (Lease other = pawl.lock("n").acquire()) {
+        assertThat(lock.tryLock(0, 10_000, MILLISECONDS)).isFalse();
+      }
+      assertThat(leftToEnd.size()).isZero();
     }
   }
 
