@@ -20,9 +20,12 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
+import io.pawl.spi.Claim;
+import io.pawl.spi.CounterRequest;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.LedgerEntry;
 import io.pawl.spi.LockStore;
+import io.pawl.spi.Operation;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
 import java.lang.reflect.Proxy;
@@ -42,6 +45,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -181,6 +185,51 @@ class DataSourceTest {
       assertThat(all.get(60, SECONDS)).hasSize(1);
       lease.close();
     }
+  }
+
+  /** The next request is there whenever the one before is answered. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void othersGetTheOnlyConnectionThoughSomebodyAlwaysAsks(TestDatabase database) throws Exception {
+    AtomicBoolean asks = new AtomicBoolean(true);
+    try (HikariDataSource pool = poolOfOne(database);
+        SqlStore store = SqlStore.over(pool)) {
+      CompletableFuture<Void> locks = lockForEver(store, asks);
+      awaitBusy(pool);
+      pool.getConnection().close();
+      CompletableFuture<Void> counters = countForEver(store, asks);
+      for (int i = 0; i < 10; i++) {
+        pool.getConnection().close();
+      }
+      assertThat(locks).isNotDone();
+      assertThat(counters).isNotDone();
+      asks.set(false);
+      assertThat(locks).succeedsWithin(Duration.ofMinutes(1));
+      assertThat(counters).succeedsWithin(Duration.ofMinutes(1));
+    } finally {
+      asks.set(false);
+    }
+  }
+
+  private CompletableFuture<Void> lockForEver(SqlStore store, AtomicBoolean asks) {
+    Claim claim = Claims.claim(name);
+    return store
+        .attempt(claim, standing -> {})
+        .thenCompose(standing -> store.withdraw(claim))
+        .thenCompose(gone -> asks.get() ? lockForEver(store, asks) : done())
+        .toCompletableFuture();
+  }
+
+  private CompletableFuture<Void> countForEver(SqlStore store, AtomicBoolean asks) {
+    String id = "count-" + names.incrementAndGet();
+    return store
+        .apply(CounterRequest.of(name + "-counter", id, 0, new Operation.Add(1), false))
+        .thenCompose(answer -> asks.get() ? countForEver(store, asks) : done())
+        .toCompletableFuture();
+  }
+
+  private static CompletableFuture<Void> done() {
+    return CompletableFuture.completedFuture(null);
   }
 
   private void lockCounter(Connection somebody) throws SQLException {

@@ -115,9 +115,7 @@ public final class CounterCombiner implements AutoCloseable {
               database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
       batch.forEach(operation -> operation.failed(failure));
     }
-    if (queue.isEmpty()) {
-      transactions.rest();
-    }
+    transactions.turnEnds(!queue.isEmpty());
   }
 
   private void fill(List<PendingOperation<?>> batch) {

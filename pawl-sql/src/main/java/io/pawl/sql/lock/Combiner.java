@@ -137,9 +137,7 @@ public final class Combiner implements AutoCloseable {
               database.describe() + ": the JVM failed: " + e + "; the outcome is unknown", e);
       batch.forEach(request -> request.failed(failure));
     }
-    if (queue.isEmpty()) {
-      transactions.rest();
-    }
+    transactions.turnEnds(!queue.isEmpty());
   }
 
   private void fill(List<Request<?>> batch) {

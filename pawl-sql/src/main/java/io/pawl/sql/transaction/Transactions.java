@@ -28,6 +28,9 @@ public final class Transactions implements AutoCloseable {
   /** After so long without one the session is told that it lies idle. */
   private static final long REST_NANOS = 1_000_000_000L;
 
+  /** For so long the application's connection is kept from others while somebody asks. */
+  private static final long LONGEST_LOAN_NANOS = 50_000_000L;
+
   private static final long SHORTEST_PAUSE_NANOS = 100_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
@@ -94,6 +97,7 @@ public final class Transactions implements AutoCloseable {
   private volatile boolean restDue;
   private volatile boolean closed;
   private long lastStartedAt;
+  private long lentAt;
 
   /** Of the thread that is at work; others only {@link #cut} it. */
   private volatile @Nullable Session session;
@@ -211,6 +215,7 @@ public final class Transactions implements AutoCloseable {
       }
       open = new Session(database);
       session = open;
+      lentAt = System.nanoTime();
     }
     return open;
   }
@@ -235,6 +240,24 @@ public final class Transactions implements AutoCloseable {
     if (open != null) {
       open.evict();
     }
+  }
+
+  /**
+   * What arrived together is decided: as {@link #rest} where nobody asks any more, and where the
+   * application's connection was kept for so long that others may be waiting for it.
+   *
+   * @param somebodyAsks whether more is to be decided at once
+   */
+  public void turnEnds(boolean somebodyAsks) {
+    if (!somebodyAsks || isLentForLong()) {
+      rest();
+    }
+  }
+
+  private boolean isLentForLong() {
+    return session != null
+        && !database.connections().areOurs()
+        && System.nanoTime() - lentAt >= LONGEST_LOAN_NANOS;
   }
 
   /**
