@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * client's patience is over, which counts from when this is made. Changes are repeated under their
  * id, which the store applies once.
  *
- * <p>The answer to a change is awaited however long the store takes, which its own timeout bounds;
- * patience decides only whether it is asked again. That to a look is awaited for the patience and
- * the store's answer time: others may stand in line before it. The mutex is held for state only.
+ * <p>The first answer to a change is awaited however long the store takes, which its own timeout
+ * bounds. One that was asked for again is awaited until the patience is over, and for the store's
+ * answer time: else a question that is repeated just in time would take that timeout twice. So is
+ * the answer to a look: others may stand in line before it. The mutex is held for state only.
  *
  * @param <A> what the store answers
  */
@@ -59,7 +60,8 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
 
   /**
    * @param id under which it changes something; null where it only reads
-   * @param keepsClosing whether a client that closes waits for the answer
+   * @param keepsClosing whether a client that closes waits for the answer, which does not take
+   *     minutes then
    */
   CounterCall(
       Engine engine,
@@ -84,8 +86,8 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   <T> T now(Function<A, T> reading) {
     engine.lifecycle().begin(this);
     ask();
-    if (isLook() && !answer.isDone() && !Uninterruptibly.await(answer, lookNanosLeft())) {
-      leaveUnanswered();
+    if (isLook()) {
+      endInTime();
     }
     try {
       return reading.apply(Uninterruptibly.join(answer));
@@ -105,9 +107,8 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
             });
     engine.lifecycle().begin(this);
     engine.run(this::ask);
-    if (isLook() && !answer.isDone()) {
-      Time.Pending bound = engine.time().after(Math.max(0, lookNanosLeft()), this::leaveUnanswered);
-      answer.whenComplete((value, error) -> bound.cancel());
+    if (isLook()) {
+      endInTime();
     }
     return future;
   }
@@ -117,8 +118,14 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     return id == null && keepsClosing;
   }
 
-  private long lookNanosLeft() {
-    return askedAt + engine.patienceNanos() + engine.graceNanos() - engine.time().nanos();
+  private void endInTime() {
+    if (answer.isDone()) {
+      return;
+    }
+    long overAt = askedAt + engine.patienceNanos() + engine.graceNanos();
+    Time.Pending bound =
+        engine.time().after(Math.max(0, overAt - engine.time().nanos()), this::leaveUnanswered);
+    answer.whenComplete((value, error) -> bound.cancel());
   }
 
   private void leaveUnanswered() {
@@ -176,11 +183,12 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     StoreException cause = StoreCalls.asStoreException(what(), engine.store(), error);
     engine.observerLater().storeFailed(counter, cause);
     long pauseNanos;
+    boolean isFirst;
     mutex.lock();
     try {
       asking = false;
       lastFailure = cause;
-      failures++;
+      isFirst = failures++ == 0;
       doubtful |= !changedNothing(cause, error);
       pauseNanos = pauseNanos(cause);
     } finally {
@@ -189,6 +197,9 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
     if (pauseNanos < 0) {
       giveUp();
     } else {
+      if (isFirst && keepsClosing && !isLook()) {
+        endInTime();
+      }
       engine.time().after(pauseNanos, () -> engine.run(this::ask));
     }
   }

@@ -29,7 +29,7 @@ public final class Transactions implements AutoCloseable {
   private static final long REST_NANOS = 1_000_000_000L;
 
   /** For so long the application's connection is kept from others while somebody asks. */
-  private static final long LONGEST_LOAN_NANOS = 50_000_000L;
+  private static final long LONGEST_LOAN_NANOS = 200_000_000L;
 
   private static final long SHORTEST_PAUSE_NANOS = 100_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
