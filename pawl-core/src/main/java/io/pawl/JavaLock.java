@@ -34,6 +34,9 @@ public final class JavaLock implements Lock {
     private long writes;
     private long reads;
 
+    /** The thread has left the write side, and has not been told that it shares its lease. */
+    private boolean owesDowngrade;
+
     Hold(Lease lease) {
       this.lease = lease;
     }
@@ -111,7 +114,7 @@ public final class JavaLock implements Lock {
    * @throws IllegalArgumentException for zero or a negative length
    * @throws IllegalMonitorStateException when the current thread does not hold the lock
    * @throws LeaseLostException when its lease was lost
-   * @throws StoreException when the store failed for longer than the client's patience
+   * @throws StoreException when the store failed, as {@link Lease#extend} says
    */
   public void extend(Duration length) {
     inside().lease.extend(length);
@@ -183,27 +186,23 @@ public final class JavaLock implements Lock {
    * @throws IllegalMonitorStateException when the current thread does not hold the lock
    * @throws LeaseLostException when the lease was lost meanwhile: from the last unlock, and from
    *     one by which a writer would go on as a reader
-   * @throws StoreException when the store failed at a downgrade for longer than the client's
-   *     patience
+   * @throws StoreException when the store failed at a downgrade, as {@link Lease#downgrade} says
    */
   @Override
   public void unlock() {
     Hold hold = hold();
-    if (reads || hold == null || !owesDowngrade(hold)) {
+    if (reads || hold == null || !hold.owesDowngrade) {
       hold = inside();
       enter(hold, -1);
+      hold.owesDowngrade |= !reads && hold.writes == 0;
     }
     if (hold.writes + hold.reads == 0) {
       threads.left(name());
       hold.lease.close();
-    } else if (!reads && owesDowngrade(hold)) {
+    } else if (!reads && hold.owesDowngrade) {
       hold.lease.downgrade();
+      hold.owesDowngrade = false;
     }
-  }
-
-  /** Whether the thread reads under a lease that is still a writer's. */
-  private static boolean owesDowngrade(Hold hold) {
-    return hold.writes == 0 && !hold.lease.isShared();
   }
 
   /** Not supported: a condition would have to be awaited across machines. */

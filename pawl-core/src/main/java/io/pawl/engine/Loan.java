@@ -59,6 +59,8 @@ public final class Loan {
   /** What {@code close()} waits for: set by the first that asks or knows. */
   private volatile @Nullable CompletableFuture<Void> ended;
 
+  private volatile boolean downgradeFailed;
+
   /** Whether a close has thrown the loss. */
   @SuppressWarnings("UnusedVariable") // by its handle
   private volatile boolean thrown;
@@ -351,9 +353,13 @@ public final class Loan {
     }
   }
 
-  /** Makes a writer's lease a reader's. */
+  /** Makes a writer's lease a reader's, once more where it is not known whether that was done. */
   public CompletableFuture<Void> downgrade(boolean mayBlock) {
     if (!(mode() instanceof Mode.Exclusive)) {
+      if (downgradeFailed) { // and was answered since
+        ensureValid();
+        return CompletableFuture.completedFuture(null);
+      }
       throw new IllegalStateException(
           "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
     }
@@ -362,6 +368,7 @@ public final class Loan {
       throw ended(state);
     }
     return Retry.bounded(engine, lock(), claim::downgrade, mayBlock)
+        .whenComplete((held, error) -> downgradeFailed |= error != null)
         .thenAccept(
             held -> {
               if (!held) {
