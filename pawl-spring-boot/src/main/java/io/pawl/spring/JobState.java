@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * How a job of {@link ScheduledOnce} goes on this machine. Immutable.
  *
  * @param job its bean's class and method, as {@code Reports.nightly}: beans of one class count as
- *     one, beans of two that have the method from a third do not
+ *     one, beans of two that have the method from a third do not. A bean that was made of an
+ *     interface, as a repository of Spring Data is, counts by that
  * @param quietFor the time since a run has ended well here, or a start was skipped since the job
  *     ran elsewhere, while no run went on here; before the first of these since the application
  *     knows the job

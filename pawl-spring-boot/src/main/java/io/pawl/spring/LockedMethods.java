@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -28,7 +29,15 @@ final class LockedMethods {
 
     static Specific of(Method method, Class<?> type) {
       return new Specific(
-          method, isMade(type) ? method.getDeclaringClass() : ClassUtils.getUserClass(type));
+          method, isMade(type) ? madeOf(method, type) : ClassUtils.getUserClass(type));
+    }
+
+    private static Class<?> madeOf(Method method, Class<?> type) {
+      Class<?> declaring = method.getDeclaringClass();
+      return Stream.<Class<?>>of(type.getInterfaces())
+          .filter(declaring::isAssignableFrom)
+          .findFirst()
+          .orElse(declaring);
     }
 
     String text() {

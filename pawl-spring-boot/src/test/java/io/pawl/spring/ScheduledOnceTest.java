@@ -239,6 +239,39 @@ class ScheduledOnceTest {
             });
   }
 
+  interface Cleaned {
+
+    @ScheduledOnce(name = "cleaning", overdueAfter = "1h")
+    default void clean() {}
+  }
+
+  interface OrderTable extends Cleaned {}
+
+  interface CartTable extends Cleaned {}
+
+  @Test
+  void aJobThatEndsWellSaysNothingOfOneWhoseBeanWasMadeOfAnotherInterface() {
+    TestClients.application()
+        .withBean(OrderTable.class, () -> made(OrderTable.class, new OrderTable() {}))
+        .withBean(CartTable.class, () -> made(CartTable.class, new CartTable() {}))
+        .run(
+            context -> {
+              LockAdvisor advisor = context.getBean(LockAdvisor.class);
+              assertThat(advisor.jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("CartTable.clean", "OrderTable.clean");
+
+              context.getBean(OrderTable.class).clean();
+
+              assertThat(advisor.jobs().get(1).quietFor())
+                  .isLessThan(advisor.jobs().get(0).quietFor());
+            });
+  }
+
+  private static <T> T made(Class<T> of, T target) {
+    return ProxyFactory.getProxy(of, new SingletonTargetSource(target));
+  }
+
   private static JobState state(LockAdvisor advisor, String job) {
     return advisor.jobs().stream()
         .filter(each -> each.job().equals("Watched." + job))
