@@ -73,9 +73,10 @@ final class PawlRLock implements RFencedLock {
     if (leaseTime <= 0) {
       return usual;
     }
-    leftToEnd.takes(this);
     LockOptions ending = options.lease(Duration.ofNanos(unit.toNanos(leaseTime))).renewal(false);
-    return side(pawl.readWriteLock(getName(), ending).asJavaReadWriteLock());
+    JavaLock kept = side(pawl.readWriteLock(getName(), ending).asJavaReadWriteLock());
+    leftToEnd.takes(this); // last: what is refused before leaves nothing
+    return kept;
   }
 
   /** Of both sides, since a thread has one lease for them. */

@@ -1,7 +1,9 @@
 package io.pawl.redisson;
 
+import static java.util.concurrent.TimeUnit.DAYS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
@@ -51,6 +53,19 @@ class LeftToEndTest {
       try (Lease other = pawl.lock("n").acquire()) {
         assertThat(lock.tryLock(0, 10_000, MILLISECONDS)).isFalse();
       }
+      assertThat(leftToEnd.size()).isZero();
+    }
+  }
+
+  @Test
+  void aLeaseTimeThatIsRefusedLeavesNothingWithTheThread() {
+    try (Pawl pawl = Pawl.over(new MemoryStore())) {
+      LeftToEnd leftToEnd = new LeftToEnd();
+      PawlRLock lock = lock(pawl, "n", leftToEnd);
+      assertThatThrownBy(() -> lock.lock(1, MILLISECONDS))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> lock.tryLock(0, 30, DAYS))
+          .isInstanceOf(IllegalArgumentException.class);
       assertThat(leftToEnd.size()).isZero();
     }
   }
