@@ -44,7 +44,8 @@ public final class Maintenance {
    * @return how many locks were forgotten
    * @throws IllegalArgumentException for any other duration
    * @throws UnsupportedOperationException when the store forgets by itself
-   * @throws StoreException when the store fails for longer than the client's patience
+   * @throws StoreException when the store fails, and the client's patience, which counts from the
+   *     call, is over: after a longer purge at once
    */
   public long purge(Duration idle) {
     Retention.check("idle", idle);
@@ -111,8 +112,8 @@ public final class Maintenance {
    * @return how many locks the store knows
    * @throws IllegalArgumentException for any other number
    * @throws UnsupportedOperationException when the store cannot
-   * @throws StoreException when the store fails for longer than the client's patience, or has too
-   *     few tokens left
+   * @throws StoreException when the store fails, and the client's patience, which counts from the
+   *     call, is over; or when it has too few tokens left
    */
   public long raiseTokens(long by) {
     if (by < 1 || by > Maintainable.MOST_RAISED) {
