@@ -12,9 +12,10 @@ import io.pawl.spi.LockStore;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -89,11 +90,13 @@ final class PawlEndpoint {
     found.whenComplete((views, failure) -> listing.release());
     try {
       DaemonThreads.named("pawl-actuator-list", () -> follow(found, locks, limit)).start();
-      return found.copy().orTimeout(LONGEST_SECONDS, TimeUnit.SECONDS).join();
+      return Uninterruptibly.get(found, TimeUnit.SECONDS.toNanos(LONGEST_SECONDS));
     } catch (OutOfMemoryError e) {
       found.completeExceptionally(e);
       throw e;
-    } catch (CompletionException e) {
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException("the store did not list its locks", e);
+    } catch (ExecutionException e) {
       if (e.getCause() instanceof StoreException known) {
         throw known;
       }
