@@ -91,11 +91,13 @@ public final class Lease implements AutoCloseable {
    * not interruptible. There is no way back: a reader that wants to write has to close its lease
    * first.
    *
-   * @throws IllegalStateException when this is not a writer's lease, or was closed
+   * @throws IllegalStateException when this is not a writer's lease and no downgrade has failed, or
+   *     was closed
    * @throws LeaseLostException when the lease was lost
    * @throws StoreException when the store failed, or has not answered, for the client's patience
-   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: the lease is valid until
-   *     its deadline, and whether it is shared is unknown; the call may be repeated
+   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a
+   *     JDBC driver if that takes longer: the lease is valid until its deadline, and whether it is
+   *     shared is unknown; the call may be repeated
    */
   public void downgrade() {
     Retry.await(loan.engine(), lock(), loan.downgrade(true));
@@ -120,8 +122,9 @@ public final class Lease implements AutoCloseable {
    * @throws IllegalStateException when the lease was closed
    * @throws LeaseLostException when the lease was lost, including a loss that this call discovers
    * @throws StoreException when the store failed, or has not answered, for the client's patience
-   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: the lease is valid until
-   *     its deadline, and renewal goes on; the call may be repeated
+   *     and its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a
+   *     JDBC driver if that takes longer: the lease is valid until its deadline, and renewal goes
+   *     on; the call may be repeated
    */
   public void extend(Duration length) {
     Retry.await(loan.engine(), lock(), loan.extend(length, true));

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A verb that may be repeated harmlessly, and is after a failure, for the client's patience. */
 public final class Retry<T> {
@@ -20,6 +21,7 @@ public final class Retry<T> {
   private final Supplier<CompletionStage<T>> verb;
   private final CompletableFuture<T> answer = new CompletableFuture<>();
   private final long giveUpAt;
+  private volatile @Nullable StoreException lastFailure;
 
   private Retry(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
     this.engine = engine;
@@ -35,21 +37,24 @@ public final class Retry<T> {
    */
   public static <T> CompletableFuture<T> start(
       Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
-    Retry<T> retry = new Retry<>(engine, lock, verb);
-    retry.answer.whenComplete((value, error) -> engine.lifecycle().ended(retry));
-    engine.lifecycle().begin(retry);
-    if (retry.answer.isDone()) {
-      return retry.answer;
-    }
+    return new Retry<>(engine, lock, verb).start(mayBlock);
+  }
+
+  private CompletableFuture<T> start(boolean mayBlock) {
+    answer.whenComplete((value, error) -> engine.lifecycle().ended(this));
+    engine.lifecycle().begin(this);
     if (mayBlock) {
-      retry.send(1);
+      send(1);
     } else {
-      engine.run(() -> retry.send(1));
+      engine.run(() -> send(1));
     }
-    return retry.answer;
+    return answer;
   }
 
   private void send(int tries) {
+    if (answer.isDone()) {
+      return;
+    }
     StoreCalls.call(verb)
         .whenComplete(
             (result, error) -> {
@@ -64,6 +69,7 @@ public final class Retry<T> {
 
   private void failed(StoreException cause, int tries) {
     engine.observerLater().storeFailed(lock, cause);
+    lastFailure = cause;
     boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.lifecycle().isAbandoned();
     if (patient && cause instanceof StoreUnavailableException) {
       Runnable again = () -> engine.run(() -> send(tries + 1));
@@ -85,14 +91,11 @@ public final class Retry<T> {
   public static <T> CompletableFuture<T> bounded(
       Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
     long over = engine.time().nanos() + engine.patienceNanos() + engine.graceNanos();
-    CompletableFuture<T> answer = start(engine, lock, verb, mayBlock);
+    Retry<T> retry = new Retry<>(engine, lock, verb);
+    CompletableFuture<T> answer = retry.start(mayBlock);
     if (!answer.isDone()) {
       Time.Pending bound =
-          engine
-              .time()
-              .after(
-                  Math.max(0, over - engine.time().nanos()),
-                  () -> answer.completeExceptionally(silent(engine, lock)));
+          engine.time().after(Math.max(0, over - engine.time().nanos()), retry::leaveUnanswered);
       answer.whenComplete((value, error) -> bound.cancel());
     }
     return answer;
@@ -103,9 +106,13 @@ public final class Retry<T> {
     return await(engine, lock, bounded(engine, lock, verb, true));
   }
 
-  private static StoreUnavailableException silent(Engine engine, String lock) {
-    return new StoreUnavailableException(
-        "lock '" + lock + "': " + engine.store().describe() + " has not answered");
+  private void leaveUnanswered() {
+    StoreException known = lastFailure;
+    answer.completeExceptionally(
+        known != null
+            ? known
+            : new StoreUnavailableException(
+                "lock '" + lock + "': " + engine.store().describe() + " has not answered"));
   }
 
   /** Waits for {@code answer}; interrupts are kept for later. */

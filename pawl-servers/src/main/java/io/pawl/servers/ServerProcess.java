@@ -323,7 +323,7 @@ public abstract class ServerProcess implements AutoCloseable {
     }
   }
 
-  private String tail() {
+  String tail() {
     try {
       List<String> lines = Files.readAllLines(logFile());
       return lines.stream()

@@ -88,7 +88,11 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
           return modes.contains("leader")
               && modes.stream().filter(mode -> !mode.isEmpty()).count() >= count;
         },
-        () -> this + " has no quorum of " + count);
+        () ->
+            this
+                + " has no quorum of "
+                + count
+                + members.stream().map(ServerProcess::tail).collect(Collectors.joining()));
   }
 
   private static String mode(ZooKeeperServer member) {

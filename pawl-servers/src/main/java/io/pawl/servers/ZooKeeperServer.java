@@ -261,6 +261,8 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add("-XX:TieredStopAtLevel=1");
     command.add("-XX:-UsePerfData");
     command.add("-Dzookeeper.forceSync=no"); // nobody pulls the plug
+    // a vote that is lost while the others start is told again soon, and not up to 60 s later
+    command.add("-Dzookeeper.fastleader.maxNotificationInterval=1000");
     command.add("-Dzookeeper.jmx.log4j.disable=true");
     command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     options.stream().filter(ZooKeeperServer::isOfJvm).forEach(command::add);

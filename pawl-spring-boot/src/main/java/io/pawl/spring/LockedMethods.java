@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -81,7 +82,22 @@ final class LockedMethods {
 
   private static Method mostSpecific(Method method, Class<?> type) {
     Method found = AopUtils.getMostSpecificMethod(method, type);
-    return isMade(found.getDeclaringClass()) ? method : found;
+    return isMade(found.getDeclaringClass()) ? ofInterface(method, type) : found;
+  }
+
+  /** As callers of a bean that was made of interfaces know it, which override each other's too. */
+  private static Method ofInterface(Method method, Class<?> type) {
+    Class<?> declaring = method.getDeclaringClass();
+    return Stream.<Class<?>>of(type.getInterfaces())
+        .filter(each -> declaring.isAssignableFrom(each) || declaring == type)
+        .map(each -> declared(method, each))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(method);
+  }
+
+  private static @Nullable Method declared(Method method, Class<?> type) {
+    return ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
   }
 
   /**

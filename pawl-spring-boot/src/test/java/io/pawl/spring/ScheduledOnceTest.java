@@ -268,6 +268,39 @@ class ScheduledOnceTest {
             });
   }
 
+  @Test
+  void aJobWhoseBeanIsALambdaIsOne() {
+    TestClients.application()
+        .withBean(Hourly.class, () -> () -> {})
+        .run(
+            context -> {
+              context.getBean(Hourly.class).run();
+
+              assertThat(context.getBean(LockAdvisor.class).jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("Hourly.run");
+            });
+  }
+
+  interface Overriding extends Cleaned {
+    @Override
+    default void clean() {}
+  }
+
+  @Test
+  void aJobThatAnInterfaceOverridesIsOne() {
+    TestClients.application()
+        .withBean(Overriding.class, () -> made(Overriding.class, new Overriding() {}))
+        .run(
+            context -> {
+              context.getBean(Overriding.class).clean();
+
+              assertThat(context.getBean(LockAdvisor.class).jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("Overriding.clean");
+            });
+  }
+
   private static <T> T made(Class<T> of, T target) {
     return ProxyFactory.getProxy(of, new SingletonTargetSource(target));
   }
