@@ -158,7 +158,7 @@ class CounterFaultsTest {
   @ParameterizedTest
   @EnumSource(
       value = Fault.class,
-      names = {"LOSE_REQUEST", "LOSE_REPLY", "DENY", "THROW"})
+      names = {"LOSE_REQUEST", "LOSE_REPLY", "THROW"})
   void withTheGateAwayEverythingWorksOnTheTruth(Fault fault) {
     toGate.on(Verb.APPLY, fault).on(Verb.READ, fault).on(Verb.RENEW, Fault.LOSE_REQUEST);
 
@@ -175,6 +175,23 @@ class CounterFaultsTest {
 
     toGate.heal();
     await().until(() -> !store.isGateAway());
+    agree(0);
+  }
+
+  /** The gate stays, for locks. */
+  @Test
+  void whereTheGateDeniesCountersEverythingWorksOnTheTruth() {
+    toGate.on(Verb.APPLY, Fault.DENY).on(Verb.READ, Fault.DENY);
+
+    assertThat(stock.update(Update.set(3)).isApplied()).isTrue();
+    assertThat(stock.tryTake(2).value()).isEqualTo(1);
+    assertThat(stock.tryTake(2).isApplied()).isFalse();
+    assertThat(stock.tryTake(1).isApplied()).isTrue();
+    assertThat(stock.add(4).value()).isEqualTo(4);
+    assertThat(stock.tryTake(4).isApplied()).isTrue();
+    assertThat(store.isGateAway()).isFalse();
+
+    toGate.heal();
     agree(0);
   }
 
