@@ -1,6 +1,5 @@
 package io.pawl;
 
-import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.counter.OperationId;
 import io.pawl.counter.OutcomeUnknownException;
@@ -119,22 +118,14 @@ final class CounterCall<A> implements Lifecycle.OpenCall {
   }
 
   private void endInTime() {
-    if (answer.isDone()) {
-      return;
-    }
-    long overAt = askedAt + engine.patienceNanos() + engine.graceNanos();
-    Time.Pending bound =
-        engine.time().after(Math.max(0, overAt - engine.time().nanos()), this::leaveUnanswered);
-    answer.whenComplete((value, error) -> bound.cancel());
+    StoreCalls.endInTime(engine, askedAt, answer, this::leaveUnanswered);
   }
 
   private void leaveUnanswered() {
     mutex.lock();
     try {
       if (lastFailure == null) {
-        lastFailure =
-            new StoreUnavailableException(
-                what() + ": " + engine.store().describe() + " has not answered");
+        lastFailure = StoreCalls.silent(what(), engine.store());
       }
     } finally {
       mutex.unlock();

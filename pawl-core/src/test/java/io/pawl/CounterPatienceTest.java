@@ -7,9 +7,7 @@ import io.pawl.counter.OutcomeUnknownException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.PawlOptions;
-import io.pawl.spi.CounterStore;
 import io.pawl.spi.LockStore;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
@@ -68,17 +66,15 @@ class CounterPatienceTest {
   }
 
   private LockStore store() {
-    return (LockStore)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {LockStore.class, CounterStore.class},
-            (proxy, method, arguments) ->
-                switch (method.getName()) {
-                  case "apply", "read", "prune" ->
-                      asked.getAndIncrement() == 0
-                          ? CompletableFuture.failedFuture(new StoreUnavailableException("cut"))
-                          : again.get();
-                  default -> method.invoke(memory, arguments);
-                });
+    return TwistedStore.of(
+        memory,
+        (verb, arguments, usual) ->
+            switch (verb) {
+              case "apply", "read", "prune" ->
+                  asked.getAndIncrement() == 0
+                      ? CompletableFuture.failedFuture(new StoreUnavailableException("cut"))
+                      : again.get();
+              default -> usual.answer();
+            });
   }
 }

@@ -10,7 +10,6 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -28,17 +27,14 @@ class LateDowngradeTest {
   private final CompletableFuture<Void> late = new CompletableFuture<>();
 
   private LockStore store() {
-    return (LockStore)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {LockStore.class},
-            (proxy, method, arguments) -> {
-              Object answer = method.invoke(memory, arguments);
-              return method.getName().equals("attempt")
-                      && ((Claim) arguments[0]).mode() == Mode.SHARED
-                  ? late.thenCompose(nothing -> standing(answer))
-                  : answer;
-            });
+    return TwistedStore.of(
+        memory,
+        (verb, arguments, usual) -> {
+          Object answer = usual.answer();
+          return verb.equals("attempt") && ((Claim) arguments[0]).mode() == Mode.SHARED
+              ? late.thenCompose(nothing -> standing(answer))
+              : answer;
+        });
   }
 
   @SuppressWarnings("unchecked")

@@ -1,6 +1,5 @@
 package io.pawl.engine;
 
-import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
@@ -20,14 +19,14 @@ public final class Retry<T> {
   private final String lock;
   private final Supplier<CompletionStage<T>> verb;
   private final CompletableFuture<T> answer = new CompletableFuture<>();
-  private final long giveUpAt;
+  private final long askedAt;
   private volatile @Nullable StoreException lastFailure;
 
   private Retry(Engine engine, String lock, Supplier<CompletionStage<T>> verb) {
     this.engine = engine;
     this.lock = lock;
     this.verb = verb;
-    this.giveUpAt = engine.time().nanos() + engine.patienceNanos();
+    this.askedAt = engine.time().nanos();
   }
 
   /**
@@ -61,8 +60,7 @@ public final class Retry<T> {
               if (error == null) {
                 answer.complete(result);
               } else {
-                String what = "lock '" + lock + "'";
-                failed(StoreCalls.asStoreException(what, engine.store(), error), tries);
+                failed(StoreCalls.asStoreException(what(), engine.store(), error), tries);
               }
             });
   }
@@ -70,7 +68,9 @@ public final class Retry<T> {
   private void failed(StoreException cause, int tries) {
     engine.observerLater().storeFailed(lock, cause);
     lastFailure = cause;
-    boolean patient = engine.time().nanos() - giveUpAt < 0 && !engine.lifecycle().isAbandoned();
+    boolean patient =
+        engine.time().nanos() - askedAt < engine.patienceNanos()
+            && !engine.lifecycle().isAbandoned();
     if (patient && cause instanceof StoreUnavailableException) {
       Runnable again = () -> engine.run(() -> send(tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), again);
@@ -84,20 +84,12 @@ public final class Retry<T> {
     answer.completeExceptionally(Lifecycle.closedException(lock));
   }
 
-  /**
-   * As {@link #start}, for the client's patience and the time that an answer may take: a store may
-   * fail late, or have others in line before us.
-   */
+  /** As {@link #start}, for the client's patience and the time that an answer may take. */
   public static <T> CompletableFuture<T> bounded(
       Engine engine, String lock, Supplier<CompletionStage<T>> verb, boolean mayBlock) {
-    long over = engine.time().nanos() + engine.patienceNanos() + engine.graceNanos();
     Retry<T> retry = new Retry<>(engine, lock, verb);
     CompletableFuture<T> answer = retry.start(mayBlock);
-    if (!answer.isDone()) {
-      Time.Pending bound =
-          engine.time().after(Math.max(0, over - engine.time().nanos()), retry::leaveUnanswered);
-      answer.whenComplete((value, error) -> bound.cancel());
-    }
+    StoreCalls.endInTime(engine, retry.askedAt, answer, retry::leaveUnanswered);
     return answer;
   }
 
@@ -108,11 +100,11 @@ public final class Retry<T> {
 
   private void leaveUnanswered() {
     StoreException known = lastFailure;
-    answer.completeExceptionally(
-        known != null
-            ? known
-            : new StoreUnavailableException(
-                "lock '" + lock + "': " + engine.store().describe() + " has not answered"));
+    answer.completeExceptionally(known == null ? StoreCalls.silent(what(), engine.store()) : known);
+  }
+
+  private String what() {
+    return "lock '" + lock + "'";
   }
 
   /** Waits for {@code answer}; interrupts are kept for later. */

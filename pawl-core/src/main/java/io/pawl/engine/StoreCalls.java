@@ -1,6 +1,8 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.Time;
 import io.pawl.error.StoreException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.LockStore;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -68,6 +70,29 @@ public final class StoreCalls {
     }
     return new StoreException(
         what + ": " + store.describe() + " failed unexpectedly: " + cause, cause);
+  }
+
+  /**
+   * Runs {@code leave} once the client's patience with what was asked for at {@code askedAt} is
+   * over, and the time that an answer may take, unless {@code answer} is complete by then. A store
+   * may fail late, or have others in line before us.
+   */
+  public static void endInTime(
+      Engine engine, long askedAt, CompletableFuture<?> answer, Runnable leave) {
+    if (!answer.isDone()) {
+      long overAt = askedAt + engine.patienceNanos() + engine.graceNanos();
+      Time.Pending bound = engine.time().after(Math.max(0, overAt - engine.time().nanos()), leave);
+      answer.whenComplete((value, error) -> bound.cancel());
+    }
+  }
+
+  /**
+   * A store that was left without an answer.
+   *
+   * @param what the lock or counter that was asked for
+   */
+  public static StoreUnavailableException silent(String what, LockStore store) {
+    return new StoreUnavailableException(what + ": " + store.describe() + " has not answered");
   }
 
   /**

@@ -554,17 +554,23 @@ class NetworkFaultsTest {
     }
   }
 
+  /** The last one of a client that is led to a cluster with less history. */
+  private long tokenBeforeTheRevisionWentBack(EtcdServer restored) throws Exception {
+    for (int i = 0; i < 1_500; i++) {
+      ServerFaultsTest.put(server, "other", "value");
+    }
+    Claim before = seam.claim("before");
+    long last = seam.take(before).lastToken();
+    seam.withdraw(before);
+    proxy.leadTo(restored);
+    proxy.reset();
+    return last;
+  }
+
   @Test
   void p2_tokensOnlyGrow_aFloorIsPassedByTheNextTryWhereTheRevisionWentBack() throws Exception {
     try (EtcdServer restored = EtcdServer.start(Urls.QUICK)) {
-      for (int i = 0; i < 1_500; i++) {
-        ServerFaultsTest.put(server, "other", "value");
-      }
-      Claim before = seam.claim("floor");
-      long floor = seam.take(before).lastToken();
-      seam.withdraw(before);
-      proxy.leadTo(restored);
-      proxy.reset();
+      long floor = tokenBeforeTheRevisionWentBack(restored);
 
       untilItAnswers(
           () -> {
@@ -581,14 +587,7 @@ class NetworkFaultsTest {
   @Test
   void p2_tokensOnlyGrow_aClaimBelowItsFloorIsNoHoldThoughItsReplyWasLost() throws Exception {
     try (EtcdServer restored = EtcdServer.start(Urls.QUICK)) {
-      for (int i = 0; i < 1_500; i++) {
-        ServerFaultsTest.put(server, "other", "value");
-      }
-      Claim before = seam.claim("before");
-      long floor = seam.take(before).lastToken();
-      seam.withdraw(before);
-      proxy.leadTo(restored);
-      proxy.reset();
+      long floor = tokenBeforeTheRevisionWentBack(restored);
       untilItAnswers(this::warmUp);
       Claim after = seam.claimAbove("floor", floor);
       proxy.dropReplies(1, AfterDrop.RESET, "/v3/kv/txn");

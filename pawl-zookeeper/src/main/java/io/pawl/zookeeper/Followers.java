@@ -142,14 +142,4 @@ final class Followers {
   private static @Nullable Turn lastLooking(NavigableMap<Integer, Turn> line) {
     return line.values().stream().skip(MOST_LOOKING - 1L).findFirst().orElse(null);
   }
-
-  /** How many are known. */
-  int size() {
-    mutex.lock();
-    try {
-      return behind.size() + waiting.values().stream().mapToInt(Map::size).sum();
-    } finally {
-      mutex.unlock();
-    }
-  }
 }

@@ -4,10 +4,8 @@ import io.pawl.concurrent.Futures;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.zookeeper.Nodes.Queue;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -334,75 +332,6 @@ final class Requests {
                   }
                 },
                 null));
-  }
-
-  /**
-   * Who is to be told, once, when a node of a session changes. Thread-safe; its mutex is taken
-   * last.
-   */
-  private static final class Watches {
-
-    private final ReentrantLock mutex = new ReentrantLock();
-    private final Map<String, Watched> byPath = new HashMap<>();
-
-    void add(String path, OnChange onChange) {
-      mutex.lock();
-      try {
-        byPath.computeIfAbsent(path, name -> new Watched()).told.add(onChange);
-      } finally {
-        mutex.unlock();
-      }
-    }
-
-    /** What was read when it came to be watched: {@code mine} if it is to be read now. */
-    CompletableFuture<@Nullable Node> share(
-        String path, OnChange onChange, CompletableFuture<@Nullable Node> mine) {
-      mutex.lock();
-      try {
-        Watched watched = byPath.computeIfAbsent(path, name -> new Watched());
-        watched.told.add(onChange);
-        CompletableFuture<@Nullable Node> known = watched.read;
-        if (known == null || known.isCompletedExceptionally()) {
-          known = mine;
-          watched.read = mine;
-        }
-        return known;
-      } finally {
-        mutex.unlock();
-      }
-    }
-
-    /** Nobody is to be told any more. The server's own note of it goes with the node. */
-    void remove(String path, OnChange onChange) {
-      mutex.lock();
-      try {
-        Watched watched = byPath.get(path);
-        if (watched != null && watched.told.remove(onChange) && watched.told.isEmpty()) {
-          byPath.remove(path);
-        }
-      } finally {
-        mutex.unlock();
-      }
-    }
-
-    void tell(@Nullable String path, boolean deleted) {
-      Watched watched;
-      mutex.lock();
-      try {
-        watched = byPath.remove(path);
-      } finally {
-        mutex.unlock();
-      }
-      if (watched != null) {
-        watched.told.forEach(each -> each.changed(deleted));
-      }
-    }
-
-    /** A node until its next change. Guarded by the mutex. */
-    private static final class Watched {
-      private final Set<OnChange> told = new LinkedHashSet<>();
-      private @Nullable CompletableFuture<@Nullable Node> read;
-    }
   }
 
   /** Which queues are being listed, and who waits for the next list. Thread-safe. */

@@ -12,6 +12,7 @@ import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Target;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.Rival;
+import io.pawl.bench.rival.SharedRivals;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,12 +65,16 @@ final class ConsensusSuite implements ContestSuite {
   @Override
   public List<Rival> rivals() {
     PawlRival strict = PawlRival.strict(service.scheme);
-    return List.of(
-        PawlRival.passing(service.scheme),
-        strict,
-        strict.named(FEW),
-        PawlRival.sticky(service.scheme),
-        service.theirs());
+    List<Rival> rivals =
+        new ArrayList<>(
+            List.of(
+                PawlRival.passing(service.scheme),
+                strict,
+                strict.named(FEW),
+                PawlRival.sticky(service.scheme),
+                service.theirs()));
+    rivals.addAll(service.semaphores());
+    return rivals;
   }
 
   @Override
@@ -77,6 +82,20 @@ final class ConsensusSuite implements ContestSuite {
     Multiples times = Multiples.of(service);
     String rival = service.rival;
     Load crowd = Load.of(100, 1).inEachOf(10);
+    List<Contest> contests = new ArrayList<>(locks(times, rival, crowd));
+    List<String> semaphores = service.semaphores().stream().map(Rival::name).toList();
+    if (!semaphores.isEmpty()) {
+      contests.add(
+          new Contest(
+              "semaphore of " + SharedRivals.PERMITS + ", 2 JVMs × 64 threads",
+              Load.of(64, 1).permits(SharedRivals.PERMITS).inEachOf(2),
+              semaphores,
+              List.of()));
+    }
+    return contests;
+  }
+
+  private static List<Contest> locks(Multiples times, String rival, Load crowd) {
     return List.of(
         new Contest(
             "free lock, 1 thread",

@@ -1,10 +1,13 @@
 package io.pawl.bench.consensus;
 
 import io.pawl.bench.rival.CuratorLocks;
+import io.pawl.bench.rival.CuratorSemaphores;
 import io.pawl.bench.rival.JetcdLocks;
 import io.pawl.bench.rival.PawlRival;
 import io.pawl.bench.rival.Rival;
+import io.pawl.bench.rival.SharedRivals;
 import java.time.Duration;
+import java.util.List;
 
 /** Which service, and who else makes locks of it. */
 enum Service {
@@ -17,6 +20,14 @@ enum Service {
     @Override
     Rival theirs(Duration lease) {
       return new CuratorLocks(lease);
+    }
+
+    @Override
+    List<Rival> semaphores() {
+      return List.of(
+          SharedRivals.semaphore(),
+          SharedRivals.strictSemaphore(),
+          new CuratorSemaphores(CuratorLocks.USUAL_SESSION));
     }
 
     @Override
@@ -33,6 +44,11 @@ enum Service {
     @Override
     Rival theirs(Duration lease) {
       return new JetcdLocks(lease);
+    }
+
+    @Override
+    List<Rival> semaphores() {
+      return List.of();
     }
 
     @Override
@@ -65,6 +81,9 @@ enum Service {
 
   /** Claims of a client that died end after {@code lease}, as far as the service allows. */
   abstract Rival theirs(Duration lease);
+
+  /** Pawl's and the rival's; none where the rival has none. */
+  abstract List<Rival> semaphores();
 
   abstract ConsensusGround start(boolean three);
 

@@ -12,6 +12,7 @@ import io.pawl.bench.report.Section;
 import io.pawl.bench.report.Side;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,6 +39,17 @@ class ConsensusSuitesTest {
             .allMatch(Side::isMeasured)
             .allMatch(side -> side.figure(Metric.OPERATIONS) > 0);
       }
+    }
+  }
+
+  @Test
+  void eachSemaphoreLetsInAsManyAsItHasPermits() {
+    ConsensusSuite suite = new ConsensusSuite(Service.ZOOKEEPER, false);
+    try (ConsensusGround ground = suite.open(folder)) {
+      List<Section> sections =
+          new ContestRunner(suite, settings("semaphore"), said -> {}).run(ground);
+      assertThat(sections).hasSize(1);
+      assertThat(sections.get(0).sides()).hasSize(3).allMatch(Side::isMeasured);
     }
   }
 

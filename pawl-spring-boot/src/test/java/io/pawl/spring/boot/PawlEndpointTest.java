@@ -1,16 +1,23 @@
 package io.pawl.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Pawl;
 import io.pawl.memory.MemoryStore;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.LockStore;
 import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class PawlEndpointTest {
 
+  private static final Set<Thread.State> WAITS =
+      Set.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+
+  private final CountDownLatch listed = new CountDownLatch(1);
   private final ClassLoader own = PawlEndpointTest.class.getClassLoader();
 
   /** The JVM's own timer would have the context loader of the first who needs it, for ever. */
@@ -22,6 +29,8 @@ class PawlEndpointTest {
       Thread caller = new Thread(() -> endpoint.overview(null));
       caller.setContextClassLoader(callers);
       caller.start();
+      await().until(() -> WAITS.contains(caller.getState()));
+      listed.countDown();
       caller.join();
       assertThat(Thread.getAllStackTraces().keySet())
           .noneMatch(thread -> thread.getContextClassLoader() == callers);
@@ -36,7 +45,7 @@ class PawlEndpointTest {
             types,
             (proxy, method, arguments) -> {
               if (method.getName().equals("list")) {
-                Thread.sleep(100);
+                listed.await();
               }
               return method.invoke(memory, arguments);
             });
