@@ -1,6 +1,7 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.Futures;
+import io.pawl.concurrent.Timetable;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The mutex guards the state, which those three share. It is never held while a request is made,
  * a stage completes or a bell rings.
  */
-final class QueuedClaim {
+final class QueuedClaim extends Timetable.Entry {
 
   /** The service says when a claim has ended; this is for a sign that was lost. */
   private static final Duration ASK_AGAIN = Duration.ofSeconds(2);

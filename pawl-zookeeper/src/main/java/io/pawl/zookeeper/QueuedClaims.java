@@ -1,6 +1,7 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.Futures;
+import io.pawl.concurrent.Timetable;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -60,9 +61,11 @@ final class QueuedClaims {
   private final Map<ClaimId, QueuedClaim> claims = new ConcurrentHashMap<>();
   private final Followers followers;
   private final Leaving.Endings endings = new Leaving.Endings();
-  private final Agenda<QueuedClaim> agenda = new Agenda<>();
 
   private final ReentrantLock mutex = new ReentrantLock();
+
+  /** When each claim is looked at next, in {@link System#nanoTime}. Guarded by the mutex. */
+  private final Timetable<QueuedClaim> looks = new Timetable<>();
 
   /** Until when a late attempt of a withdrawn claim is refused. */
   private final LinkedHashMap<ClaimId, Long> withdrawn = new LinkedHashMap<>();
@@ -141,7 +144,7 @@ final class QueuedClaims {
           forget(joining);
           return CompletableFuture.completedFuture(Standing.GONE);
         }
-        agenda.set(joining, joining.silentFrom());
+        lookAt(joining, joining.silentFrom());
         return joining.joining().begin();
       }
       joining.leaveSession();
@@ -374,7 +377,12 @@ final class QueuedClaims {
   void forget(QueuedClaim claim) {
     claims.remove(claim.id(), claim);
     followers.remove(claim.id());
-    agenda.remove(claim);
+    mutex.lock();
+    try {
+      looks.remove(claim);
+    } finally {
+      mutex.unlock();
+    }
     claim.leaveSession();
   }
 
@@ -394,7 +402,7 @@ final class QueuedClaims {
   /** Ends those that nobody speaks of, and tries once more to end those that are to go. */
   private void sweep() {
     long now = System.nanoTime();
-    for (QueuedClaim claim : agenda.due(now)) {
+    for (QueuedClaim claim : due(now)) {
       if (claim.leaving().isStuck()) {
         claim
             .session()
@@ -404,7 +412,7 @@ final class QueuedClaims {
           end(claim, claim.keptInSilence());
         } else {
           long next = claim.silentFrom() + 1;
-          set(claim, next - now > 0 ? next : now + AGAIN_NANOS);
+          lookAt(claim, next - now > 0 ? next : now + AGAIN_NANOS);
         }
       }
     }
@@ -427,15 +435,34 @@ final class QueuedClaims {
     if (claim.session().isEnded()) {
       claim.leaving().sessionEnded();
     } else {
-      set(claim, System.nanoTime() + AGAIN_NANOS);
+      lookAt(claim, System.nanoTime() + AGAIN_NANOS);
     }
   }
 
-  private void set(QueuedClaim claim, long atNanos) {
-    agenda.set(claim, atNanos);
-    if (claims.get(claim.id()) != claim) {
-      agenda.remove(claim);
+  /** Unless it is forgotten, {@code claim} is looked at then, and not before. */
+  private void lookAt(QueuedClaim claim, long atNanos) {
+    mutex.lock();
+    try {
+      looks.remove(claim);
+      if (claims.get(claim.id()) == claim) {
+        looks.add(claim, atNanos);
+      }
+    } finally {
+      mutex.unlock();
     }
+  }
+
+  private List<QueuedClaim> due(long now) {
+    List<QueuedClaim> due = new ArrayList<>();
+    mutex.lock();
+    try {
+      while (!looks.isEmpty() && looks.firstDue() - now <= 0) {
+        due.add(looks.removeFirst());
+      }
+    } finally {
+      mutex.unlock();
+    }
+    return due;
   }
 
   boolean isClosed() {

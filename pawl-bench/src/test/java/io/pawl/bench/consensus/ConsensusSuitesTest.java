@@ -31,7 +31,7 @@ class ConsensusSuitesTest {
   void eachRivalExcludesAndItsRequestsAreCounted(Service service) {
     ConsensusSuite suite = new ConsensusSuite(service, false);
     try (ConsensusGround ground = suite.open(folder)) {
-      for (String contest : List.of("64 locks", "2 JVMs")) {
+      for (String contest : List.of("64 locks", "one lock, 2 JVMs")) {
         List<Section> sections =
             new ContestRunner(suite, settings(contest), said -> {}).run(ground);
         assertThat(sections).hasSize(1);
