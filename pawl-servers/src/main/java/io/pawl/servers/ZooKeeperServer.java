@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ZooKeeperServer extends ServerProcess {
   private static final int ANSWER_MILLIS = 2_000;
+  private static final int DEFAULT_TICK_MILLIS = 2_000;
 
   private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
@@ -146,8 +147,8 @@ public final class ZooKeeperServer extends ServerProcess {
     lines.add("maxClientCnxns=0");
     lines.add("admin.enableServer=false");
     lines.add("4lw.commands.whitelist=*");
-    if (options.stream().noneMatch(option -> option.startsWith("tickTime="))) {
-      lines.add("tickTime=2000");
+    if (!isSet("tickTime", options)) {
+      lines.add("tickTime=" + DEFAULT_TICK_MILLIS);
     }
     options.stream().filter(option -> !isOfJvm(option)).forEach(lines::add);
     if (secure != null && certificates != null) {
@@ -261,8 +262,6 @@ public final class ZooKeeperServer extends ServerProcess {
     command.add("-XX:TieredStopAtLevel=1");
     command.add("-XX:-UsePerfData");
     command.add("-Dzookeeper.forceSync=no"); // nobody pulls the plug
-    // a vote that is lost while the others start is told again soon, and not up to 60 s later
-    command.add("-Dzookeeper.fastleader.maxNotificationInterval=1000");
     command.add("-Dzookeeper.jmx.log4j.disable=true");
     command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     options.stream().filter(ZooKeeperServer::isOfJvm).forEach(command::add);
@@ -276,6 +275,19 @@ public final class ZooKeeperServer extends ServerProcess {
   @Override
   Map<String, String> environment() {
     return environment;
+  }
+
+  /** How long a tick of a server with these options is. */
+  static int tickMillis(List<String> options) {
+    return options.stream()
+        .filter(option -> isSet("tickTime", List.of(option)))
+        .map(option -> Integer.parseInt(option.substring("tickTime=".length()).strip()))
+        .findFirst()
+        .orElse(DEFAULT_TICK_MILLIS);
+  }
+
+  static boolean isSet(String name, List<String> options) {
+    return options.stream().anyMatch(option -> option.startsWith(name + "="));
   }
 
   private static boolean isOfJvm(String option) {
