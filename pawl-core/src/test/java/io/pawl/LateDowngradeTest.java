@@ -3,8 +3,10 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.error.LeaseLostException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.Claim;
 import io.pawl.spi.LockStore;
@@ -22,6 +24,9 @@ class LateDowngradeTest {
 
   private static final PawlOptions IMPATIENT =
       PawlOptions.defaults().patience(Duration.ofMillis(200));
+
+  private static final LockOptions BRIEF =
+      LockOptions.defaults().lease(Duration.ofSeconds(1)).renewal(false);
 
   private final MemoryStore memory = new MemoryStore();
   private final CompletableFuture<Void> late = new CompletableFuture<>();
@@ -72,6 +77,32 @@ class LateDowngradeTest {
       assertThatThrownBy(both.writeLock()::unlock).isInstanceOf(IllegalMonitorStateException.class);
       both.readLock().unlock();
       assertThat(pawl.readWriteLock("lock").writeLock().tryAcquire()).isPresent();
+    }
+  }
+
+  @Test
+  void p5_aDowngradeThatWasAnsweredAfterTheLossIsToldOfItWheneverItIsRepeated() {
+    try (Pawl pawl = Pawl.over(store())) {
+      Lease lease = pawl.readWriteLock("lock", BRIEF).writeLock().tryAcquire().orElseThrow();
+      lease.onLost(() -> late.complete(null));
+      assertThatThrownBy(lease::downgrade).isInstanceOf(LeaseLostException.class);
+
+      assertThatThrownBy(lease::downgrade).isInstanceOf(LeaseLostException.class);
+    }
+  }
+
+  @Test
+  void p5_anUnlockWhoseDowngradeWasAnsweredAfterTheLossIsToldOfItWheneverItIsRepeated() {
+    try (Pawl pawl = Pawl.over(store())) {
+      JavaReadWriteLock both = pawl.readWriteLock("lock", BRIEF).asJavaReadWriteLock();
+      both.writeLock().lock();
+      both.readLock().lock();
+      both.readLock().onLost(() -> late.complete(null));
+      assertThatThrownBy(both.writeLock()::unlock).isInstanceOf(LeaseLostException.class);
+
+      assertThatThrownBy(both.writeLock()::unlock).isInstanceOf(LeaseLostException.class);
+      assertThatThrownBy(both.readLock()::unlock).isInstanceOf(LeaseLostException.class);
+      assertThat(both.readLock().isHeldByCurrentThread()).isFalse();
     }
   }
 }

@@ -59,6 +59,7 @@ public final class Loan {
   /** What {@code close()} waits for: set by the first that asks or knows. */
   private volatile @Nullable CompletableFuture<Void> ended;
 
+  /** A downgrade has failed, and may have been answered since. */
   private volatile boolean downgradeFailed;
 
   /** Whether a close has thrown the loss. */
@@ -356,7 +357,7 @@ public final class Loan {
   /** Makes a writer's lease a reader's, once more where it is not known whether that was done. */
   public CompletableFuture<Void> downgrade(boolean mayBlock) {
     if (!(mode() instanceof Mode.Exclusive)) {
-      if (downgradeFailed) { // and was answered since
+      if (downgradeFailed) {
         ensureValid();
         return CompletableFuture.completedFuture(null);
       }
@@ -368,7 +369,7 @@ public final class Loan {
       throw ended(state);
     }
     return Retry.bounded(engine, lock(), claim::downgrade, mayBlock)
-        .whenComplete((held, error) -> downgradeFailed |= error != null)
+        .whenComplete((held, error) -> downgradeFailed |= error != null || !held)
         .thenAccept(
             held -> {
               if (!held) {
