@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -97,7 +98,9 @@ final class LockedMethods {
   }
 
   private static @Nullable Method declared(Method method, Class<?> type) {
-    return ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
+    Method found =
+        ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
+    return found == null ? null : BridgeMethodResolver.findBridgedMethod(found);
   }
 
   /**

@@ -443,4 +443,37 @@ class ScheduledOnceTest {
                       });
             });
   }
+
+  interface Sent<T> {
+
+    void send(T report);
+  }
+
+  interface Mailed extends Sent<String> {
+
+    @Override
+    @ScheduledOnce(name = "mail", overdueAfter = "1h")
+    void send(String report);
+  }
+
+  @Test
+  void aJobThatAnInterfaceHasFromAGenericOneIsOne() {
+    TestClients.application()
+        .withBean(Mailed.class, () -> made(Mailed.class, new Mailer()))
+        .run(
+            context -> {
+              Sent<String> sent = context.getBean(Mailed.class);
+              sent.send("sales");
+
+              assertThat(context.getBean(LockAdvisor.class).jobs())
+                  .extracting(JobState::job)
+                  .containsExactly("Mailed.send");
+            });
+  }
+
+  private static final class Mailer implements Mailed {
+
+    @Override
+    public void send(String report) {}
+  }
 }
