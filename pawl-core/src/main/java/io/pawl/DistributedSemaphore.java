@@ -153,8 +153,8 @@ public final class DistributedSemaphore {
    * @throws LockKindException when the name is that of a lock that somebody holds or waits for
    * @throws UnsupportedOperationException when the store cannot change a capacity
    * @throws StoreException when the store fails, or has not answered for the client's patience and
-   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: it may still change the
-   *     capacity
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a JDBC
+   *     driver if that takes longer: it may still change the capacity
    */
   public DistributedSemaphore changeCapacity(int permits) {
     Kind kind = Kind.semaphore(permits);

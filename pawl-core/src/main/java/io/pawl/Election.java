@@ -118,7 +118,8 @@ public final class Election {
    *
    * @throws UnsupportedOperationException when the store cannot be inspected
    * @throws StoreException when the store fails, or has not answered for the client's patience and
-   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a JDBC
+   *     driver if that takes longer
    */
   public Optional<Candidate> leader() {
     inspectable();

@@ -281,7 +281,8 @@ public final class Pawl implements AutoCloseable {
    * @throws IllegalArgumentException for an invalid name
    * @throws UnsupportedOperationException when the store cannot be inspected
    * @throws StoreException when the store fails, or has not answered for the client's patience and
-   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a JDBC
+   *     driver if that takes longer
    */
   public LockSnapshot inspect(String name) {
     return inspection.of(LockName.check(name));
@@ -300,7 +301,8 @@ public final class Pawl implements AutoCloseable {
    * @throws IllegalArgumentException for an invalid name
    * @throws UnsupportedOperationException when the store cannot evict
    * @throws StoreException when the store fails, or has not answered for the client's patience and
-   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}: it may still end the hold
+   *     its {@linkplain io.pawl.spi.LockStore#answerTime answer time}, or for one answer of a JDBC
+   *     driver if that takes longer: it may still end the hold
    */
   public boolean evict(String name, long token) {
     return inspection.evict(LockName.check(name), token);
