@@ -28,8 +28,8 @@ final class BodyRun {
   BodyRun(Engine engine, OnLoss onLoss) {
     this.engine = engine;
     this.onLoss = onLoss;
-    this.loss = new Interruptible();
-    this.overrun = new Interruptible();
+    this.loss = new Interruptible(engine.workers().interrupts());
+    this.overrun = new Interruptible(engine.workers().interrupts());
   }
 
   <T, X extends Exception> T call(Lease lease, LeaseCall<T, X> body) throws X {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +36,15 @@ public final class Candidacy implements AutoCloseable {
 
   /** A body that goes on after one interrupt is interrupted for each other reason all the same. */
   private static final class Work {
-    private final Interruptible resigning = new Interruptible();
-    private final Interruptible closing = new Interruptible();
-    private final Interruptible losing = new Interruptible();
+    private final Interruptible resigning;
+    private final Interruptible closing;
+    private final Interruptible losing;
+
+    Work(Executor interrupts) {
+      resigning = new Interruptible(interrupts);
+      closing = new Interruptible(interrupts);
+      losing = new Interruptible(interrupts);
+    }
 
     /** Answers whether it was asked to come to an end. */
     boolean end() {
@@ -221,7 +228,7 @@ public final class Candidacy implements AutoCloseable {
 
   /** Waits for the leadership and leads; answers whether the body has had enough. */
   private boolean leadOnce() throws Exception {
-    Work work = new Work();
+    Work work = new Work(engine.workers().interrupts());
     boolean interrupted = false;
     boolean returned = false;
     bodyFailed = false;
@@ -274,17 +281,18 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  private void lost(Lease lease, Work work) {
+  private CompletableFuture<Void> lost(Lease lease, Work work) {
     Leadership now = leadership;
     if (now == null || now.work != work) {
-      return; // the body has ended
+      return CompletableFuture.completedFuture(null); // the body has ended
     }
-    work.losing.interrupt();
+    CompletableFuture<Void> interrupted = work.losing.interrupt();
     log.warn(
         "the leader of '{}' still runs though its lease is lost: another may lead now,"
             + " and only a fence refuses writes with token {}",
         lock.name(),
         lease.token());
+    return interrupted;
   }
 
   /** False where it does not stand any more. */

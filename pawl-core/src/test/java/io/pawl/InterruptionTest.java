@@ -3,6 +3,7 @@ package io.pawl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.RunTooLongException;
 import io.pawl.memory.MemoryStore;
@@ -31,6 +32,7 @@ class InterruptionTest {
   private static final int ROUNDS = 2_000;
 
   private final MemoryStore store = new MemoryStore();
+  private final AtomicInteger renewals = new AtomicInteger();
   private final Pawl pawl =
       Pawl.over(patient(store), PawlOptions.defaults().releaseAtShutdown(false));
   private final AtomicInteger granted = new AtomicInteger();
@@ -41,15 +43,19 @@ class InterruptionTest {
    * what a release needs, that thread may stand still before it asks for longer than a store may be
    * silent; the waiter, whose time is over, would end in an exception.
    */
-  private static LockStore patient(MemoryStore store) {
+  private LockStore patient(MemoryStore store) {
     return (LockStore)
         Proxy.newProxyInstance(
             LockStore.class.getClassLoader(),
             new Class<?>[] {LockStore.class},
-            (proxy, method, arguments) ->
-                method.getName().equals("answerTime")
-                    ? Duration.ofMinutes(1)
-                    : method.invoke(store, arguments));
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("renew")) {
+                renewals.incrementAndGet();
+              }
+              return method.getName().equals("answerTime")
+                  ? Duration.ofMinutes(1)
+                  : method.invoke(store, arguments);
+            });
   }
 
   static Stream<LockOptions> ways() {
@@ -123,6 +129,69 @@ class InterruptionTest {
     assertThat(interrupted).isTrue();
     assertThat(told).isTrue();
     assertThat(Thread.interrupted()).isFalse();
+  }
+
+  /** As one is that reads, writes or forces a file by a channel, which an interrupt closes. */
+  private static final class SlowToInterrupt extends Thread {
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch mayBe = new CountDownLatch(1);
+
+    SlowToInterrupt(Runnable task) {
+      super(task);
+    }
+
+    @Override
+    public void interrupt() {
+      asked.countDown();
+      Uninterruptibly.await(mayBe, Long.MAX_VALUE);
+      super.interrupt();
+    }
+  }
+
+  private void isInterruptedWhileLeasesAreRenewed(Runnable work) throws Exception {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(500));
+    Lease other = pawl.lock("other", options).acquire();
+    SlowToInterrupt worker = new SlowToInterrupt(work);
+    worker.start();
+    try {
+      assertThat(worker.asked.await(20, TimeUnit.SECONDS)).isTrue();
+      int before = renewals.get();
+      Awaitility.await().until(() -> renewals.get() > before + 2);
+    } finally {
+      worker.mayBe.countDown();
+      worker.join();
+    }
+    other.closeAsync(); // which a starved machine may have lost
+  }
+
+  @Test
+  void p5_leasesAreRenewedThoughABodyThatRunsTooLongIsSlowToInterrupt() throws Exception {
+    isInterruptedWhileLeasesAreRenewed(
+        () ->
+            assertThatThrownBy(
+                    () ->
+                        pawl.job("job")
+                            .maxRun(Duration.ofMillis(1))
+                            .run(lease -> isInterruptedWithin20Seconds()))
+                .isInstanceOf(RunTooLongException.class));
+  }
+
+  @Test
+  void p5_leasesAreRenewedThoughABodyThatHasLostItsLeaseIsSlowToInterrupt() throws Exception {
+    LockOptions options = LockOptions.defaults().lease(Duration.ofMillis(500));
+    isInterruptedWhileLeasesAreRenewed(
+        () ->
+            assertThatThrownBy(
+                    () ->
+                        pawl.lock("body", options)
+                            .run(
+                                Duration.ZERO,
+                                OnLoss.INTERRUPT,
+                                lease -> {
+                                  store.evict("body", lease.token());
+                                  isInterruptedWithin20Seconds();
+                                }))
+                .isInstanceOf(LeaseLostException.class));
   }
 
   private static boolean isInterruptedWithin20Seconds() {

@@ -56,6 +56,7 @@ class ScaleTest {
               task -> process.run(0, Context.WORKER, task),
               task -> process.run(0, Context.WORKER, task),
               task -> process.run(0, Context.USER, task),
+              Runnable::run,
               Runnable::run);
       SimulatedTime time = new SimulatedTime(queue, process, random.nextInt(), 1);
       engine = new Engine(this, PawlOptions.defaults(), time, workers, random, id);

@@ -101,7 +101,8 @@ final class Simulation {
             task -> process.run(0, Context.WORKER, task),
             task -> process.run(0, Context.WORKER, task),
             task -> process.run(behindBlockedCode(), Context.USER, task),
-            task -> callBack(process, task));
+            task -> callBack(process, task),
+            Runnable::run);
     PawlOptions options =
         PawlOptions.defaults().patience(Duration.ofNanos(random.nextInt(4) * leaseNanos));
     Engine engine = new Engine(far, options, time, workers, random, id);

@@ -1,5 +1,8 @@
 package io.pawl.concurrent;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -8,12 +11,20 @@ import java.util.concurrent.locks.ReentrantLock;
  * taken notice of that, so that the flag that is taken back at the end is ours. So is one that is
  * in a wait of ours that keeps interrupts for later. An interrupt of the work around this one is
  * left to that.
+ *
+ * <p>To interrupt a thread may take long, and runs users' code: it closes the channel that the
+ * thread is blocked in, and waits until a file's read, write or fsync has ended; and a thread's
+ * class may have an {@code interrupt} of its own. So other threads than the work's have it done by
+ * threads that nobody waits for.
  */
 public final class Interruptible {
 
   /** After which a thread that was interrupted already is looked at again: 20 ms. */
   private static final long AGAIN_NANOS = 20_000_000;
 
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+  private final Executor threads;
   private final Thread thread = Thread.currentThread();
   private final KeptInterrupts.OfThread kept = KeptInterrupts.here();
 
@@ -21,24 +32,44 @@ public final class Interruptible {
   private final int outerDepth = kept.depth();
 
   private final ReentrantLock mutex = new ReentrantLock();
-  private boolean ended;
-  private boolean wanted;
+  private final AtomicBoolean wanted = new AtomicBoolean();
+  private volatile boolean ended;
 
-  /** Does nothing once the work has ended. */
-  public void interrupt() {
-    mutex.lock();
-    try {
-      if (wanted || ended) {
-        return;
-      }
-      wanted = true;
-    } finally {
-      mutex.unlock();
-    }
-    interruptSoon();
+  /**
+   * Work of the current thread.
+   *
+   * @param threads which interrupt it: {@link Workers#interrupts}
+   */
+  public Interruptible(Executor threads) {
+    this.threads = threads;
   }
 
-  private void interruptSoon() {
+  /**
+   * Does nothing once the work has ended. Does not wait: the stage completes when the thread was
+   * interrupted, or its interrupt was put off.
+   */
+  public CompletableFuture<Void> interrupt() {
+    return ended || wanted.getAndSet(true) ? DONE : interruptSoon();
+  }
+
+  private CompletableFuture<Void> interruptSoon() {
+    if (Thread.currentThread() == thread) {
+      interruptBetween(); // which is at no channel then
+      return DONE;
+    }
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    threads.execute(
+        () -> {
+          try {
+            interruptBetween();
+          } finally {
+            done.complete(null);
+          }
+        });
+    return done;
+  }
+
+  private void interruptBetween() {
     kept.between(outerDepth, this::interruptNow, this::interruptSoon);
   }
 
@@ -75,7 +106,7 @@ public final class Interruptible {
    */
   public boolean end() {
     kept.end(this, this::noteEnd);
-    return wanted;
+    return wanted.get();
   }
 
   private void noteEnd() {

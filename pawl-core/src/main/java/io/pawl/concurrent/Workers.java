@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param renewals renewals at a store that blocks: they wait for no other call
  * @param users completions of users' futures
  * @param callbacks users' callbacks and observer
+ * @param interrupts of users' threads, each of which may take long
  */
-public record Workers(Executor stores, Executor renewals, Executor users, Executor callbacks) {
+public record Workers(
+    Executor stores, Executor renewals, Executor users, Executor callbacks, Executor interrupts) {
 
   private static final int STORE_THREADS = 16;
 
@@ -31,21 +33,22 @@ public record Workers(Executor stores, Executor renewals, Executor users, Execut
         Pool.of(STORE_THREADS, DaemonThreads.numbered(prefix + "-store-"), time),
         Pool.of(STORE_THREADS, DaemonThreads.numbered(prefix + "-renewal-"), time),
         users,
-        users);
+        users,
+        Pool.unbounded(DaemonThreads.numbered(prefix + "-interrupt-"), time));
   }
 
   /**
    * For simulations.
    *
-   * @param callbacks may run its tasks on the spot
+   * @param callbacks may run its tasks on the spot; interrupts too
    */
   public static Workers on(Executor executor, Executor callbacks) {
-    return new Workers(executor, executor, executor, callbacks);
+    return new Workers(executor, executor, executor, callbacks, callbacks);
   }
 
   /** Idle threads end at once from now on. What comes late is run still: somebody waits for it. */
   public void shutdown() {
-    for (Executor executor : List.of(stores, renewals, users)) {
+    for (Executor executor : List.of(stores, renewals, users, interrupts)) {
       if (executor instanceof Pool pool) {
         pool.close();
       } else if (executor instanceof UserExecutor user) {

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,9 +18,10 @@ import org.slf4j.LoggerFactory;
  * Something that happens at most once, and whom to tell of it.
  *
  * <p><b>Hooks</b> are the engine's own. They run at once, on the thread that found out, and neither
- * block nor call users' code. <b>Callbacks</b> are users'. They run one after another on the
- * client's executor, with no lock held; whoever must not go on before they have run waits for them,
- * though not for ever: a callback may itself wait for that thread.
+ * block nor call users' code; what takes longer they tell by a stage. <b>Callbacks</b> are users'.
+ * They run one after another on the client's executor, with no lock held; whoever must not go on
+ * before they have run waits for them, though not for ever: a callback may itself wait for that
+ * thread.
  */
 public final class Event {
 
@@ -35,7 +37,7 @@ public final class Event {
   private final Executor executor;
   private final ReentrantLock mutex = new ReentrantLock();
   private final CompletableFuture<Void> told = new CompletableFuture<>();
-  private List<Runnable> hooks = List.of();
+  private List<Supplier<CompletableFuture<Void>>> hooks = List.of();
   private List<Runnable> callbacks = List.of();
 
   /** Whose callbacks are told of this one too; written under the mutex. */
@@ -52,8 +54,11 @@ public final class Event {
     this.executor = executor;
   }
 
-  /** Runs {@code hook} when it happens; on this thread if it has. */
-  public void hook(Runnable hook) {
+  /**
+   * Runs {@code hook} when it happens; on this thread if it has. All have been told once the stage
+   * is complete too, which has to be well.
+   */
+  public void hook(Supplier<CompletableFuture<Void>> hook) {
     mutex.lock();
     try {
       if (!happened) {
@@ -63,7 +68,7 @@ public final class Event {
     } finally {
       mutex.unlock();
     }
-    hook.run();
+    runHook(hook);
   }
 
   /**
@@ -117,7 +122,7 @@ public final class Event {
    * @param observed what to call before the callbacks, if anything
    */
   public CompletableFuture<Void> happen(@Nullable Runnable observed) {
-    List<Runnable> first;
+    List<Supplier<CompletableFuture<Void>>> first;
     List<Runnable> then = new ArrayList<>();
     mutex.lock();
     try {
@@ -133,31 +138,37 @@ public final class Event {
     } finally {
       mutex.unlock();
     }
-    first.forEach(this::runHook);
+    CompletableFuture<Void> alsoTold = CompletableFuture.completedFuture(null);
+    for (Supplier<CompletableFuture<Void>> hook : first) {
+      alsoTold = CompletableFuture.allOf(alsoTold, runHook(hook));
+    }
     Event whole = wider;
-    CompletableFuture<Void> alsoTold =
-        whole == null ? CompletableFuture.completedFuture(null) : whole.happen(null);
+    if (whole != null) {
+      alsoTold = CompletableFuture.allOf(alsoTold, whole.happen(null));
+    }
+    CompletableFuture<Void> others = alsoTold;
     if (then.isEmpty()) {
       begun = true;
-      alsoTold.thenRun(() -> told.complete(null));
+      others.thenRun(() -> told.complete(null));
     } else {
-      executor.execute(() -> tell(then, alsoTold));
+      executor.execute(() -> tell(then, others));
     }
     return told;
   }
 
-  private void tell(List<Runnable> all, CompletableFuture<Void> alsoTold) {
+  private void tell(List<Runnable> all, CompletableFuture<Void> others) {
     begun = true;
     all.forEach(this::guarded);
-    alsoTold.thenRun(() -> told.complete(null));
+    others.thenRun(() -> told.complete(null));
   }
 
   /** One that fails keeps the news from nobody else. */
-  private void runHook(Runnable hook) {
+  private CompletableFuture<Void> runHook(Supplier<CompletableFuture<Void>> hook) {
     try {
-      hook.run();
+      return hook.get();
     } catch (RuntimeException | Error e) {
       log.error("{}: a hook failed", name, e);
+      return CompletableFuture.completedFuture(null);
     }
   }
 
@@ -207,8 +218,8 @@ public final class Event {
     }
   }
 
-  private static List<Runnable> with(List<Runnable> list, Runnable one) {
-    List<Runnable> longer = new ArrayList<>(list);
+  private static <T> List<T> with(List<T> list, T one) {
+    List<T> longer = new ArrayList<>(list);
     longer.add(one);
     return longer;
   }

@@ -49,7 +49,7 @@ class InterruptibleTest {
   @Test
   void anInterruptOfOthersSurvivesOursWheneverAWaitBegins() throws Exception {
     for (int round = 0; round < 8_000; round++) {
-      Interruptible here = new Interruptible();
+      Interruptible here = new Interruptible(Runnable::run);
       Thread.currentThread().interrupt();
       Thread other = new Thread(here::interrupt);
       other.start();
@@ -87,7 +87,7 @@ class InterruptibleTest {
         new Thread(
             () -> {
               try (KeptInterrupts outer = new KeptInterrupts()) {
-                work.complete(new Interruptible());
+                work.complete(new Interruptible(Runnable::run));
                 seen.complete(isInterruptedWithin20Seconds());
               }
             });
@@ -114,8 +114,8 @@ class InterruptibleTest {
 
   @Test
   void theEndOfWorkLeavesTheInterruptOfTheWorkAroundIt() {
-    Interruptible outer = new Interruptible();
-    Interruptible inner = new Interruptible();
+    Interruptible outer = new Interruptible(Runnable::run);
+    Interruptible inner = new Interruptible(Runnable::run);
     inner.interrupt();
     assertThat(Thread.interrupted()).as("of the inner").isTrue();
     outer.interrupt();
@@ -129,10 +129,10 @@ class InterruptibleTest {
 
   @Test
   void workThatWasInterruptedBeforeTheWorkInsideItEndsWithItsFlag() {
-    Interruptible outer = new Interruptible();
+    Interruptible outer = new Interruptible(Runnable::run);
     outer.interrupt();
     assertThat(Thread.interrupted()).as("of the outer").isTrue();
-    Interruptible inner = new Interruptible();
+    Interruptible inner = new Interruptible(Runnable::run);
     inner.interrupt();
     assertThat(inner.end()).isTrue();
     Thread.currentThread().interrupt(); // as bodies do that have caught it
@@ -142,11 +142,38 @@ class InterruptibleTest {
     assertThat(Thread.interrupted()).as("after both").isFalse();
   }
 
+  /** Nor who interrupts it for the same reason once more. */
+  @Test
+  void whoInterruptsAThreadDoesNotWaitForItsOwnWayToBeInterrupted() throws Exception {
+    CountDownLatch mayBe = new CountDownLatch(1);
+    Thread worker =
+        new Thread(
+            () -> {
+              work.complete(new Interruptible(task -> new Thread(task).start()));
+              seen.complete(isInterruptedWithin20Seconds());
+            }) {
+          @Override
+          public void interrupt() {
+            Uninterruptibly.await(mayBe, Long.MAX_VALUE);
+            super.interrupt();
+          }
+        };
+    worker.start();
+    CompletableFuture<Void> interrupted = work.get().interrupt();
+
+    assertThat(work.get().interrupt()).isDone();
+    assertThat(interrupted).isNotDone();
+    mayBe.countDown();
+    assertThat(seen.get()).isTrue();
+    assertThat(interrupted).succeedsWithin(20, TimeUnit.SECONDS);
+    worker.join();
+  }
+
   private Thread start(Runnable body) {
     Thread thread =
         new Thread(
             () -> {
-              work.complete(new Interruptible());
+              work.complete(new Interruptible(Runnable::run));
               body.run();
             });
     thread.setDaemon(true);

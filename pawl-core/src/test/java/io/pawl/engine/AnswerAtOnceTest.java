@@ -32,7 +32,7 @@ class AnswerAtOnceTest {
           new MemoryStore(),
           PawlOptions.defaults(),
           time,
-          new Workers(atWorkers::add, atWorkers::add, Runnable::run, Runnable::run),
+          new Workers(atWorkers::add, atWorkers::add, Runnable::run, Runnable::run, Runnable::run),
           new Random(1),
           "client");
   private int reads;
