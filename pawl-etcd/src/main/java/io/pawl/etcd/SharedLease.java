@@ -51,7 +51,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Where the third term is not the first, the leader has changed: another lease is granted, and
  * {@link Standings} moves claims to it when they are renewed. The old one is left to run out. So it
- * is when etcd says that the lease is gone.
+ * is when etcd says that the lease is gone, and where the cluster was restored from a backup, whose
+ * first term may be the same: a lease of that backup has claims that were given back since.
  *
  * <p>Not covered: checkpoints of leases longer than five minutes, an experiment of etcd's 3.4 and
  * 3.5 that is off by default, may let a new leader begin with some seconds less.
@@ -268,9 +269,10 @@ final class SharedLease {
    *
    * @param seconds its time to live, which may be longer than asked for; 0 if it is gone again
    * @param term a term of the cluster's at the latest when the lease was asked for
+   * @param history the cluster's then
    * @param at from when on etcd keeps it for its time, in terms of {@link System#nanoTime}
    */
-  record Kept(long id, long seconds, long term, long at) {
+  record Kept(long id, long seconds, long term, long history, long at) {
 
     boolean covers(long leaseMillis, long now) {
       double spare = (seconds * SECOND_NANOS - leaseMillis * 1_000_000.0) * (1 - DRIFT);
@@ -293,11 +295,12 @@ final class SharedLease {
 
   private CompletableFuture<Kept> confirmed(
       Kept old, Alive alive, long sentAt, long term, int tries) {
-    if (term == 0 || term != old.term) {
+    if (term == 0 || term != old.term || gateway.history() != old.history) {
       return grant(gateway, askedSeconds);
     }
     if (alive.term == term) {
-      return CompletableFuture.completedFuture(new Kept(old.id, alive.seconds, term, sentAt));
+      return CompletableFuture.completedFuture(
+          new Kept(old.id, alive.seconds, term, old.history, sentAt));
     }
     return tries == 1 ? CompletableFuture.failedFuture(unconfirmed()) : keep(old, tries - 1);
   }
@@ -326,6 +329,7 @@ final class SharedLease {
   static CompletableFuture<Kept> grant(Gateway gateway, long seconds) {
     long id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     long term = gateway.term();
+    long history = gateway.history();
     long sentAt = System.nanoTime();
     return gateway
         .call("/v3/lease/grant", "{\"TTL\":\"" + seconds + "\",\"ID\":\"" + id + "\"}")
@@ -335,7 +339,7 @@ final class SharedLease {
                 RefusedException.is(Failures.cause(error), Reason.LEASE_EXISTS)
                     ? keepAlive(gateway, id).thenApply(Alive::seconds)
                     : CompletableFuture.failedFuture(Failures.cause(error)))
-        .thenApply(granted -> new Kept(id, granted, term, sentAt));
+        .thenApply(granted -> new Kept(id, granted, term, history, sentAt));
   }
 
   static RuntimeException asUnchecked(Throwable error) {

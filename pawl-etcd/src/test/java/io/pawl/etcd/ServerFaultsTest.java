@@ -17,8 +17,10 @@ import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.Mode;
 import io.pawl.spi.Standing;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -359,6 +361,41 @@ class ServerFaultsTest {
           .allSatisfy(
               message ->
                   assertThat(message).doesNotContain("c4n4ry").contains("user and password"));
+    }
+  }
+
+  /** The term of a cluster that begins anew is the same each time. */
+  @Test
+  void p6_someoneGetsIn_whatWasGivenBackSinceABackupRunsOutThoughItsClientGoesOn() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        EtcdStore store = EtcdStore.connect(Urls.of(server));
+        EtcdStore another = EtcdStore.connect(Urls.of(server))) {
+      Duration lease = Duration.ofSeconds(5);
+      Seam seam = new Seam(store);
+      Claim past = seam.claim("past", Mode.EXCLUSIVE, lease);
+      seam.take(past);
+      Path backup = server.save();
+      seam.withdraw(past);
+      put(server, "other", "value");
+      Claim last = seam.claim("other", Mode.EXCLUSIVE, lease);
+      seam.take(last);
+      seam.withdraw(last);
+      server.restore(backup);
+
+      Seam other = new Seam(another);
+      await()
+          .atMost(40, TimeUnit.SECONDS)
+          .ignoreException(StoreUnavailableException.class)
+          .until(
+              () -> {
+                Claim busy = seam.claim("other", Mode.EXCLUSIVE, lease);
+                seam.attempt(busy);
+                seam.withdraw(busy);
+                Claim next = other.claim("past", Mode.EXCLUSIVE, lease);
+                boolean holds = other.attempt(next) instanceof Standing.Held;
+                other.withdraw(next);
+                return holds;
+              });
     }
   }
 

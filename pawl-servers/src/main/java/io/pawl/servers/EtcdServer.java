@@ -7,10 +7,13 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -138,10 +141,63 @@ public final class EtcdServer extends ServerProcess {
     return at < 0 ? "" : json.substring(start, json.indexOf('"', start));
   }
 
+  /** Writes a backup of its data. */
+  public Path save() {
+    Path backup = folder().resolve("backup-" + UUID.randomUUID());
+    try {
+      Process saving =
+          new ProcessBuilder(
+                  etcdctl().toString(),
+                  "--endpoints=" + endpoint(),
+                  "snapshot",
+                  "save",
+                  backup.toString())
+              .redirectErrorStream(true)
+              .start();
+      String said = new String(saving.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (saving.waitFor() != 0) {
+        throw new ServerException("cannot save " + this + ": " + said.strip());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ServerException("interrupted while saving " + this, e);
+    }
+    return backup;
+  }
+
+  /** Kills it, and starts it with the data of a backup: a new cluster of the same id. */
+  public void restore(Path backup) {
+    kill();
+    Path spent = folder().resolve("spent-" + UUID.randomUUID());
+    try {
+      Files.move(data(), spent);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    prepare(
+        List.of(
+            etcdctl().toString(),
+            "snapshot",
+            "restore",
+            backup.toString(),
+            "--name=" + name,
+            "--data-dir=" + data(),
+            "--initial-cluster=" + members.get(),
+            "--initial-advertise-peer-urls=" + url(peers)),
+        NO_INPUT);
+    restart();
+  }
+
+  private Path data() {
+    return folder().resolve("data");
+  }
+
   @Override
   List<String> command() {
     List<String> command = new ArrayList<>(List.of(program.toString(), "--name=" + name));
-    command.add("--data-dir=" + folder().resolve("data"));
+    command.add("--data-dir=" + data());
     command.add("--listen-client-urls=" + endpoint());
     command.add("--advertise-client-urls=" + endpoint());
     command.add("--listen-peer-urls=" + url(peers));

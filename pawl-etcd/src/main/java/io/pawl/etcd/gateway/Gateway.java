@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,11 @@ public final class Gateway implements AutoCloseable {
   private final ReentrantLock authentication = new ReentrantLock();
   private volatile @Nullable String token;
   private volatile long term;
+
+  /** The largest of any answer's, in the present history. */
+  private final AtomicLong revision = new AtomicLong();
+
+  private final AtomicLong history = new AtomicLong();
 
   private final ReentrantLock membership = new ReentrantLock();
 
@@ -139,11 +145,32 @@ public final class Gateway implements AutoCloseable {
 
   /**
    * Reads {@code key}, so that a majority confirms its leader once this was called, and returns the
-   * {@linkplain #termOf term} of the answer. Delays no transaction.
+   * {@linkplain #termOf term} of the answer. Delays no transaction. Finds out whether the revision
+   * went back.
    */
   public CompletableFuture<Long> readTerm(String key) {
+    long seen = revision.get();
     return call("/v3/kv/range", "{\"key\":\"" + Json.encoded(key) + "\",\"count_only\":true}")
-        .thenApply(Gateway::termOf);
+        .thenApply(
+            reply -> {
+              long now = revisionOf(reply);
+              if (now < seen && revision.compareAndSet(seen, now)) {
+                history.incrementAndGet();
+              }
+              return termOf(reply);
+            });
+  }
+
+  private static long revisionOf(Map<String, Object> reply) {
+    return Json.number(Json.object(reply, "header"), "revision");
+  }
+
+  /**
+   * Returns a number that is another one once the cluster is known to have been restored from a
+   * backup: its members are of another cluster, or its revision went back.
+   */
+  public long history() {
+    return history.get();
   }
 
   /**
@@ -189,6 +216,10 @@ public final class Gateway implements AutoCloseable {
           endpoints.failed(endpoint);
           throw failures.stranger(endpoint, of, cluster);
         }
+        if (cluster != 0) {
+          revision.set(0);
+          history.incrementAndGet();
+        }
         members.clear();
         cluster = of;
       }
@@ -203,6 +234,7 @@ public final class Gateway implements AutoCloseable {
     if (seen != 0) {
       term = seen;
     }
+    revision.accumulateAndGet(revisionOf(reply), Math::max);
   }
 
   /**
