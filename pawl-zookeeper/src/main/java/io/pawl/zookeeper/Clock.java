@@ -1,7 +1,9 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Uninterruptibly;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -16,10 +18,19 @@ final class Clock implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Clock.class);
 
+  private static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final CountDownLatch ended = new CountDownLatch(1);
   private final ScheduledThreadPoolExecutor timer;
 
   Clock() {
-    timer = new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-zookeeper-"));
+    timer =
+        new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-zookeeper-")) {
+          @Override
+          protected void terminated() {
+            ended.countDown();
+          }
+        };
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     timer.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
@@ -80,8 +91,10 @@ final class Clock implements AutoCloseable {
     return bounded;
   }
 
+  /** Waits for the task under way, for at most a second. */
   @Override
   public void close() {
     timer.shutdownNow();
+    Uninterruptibly.await(ended, END_NANOS);
   }
 }
