@@ -58,7 +58,9 @@ public final class RedisFence {
    * Sets {@code key} to {@code value} if no larger token was seen for that key. One round trip.
    *
    * @param key 1 to 512 bytes of UTF-8 without control characters
-   * @throws StaleTokenException when a larger token was seen; nothing is written
+   * @throws StaleTokenException when a larger token was seen; nothing is written, unless Lettuce
+   *     has sent the command twice, since its connection broke: the first copy may have come before
+   *     that token
    */
   public void set(String key, String value, long token) {
     ask(key, token, new String[] {fenceOf(key), key}, Long.toString(token), keepMillis, value);

@@ -6,7 +6,6 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.pawl.JavaLock;
 import io.pawl.Pawl;
@@ -49,6 +48,11 @@ public final class TransitionKeys implements AutoCloseable {
 
   /** Renewals of one key: as many as are due in its time. */
   private static final int MOST_UNANSWERED = 3;
+
+  /** Sent again by Lettuce, on a connection that it opened anew, it answers as the first time. */
+  private static final String TAKE =
+      "if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])"
+          + " or redis.pcall('GET', KEYS[1]) == ARGV[1] then return 1 else return 0 end";
 
   private static final String RENEW =
       "if redis.call('GET', KEYS[1]) == ARGV[1] then"
@@ -187,9 +191,36 @@ public final class TransitionKeys implements AutoCloseable {
     return redis.async().eval(script, ScriptOutputType.INTEGER, new String[] {key}, arguments);
   }
 
-  private boolean delete(String key, String value) {
-    Long done = answer(ask(DELETE, key, value));
+  /** Whether what {@code script} is for was done. */
+  private boolean isDone(String script, String key, String value) {
+    Long done = answer(ask(script, key, value, Long.toString(keyMillis)));
     return done != null && done > 0;
+  }
+
+  /**
+   * Says whether it was there. That is told by a renewal before: of a deletion Lettuce may send a
+   * second copy, which finds nothing.
+   */
+  private boolean delete(String key, String value) {
+    boolean found;
+    try {
+      found = isDone(RENEW, key, value);
+    } catch (RuntimeException e) {
+      deleteUnheard(key, value, e);
+      throw e;
+    }
+    if (found) {
+      answer(ask(DELETE, key, value));
+    }
+    return found;
+  }
+
+  private void deleteUnheard(String key, String value, RuntimeException why) {
+    try {
+      ask(DELETE, key, value);
+    } catch (RuntimeException e) {
+      why.addSuppressed(e);
+    }
   }
 
   private long patienceNanos() {
@@ -238,9 +269,8 @@ public final class TransitionKeys implements AutoCloseable {
         return true;
       }
       HeldKey taken = new HeldKey(key);
-      SetArgs ifAbsent = SetArgs.Builder.nx().px(keyMillis);
       long asked = System.nanoTime();
-      if (answer(redis.async().set(key, taken.value, ifAbsent)) == null) {
+      if (!isDone(TAKE, key, taken.value)) {
         return false;
       }
       long old = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - asked);

@@ -186,6 +186,46 @@ class TransitionKeysTest {
     assertThat(isPawlsFree()).isTrue();
   }
 
+  /** With an own connection, which breaks before the answer to a script of this {@code text}. */
+  private void whereAnAnswerIsBrokenOff(String text, BiConsumer<Lock, Runnable> body) {
+    try (FaultProxy proxy = FaultProxy.before(server.host(), server.port());
+        RedisClient broken = RedisClient.create("redis://" + proxy.host() + ":" + proxy.port());
+        TransitionKeys again = TransitionKeys.over(pawl, broken.connect(), Duration.ofMinutes(1))) {
+      body.accept(again.getLock("order-17", KEY), () -> proxy.breakOffReply(":", text));
+      assertThat(proxy.droppedReplies()).isOne();
+    }
+  }
+
+  @Test
+  void aDeletionThatLettuceSendsAgainIsNotTakenForALoss() {
+    whereAnAnswerIsBrokenOff(
+        "'DEL'",
+        (both, breakOff) -> {
+          both.lock();
+          breakOff.run();
+
+          both.unlock();
+
+          assertThat(isPawlsFree()).isTrue();
+          assertThat(old.sync().exists(KEY)).isZero();
+        });
+  }
+
+  @Test
+  void aKeyThatLettuceSetsAgainIsTaken() {
+    whereAnAnswerIsBrokenOff(
+        "'SET'",
+        (both, breakOff) -> {
+          breakOff.run();
+
+          assertThat(both.tryLock()).isTrue();
+
+          assertThat(isPawlsFree()).isFalse();
+          both.unlock();
+          assertThat(old.sync().exists(KEY)).isZero();
+        });
+  }
+
   /** With an own connection, whose answers come {@code late} from the time on that is told. */
   private void whereAnswersAreLate(Duration keyTime, BiConsumer<TransitionKeys, Runnable> body) {
     try (FaultProxy proxy = FaultProxy.before(server);
