@@ -4,6 +4,7 @@ import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Interruptible;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.concurrent.UserFailures;
 import io.pawl.engine.Engine;
 import io.pawl.error.LeaseLostException;
 import java.time.Duration;
@@ -201,11 +202,15 @@ public final class Candidacy implements AutoCloseable {
             continue; // while it waited: it is over, or somebody else's idea
           }
           if (stands() && !engine.lifecycle().isClosed()) {
-            log.error("leading '{}' failed, standing again in {} ms", lock.name(), pause, e);
+            log.error(
+                "leading '{}' failed, standing again in {} ms",
+                lock.name(),
+                pause,
+                UserFailures.forLog(e));
             pause(pause);
             pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
           } else if (bodyFailed) {
-            log.error("leading '{}' failed", lock.name(), e);
+            log.error("leading '{}' failed", lock.name(), UserFailures.forLog(e));
           }
         }
       }

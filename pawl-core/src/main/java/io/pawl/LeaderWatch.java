@@ -2,6 +2,7 @@ package io.pawl;
 
 import io.pawl.Election.Candidate;
 import io.pawl.concurrent.Time;
+import io.pawl.concurrent.UserFailures;
 import io.pawl.engine.Engine;
 import io.pawl.engine.StoreCalls;
 import java.time.Duration;
@@ -73,7 +74,7 @@ public final class LeaderWatch implements AutoCloseable {
     try {
       listener.accept(leader);
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
-      log.error("a listener of an election failed", e);
+      log.error("a listener of an election failed", UserFailures.forLog(e));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.concurrent.Durations;
+import io.pawl.concurrent.UserFailures;
 import io.pawl.engine.Engine;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.RunTooLongException;
@@ -103,7 +104,7 @@ public final class ScheduledJob {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Throwable e) {
-        log.error("a run of job '{}' failed", name, e);
+        log.error("a run of job '{}' failed", name, UserFailures.forLog(e));
       }
     };
   }

@@ -1,6 +1,7 @@
 package io.pawl;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -199,6 +200,109 @@ class UsersExecutorTest {
     assertThat(event.happen(null)).isCompleted();
 
     assertThat(told).containsExactly("second");
+  }
+
+  /** Nor does a logger that asks it for its message write it down. */
+  private static final class Unspeakable extends RuntimeException {
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("has no message");
+    }
+  }
+
+  @Test
+  void p5_lossIsTold_aCallbackThatThrowsWhatCannotBeLoggedKeepsTheNewsFromNoOther() {
+    List<String> told = new ArrayList<>();
+    Event event = new Event("event", Runnable::run);
+    event.call(
+        () -> {
+          throw new Unspeakable();
+        });
+    event.call(() -> told.add("second"));
+
+    assertThat(event.happen(null)).isCompleted();
+
+    assertThat(told).containsExactly("second");
+  }
+
+  @Test
+  void anObserverThatThrowsWhatCannotBeLoggedIsHeardOn() throws Exception {
+    List<Long> heard = new CopyOnWriteArrayList<>();
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            heard.add(token);
+            throw new Unspeakable();
+          }
+        };
+    try (Pawl pawl = Pawl.over(store, PawlOptions.defaults().observer(observer))) {
+      for (int i = 1; i <= 2; i++) {
+        int calls = i;
+        pawl.lock("lock").acquireAsync().get(20, TimeUnit.SECONDS).close();
+        await().until(() -> heard.size() == calls);
+      }
+    }
+  }
+
+  @Test
+  void anExecutorThatThrowsWhatCannotBeLoggedLosesNoCompletion() throws Exception {
+    PawlOptions failing =
+        PawlOptions.defaults()
+            .executor(
+                task -> {
+                  throw new Unspeakable();
+                });
+    try (Pawl pawl = Pawl.over(store, failing)) {
+      pawl.lock("lock").acquireAsync().get(20, TimeUnit.SECONDS).close();
+    }
+  }
+
+  @Test
+  void aLeaderThatThrowsWhatCannotBeLoggedStandsAgain() {
+    CountDownLatch twice = new CountDownLatch(2);
+    try (Pawl pawl = Pawl.over(store)) {
+      pawl.election("leader")
+          .stand(
+              "candidate",
+              lease -> {
+                twice.countDown();
+                throw new Unspeakable();
+              });
+      await().until(() -> twice.getCount() == 0);
+    }
+  }
+
+  @Test
+  void aTaskThatThrowsWhatCannotBeLoggedDoesNotEndItsSchedule() {
+    try (Pawl pawl = Pawl.over(store)) {
+      Runnable task =
+          pawl.job("job")
+              .task(
+                  lease -> {
+                    throw new Unspeakable();
+                  });
+      assertThatNoException().isThrownBy(task::run);
+    }
+  }
+
+  @Test
+  void aListenerThatThrowsWhatCannotBeLoggedHearsOfTheNextLeader() throws Exception {
+    CountDownLatch twice = new CountDownLatch(2);
+    try (Pawl pawl = Pawl.over(store);
+        LeaderWatch watch =
+            pawl.election("leader")
+                .watch(
+                    Duration.ofMillis(100),
+                    leader -> {
+                      twice.countDown();
+                      throw new Unspeakable();
+                    })) {
+      await().until(() -> twice.getCount() == 1);
+      try (Lease lease = other.lock("leader").acquire()) {
+        await().until(() -> twice.getCount() == 0);
+      }
+    }
   }
 
   @Test

@@ -21,7 +21,9 @@ record UserExecutor(@Nullable Executor chosen, Pool own) implements Executor {
         chosen.execute(task);
         return;
       } catch (RuntimeException | Error e) {
-        log.warn("the executor of PawlOptions rejected a task; a thread of Pawl's runs it", e);
+        log.warn(
+            "the executor of PawlOptions rejected a task; a thread of Pawl's runs it",
+            UserFailures.forLog(e));
       }
     }
     own.execute(task);

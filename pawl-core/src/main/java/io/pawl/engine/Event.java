@@ -2,6 +2,7 @@ package io.pawl.engine;
 
 import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.concurrent.UserFailures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -178,7 +179,7 @@ public final class Event {
     try {
       callback.run();
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
-      log.error("{}: a callback failed", name, e);
+      log.error("{}: a callback failed", name, UserFailures.forLog(e));
     } finally {
       if (outer == null) {
         CALLING.remove();

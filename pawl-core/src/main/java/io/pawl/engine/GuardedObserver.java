@@ -1,5 +1,6 @@
 package io.pawl.engine;
 
+import io.pawl.concurrent.UserFailures;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockObserver;
 import java.time.Duration;
@@ -105,6 +106,6 @@ final class GuardedObserver implements LockObserver {
 
   /** Of checked exceptions too: other languages throw them undeclared. */
   static void failed(Throwable e) {
-    log.error("a lock observer failed", e);
+    log.error("a lock observer failed", UserFailures.forLog(e));
   }
 }
