@@ -18,6 +18,7 @@ module io.pawl {
       io.pawl.redis,
       io.pawl.redisson,
       io.pawl.shedlock,
+      io.pawl.spring,
       io.pawl.spring.integration,
       io.pawl.sql,
       io.pawl.tck;

@@ -23,7 +23,7 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 final class Interleavings {
 
   /** Lincheck transforms classes while it counts: on a busy machine its own 10 s are too few. */
-  private static final long TIMEOUT_MILLIS = 120_000;
+  private static final long TIMEOUT_MILLIS = 600_000;
 
   private static final int SCENARIOS = Integer.getInteger("pawl.lincheck.scenarios", 3);
   private static final int INVOCATIONS = Integer.getInteger("pawl.lincheck.invocations", 30);

@@ -1,8 +1,8 @@
 package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Ends;
 import io.pawl.error.StoreUnavailableException;
-import io.pawl.etcd.gateway.Ends;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;

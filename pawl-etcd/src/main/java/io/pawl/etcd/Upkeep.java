@@ -1,7 +1,7 @@
 package io.pawl.etcd;
 
 import io.pawl.concurrent.DaemonThreads;
-import io.pawl.etcd.gateway.Ends;
+import io.pawl.concurrent.Ends;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;

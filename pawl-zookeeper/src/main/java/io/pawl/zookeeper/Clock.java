@@ -1,9 +1,8 @@
 package io.pawl.zookeeper;
 
 import io.pawl.concurrent.DaemonThreads;
-import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.concurrent.Ends;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -18,19 +17,10 @@ final class Clock implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Clock.class);
 
-  private static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-  private final CountDownLatch ended = new CountDownLatch(1);
   private final ScheduledThreadPoolExecutor timer;
 
   Clock() {
-    timer =
-        new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-zookeeper-")) {
-          @Override
-          protected void terminated() {
-            ended.countDown();
-          }
-        };
+    timer = new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("pawl-zookeeper-"));
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     timer.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
@@ -95,6 +85,6 @@ final class Clock implements AutoCloseable {
   @Override
   public void close() {
     timer.shutdownNow();
-    Uninterruptibly.await(ended, END_NANOS);
+    Ends.of(timer);
   }
 }

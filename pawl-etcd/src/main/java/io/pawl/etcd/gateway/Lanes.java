@@ -1,6 +1,7 @@
 package io.pawl.etcd.gateway;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Ends;
 import io.pawl.concurrent.KeptInterrupts;
 import io.pawl.error.StoreException;
 import java.util.ArrayDeque;

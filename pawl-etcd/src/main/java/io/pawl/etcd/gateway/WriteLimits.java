@@ -1,6 +1,7 @@
 package io.pawl.etcd.gateway;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Ends;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;

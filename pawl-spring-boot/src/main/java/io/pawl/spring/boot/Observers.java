@@ -1,5 +1,6 @@
 package io.pawl.spring.boot;
 
+import io.pawl.concurrent.UserFailures;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockObserver;
 import java.time.Duration;
@@ -32,7 +33,7 @@ final class Observers implements LockObserver {
       try {
         event.accept(observer);
       } catch (Throwable e) { // of checked exceptions too: other languages throw them undeclared
-        log.error("lock observer {} failed", observer, e);
+        log.error("lock observer {} failed", observer, UserFailures.forLog(e));
       }
     }
   }

@@ -320,6 +320,35 @@ class PawlAutoConfigurationTest {
             });
   }
 
+  /** Nor does a logger that asks it for its message write it down. */
+  private static final class Unspeakable extends RuntimeException {
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("has no message");
+    }
+  }
+
+  @Test
+  void anObserverThatThrowsWhatCannotBeLoggedKeepsNothingFromTheNext() {
+    AtomicInteger told = new AtomicInteger();
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void acquired(String lock, long token, Duration waited, boolean passed) {
+            told.incrementAndGet();
+            throw new Unspeakable();
+          }
+        };
+    inMemory
+        .withBean("one", LockObserver.class, () -> observer)
+        .withBean("two", LockObserver.class, () -> observer)
+        .run(
+            context -> {
+              locks(context.getBean(Pawl.class));
+              assertThat(told).hasValue(2);
+            });
+  }
+
   @Test
   void aCustomizerHasTheLastWordOnOptions() {
     AtomicInteger tasks = new AtomicInteger();

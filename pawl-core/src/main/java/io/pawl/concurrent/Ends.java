@@ -1,6 +1,5 @@
-package io.pawl.etcd.gateway;
+package io.pawl.concurrent;
 
-import io.pawl.concurrent.KeptInterrupts;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 
@@ -23,7 +22,7 @@ public final class Ends {
   }
 
   /** Returns whether {@code thread} has ended. */
-  static boolean of(Thread thread) {
+  public static boolean of(Thread thread) {
     return of(
         nanos -> {
           TimeUnit.NANOSECONDS.timedJoin(thread, nanos);
