@@ -1,6 +1,7 @@
 package io.pawl.composite;
 
 import io.pawl.concurrent.DaemonThreads;
+import io.pawl.concurrent.Ends;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -158,5 +159,6 @@ final class Threads implements AutoCloseable {
     timer.shutdownNow();
     background.shutdown();
     workers.shutdown();
+    Ends.of(timer);
   }
 }

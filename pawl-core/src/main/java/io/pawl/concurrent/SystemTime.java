@@ -54,8 +54,10 @@ public final class SystemTime implements Time, AutoCloseable {
     }
   }
 
+  /** Waits for the task under way, for at most a second. */
   @Override
   public void close() {
     timer.shutdownNow();
+    Ends.of(timer);
   }
 }
