@@ -38,7 +38,7 @@ class TransitionKeysTest {
 
   private final StatefulRedisConnection<String, String> old = client.connect();
   private final Pawl pawl = Pawl.connect(server.url());
-  private final TransitionKeys keys = TransitionKeys.over(pawl, old, Duration.ofMillis(300));
+  private final TransitionKeys keys = TransitionKeys.over(pawl, old, Duration.ofSeconds(2));
   private final Lock lock = keys.getLock("order-17", KEY);
 
   @BeforeAll
@@ -114,7 +114,7 @@ class TransitionKeysTest {
             CompletableFuture.supplyAsync(
                     () -> {
                       try {
-                        return keys.getLock("another", KEY).tryLock(1, SECONDS);
+                        return keys.getLock("another", KEY).tryLock(3, SECONDS);
                       } catch (InterruptedException e) {
                         throw new IllegalStateException(e);
                       }
