@@ -167,7 +167,7 @@ public final class Candidacy implements AutoCloseable {
       if (now != null) {
         now.work.closing.interrupt();
       } else {
-        thread.interrupt();
+        engine.workers().interrupts().execute(thread::interrupt); // in no body from now on
       }
     } finally {
       mutex.unlock();
@@ -202,15 +202,19 @@ public final class Candidacy implements AutoCloseable {
             continue; // while it waited: it is over, or somebody else's idea
           }
           if (stands() && !engine.lifecycle().isClosed()) {
-            log.error(
-                "leading '{}' failed, standing again in {} ms",
-                lock.name(),
-                pause,
-                UserFailures.forLog(e));
+            long wait = pause;
+            UserFailures.log(
+                e,
+                failure ->
+                    log.error(
+                        "leading '{}' failed, standing again in {} ms",
+                        lock.name(),
+                        wait,
+                        failure));
             pause(pause);
             pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
           } else if (bodyFailed) {
-            log.error("leading '{}' failed", lock.name(), UserFailures.forLog(e));
+            UserFailures.log(e, failure -> log.error("leading '{}' failed", lock.name(), failure));
           }
         }
       }

@@ -217,7 +217,7 @@ public final class DistributedLock {
   public CompletableFuture<Boolean> runAsync(
       Duration wait, Function<? super Lease, ? extends CompletionStage<?>> body) {
     return Futures.mapped(
-        callAsync(wait, lease -> body.apply(lease).thenApply(nothing -> true)),
+        callAsync(wait, lease -> Futures.mapped(body.apply(lease), nothing -> true)),
         Optional::isPresent);
   }
 

@@ -74,7 +74,7 @@ public final class LeaderWatch implements AutoCloseable {
     try {
       listener.accept(leader);
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
-      log.error("a listener of an election failed", UserFailures.forLog(e));
+      UserFailures.log(e, failure -> log.error("a listener of an election failed", failure));
     }
   }
 

@@ -104,7 +104,7 @@ public final class ScheduledJob {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Throwable e) {
-        log.error("a run of job '{}' failed", name, UserFailures.forLog(e));
+        UserFailures.log(e, failure -> log.error("a run of job '{}' failed", name, failure));
       }
     };
   }

@@ -7,10 +7,13 @@ import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.error.LeaseLostException;
 import io.pawl.error.RunTooLongException;
 import io.pawl.memory.MemoryStore;
+import io.pawl.options.LockObserver;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
 import io.pawl.spi.LockStore;
 import java.lang.reflect.Proxy;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -192,6 +195,53 @@ class InterruptionTest {
                                   isInterruptedWithin20Seconds();
                                 }))
                 .isInstanceOf(LeaseLostException.class));
+  }
+
+  /** As one of a file is, whose close waits until it is written. */
+  private static final class SlowToClose extends AbstractInterruptibleChannel {
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+    @Override
+    protected void implCloseChannel() {
+      Uninterruptibly.await(mayEnd, Long.MAX_VALUE);
+    }
+
+    void write() {
+      begin();
+      try {
+        Uninterruptibly.await(mayEnd, Long.MAX_VALUE);
+      } finally {
+        try {
+          end(true);
+        } catch (AsynchronousCloseException closed) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  @Test
+  void p8_whoEndsACandidacyDoesNotWaitForWhatItsObserverWrites() throws Exception {
+    SlowToClose channel = new SlowToClose();
+    CountDownLatch writes = new CountDownLatch(1);
+    LockObserver observer =
+        new LockObserver() {
+          @Override
+          public void released(String lock, long token, Duration held) {
+            writes.countDown();
+            channel.write();
+          }
+        };
+    try (Pawl writing = Pawl.over(store, PawlOptions.defaults().observer(observer))) {
+      Candidacy candidacy = writing.election("leader").stand("candidate", lease -> {});
+      assertThat(writes.await(20, TimeUnit.SECONDS)).isTrue();
+
+      CompletableFuture<Void> end = candidacy.closeAsync();
+
+      assertThat(end).isNotDone();
+      channel.mayEnd.countDown();
+      assertThat(end).succeedsWithin(Duration.ofSeconds(20));
+    }
   }
 
   private static boolean isInterruptedWithin20Seconds() {

@@ -258,6 +258,44 @@ class UsersExecutorTest {
     }
   }
 
+  private static <X extends Throwable> void throwUndeclared(Throwable checked) throws X {
+    @SuppressWarnings("unchecked") // as other languages do
+    X undeclared = (X) checked;
+    throw undeclared;
+  }
+
+  @Test
+  void anExecutorThatThrowsWhatItDoesNotDeclareLosesNoCompletion() throws Exception {
+    PawlOptions failing =
+        PawlOptions.defaults()
+            .executor(task -> UsersExecutorTest.<RuntimeException>throwUndeclared(new Exception()));
+    try (Pawl pawl = Pawl.over(store, failing)) {
+      pawl.lock("lock").acquireAsync().get(20, TimeUnit.SECONDS).close();
+    }
+  }
+
+  @Test
+  void aStageThatFailsWithWhatCannotBeWrittenDownGivesTheLockBack() throws Exception {
+    try (Pawl pawl = Pawl.over(store)) {
+      CompletableFuture<Void> stage = new CompletableFuture<>();
+      CountDownLatch begun = new CountDownLatch(1);
+      CompletableFuture<Boolean> run =
+          pawl.lock("lock")
+              .runAsync(
+                  Duration.ZERO,
+                  lease -> {
+                    begun.countDown();
+                    return stage;
+                  });
+      assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+      stage.completeExceptionally(new Unspeakable());
+
+      await().until(run::isCompletedExceptionally);
+      assertThat(other.lock("lock").tryAcquire()).isPresent();
+    }
+  }
+
   @Test
   void aLeaderThatThrowsWhatCannotBeLoggedStandsAgain() {
     CountDownLatch twice = new CountDownLatch(2);

@@ -36,9 +36,30 @@ public final class Futures {
     }
   }
 
+  /**
+   * {@code source} by another value, or as it failed. A stage of its own would write the failure
+   * down, and never complete where that fails.
+   */
+  public static <T extends @Nullable Object, U> CompletableFuture<U> mapped(
+      CompletionStage<T> source, Function<T, U> by) {
+    CompletableFuture<U> future = new CompletableFuture<>();
+    source.handle(
+        (value, error) -> {
+          if (error != null) {
+            return future.completeExceptionally(error);
+          }
+          try {
+            return future.complete(by.apply(value));
+          } catch (RuntimeException | Error e) {
+            return future.completeExceptionally(e);
+          }
+        });
+    return future;
+  }
+
   /** {@code source} by another value; cancelling it cancels {@code source}. */
   public static <T, U> CompletableFuture<U> mapped(CompletableFuture<T> source, Function<T, U> by) {
-    CompletableFuture<U> future = source.thenApply(by);
+    CompletableFuture<U> future = mapped((CompletionStage<T>) source, by);
     future.whenComplete((value, error) -> source.cancel(false));
     return future;
   }

@@ -2,8 +2,9 @@ package io.pawl.concurrent;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Work on the thread that makes this, which other threads may interrupt once; the interrupt does
@@ -32,7 +33,10 @@ public final class Interruptible {
   private final int outerDepth = kept.depth();
 
   private final ReentrantLock mutex = new ReentrantLock();
-  private final AtomicBoolean wanted = new AtomicBoolean();
+
+  /** Null until it is wanted; complete once it was made. */
+  private final AtomicReference<@Nullable CompletableFuture<Void>> wanted = new AtomicReference<>();
+
   private volatile boolean ended;
 
   /**
@@ -49,7 +53,16 @@ public final class Interruptible {
    * interrupted, or its interrupt was put off.
    */
   public CompletableFuture<Void> interrupt() {
-    return ended || wanted.getAndSet(true) ? DONE : interruptSoon();
+    if (ended) {
+      return DONE;
+    }
+    CompletableFuture<Void> made = new CompletableFuture<>();
+    CompletableFuture<Void> earlier = wanted.compareAndExchange(null, made);
+    if (earlier != null) {
+      return earlier;
+    }
+    Futures.follow(made, interruptSoon());
+    return made;
   }
 
   private CompletableFuture<Void> interruptSoon() {
@@ -106,7 +119,7 @@ public final class Interruptible {
    */
   public boolean end() {
     kept.end(this, this::noteEnd);
-    return wanted.get();
+    return wanted.get() != null;
   }
 
   private void noteEnd() {

@@ -3,6 +3,7 @@ package io.pawl.concurrent;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ public final class KeptInterrupts implements AutoCloseable {
   /** The stretches that one thread is in; whoever looks at them keeps this. */
   static final class OfThread {
 
+    private static final int SPINS = 1_000;
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private final ReentrantLock mutex = new ReentrantLock();
     private final List<Runnable> puttingOff = new ArrayList<>(0);
     private int depth;
@@ -28,8 +32,12 @@ public final class KeptInterrupts implements AutoCloseable {
 
     /** A lock that parks takes the thread's flag away for a moment, and others would see none. */
     private void lock() {
-      while (!mutex.tryLock()) {
-        Thread.yield();
+      for (int tries = 0; !mutex.tryLock(); tries++) {
+        if (tries < SPINS) {
+          Thread.yield();
+        } else { // somebody interrupts the thread, which may take long
+          LockSupport.parkNanos(PAUSE_NANOS);
+        }
       }
     }
 

@@ -20,10 +20,13 @@ record UserExecutor(@Nullable Executor chosen, Pool own) implements Executor {
       try {
         chosen.execute(task);
         return;
-      } catch (RuntimeException | Error e) {
-        log.warn(
-            "the executor of PawlOptions rejected a task; a thread of Pawl's runs it",
-            UserFailures.forLog(e));
+      } catch (Throwable e) { // checked ones too: other languages throw them undeclared
+        UserFailures.log(
+            e,
+            failure ->
+                log.warn(
+                    "the executor of PawlOptions rejected a task; a thread of Pawl's runs it",
+                    failure));
       }
     }
     own.execute(task);

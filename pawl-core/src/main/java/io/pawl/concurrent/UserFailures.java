@@ -1,7 +1,6 @@
 package io.pawl.concurrent;
 
-import java.io.PrintWriter;
-import java.io.Writer;
+import java.util.function.Consumer;
 
 /** What users' code threw. To write it down runs users' code as well, its {@code getMessage}. */
 public final class UserFailures {
@@ -9,16 +8,16 @@ public final class UserFailures {
   private UserFailures() {}
 
   /**
-   * Returns {@code failure}, or what stands for it where its own methods fail: a logger would throw
-   * on what they throw.
+   * Calls {@code logger} with {@code failure}; once more, where it throws what the failure's own
+   * methods do, with what stands for it.
    */
-  public static Throwable forLog(Throwable failure) {
+  public static void log(Throwable failure, Consumer<Throwable> logger) {
     try {
-      failure.printStackTrace(new PrintWriter(Writer.nullWriter()));
-      return failure;
+      logger.accept(failure);
     } catch (Throwable e) {
-      return new IllegalStateException(
-          failure.getClass().getName() + " was thrown, which cannot be written down");
+      logger.accept(
+          new IllegalStateException(
+              failure.getClass().getName() + " was thrown, which cannot be written down"));
     }
   }
 }

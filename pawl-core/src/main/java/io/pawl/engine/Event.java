@@ -179,7 +179,7 @@ public final class Event {
     try {
       callback.run();
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
-      log.error("{}: a callback failed", name, UserFailures.forLog(e));
+      UserFailures.log(e, failure -> log.error("{}: a callback failed", name, failure));
     } finally {
       if (outer == null) {
         CALLING.remove();

@@ -106,6 +106,6 @@ final class GuardedObserver implements LockObserver {
 
   /** Of checked exceptions too: other languages throw them undeclared. */
   static void failed(Throwable e) {
-    log.error("a lock observer failed", UserFailures.forLog(e));
+    UserFailures.log(e, failure -> log.error("a lock observer failed", failure));
   }
 }

@@ -161,8 +161,7 @@ class InterruptibleTest {
     worker.start();
     CompletableFuture<Void> interrupted = work.get().interrupt();
 
-    assertThat(work.get().interrupt()).isDone();
-    assertThat(interrupted).isNotDone();
+    assertThat(work.get().interrupt()).isSameAs(interrupted).isNotDone();
     mayBe.countDown();
     assertThat(seen.get()).isTrue();
     assertThat(interrupted).succeedsWithin(20, TimeUnit.SECONDS);

@@ -1,6 +1,7 @@
 package io.pawl.spring;
 
 import io.pawl.Lease;
+import io.pawl.concurrent.Futures;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -77,7 +78,7 @@ final class StageCall {
         throw new IllegalStateException(
             request.method().method() + " returned null in place of a stage");
       }
-      return ((CompletionStage<?>) stage).thenApply(Optional::ofNullable);
+      return Futures.mapped((CompletionStage<?>) stage, Optional::ofNullable);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {

@@ -33,7 +33,7 @@ final class Observers implements LockObserver {
       try {
         event.accept(observer);
       } catch (Throwable e) { // of checked exceptions too: other languages throw them undeclared
-        log.error("lock observer {} failed", observer, UserFailures.forLog(e));
+        UserFailures.log(e, failure -> log.error("lock observer {} failed", observer, failure));
       }
     }
   }
