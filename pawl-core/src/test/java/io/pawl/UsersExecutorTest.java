@@ -278,16 +278,8 @@ class UsersExecutorTest {
   void aStageThatFailsWithWhatCannotBeWrittenDownGivesTheLockBack() throws Exception {
     try (Pawl pawl = Pawl.over(store)) {
       CompletableFuture<Void> stage = new CompletableFuture<>();
-      CountDownLatch begun = new CountDownLatch(1);
-      CompletableFuture<Boolean> run =
-          pawl.lock("lock")
-              .runAsync(
-                  Duration.ZERO,
-                  lease -> {
-                    begun.countDown();
-                    return stage;
-                  });
-      assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+      CompletableFuture<Boolean> run = pawl.lock("lock").runAsync(Duration.ZERO, lease -> stage);
+      await().until(() -> stage.getNumberOfDependents() > 0);
 
       stage.completeExceptionally(new Unspeakable());
 

@@ -388,7 +388,8 @@ class DoorbellTest {
 
       Awaitility.await()
           .atMost(Duration.ofSeconds(60))
-          .until(() -> awaitListening(owner), again -> again != first);
+          .until(
+              () -> ask(owner, "SELECT count(*) FROM pg_stat_activity WHERE pid = " + first) == 0);
 
       there.withdraw(holder).toCompletableFuture().get(60, SECONDS);
       assertThat(bell.get(60, SECONDS)).isInstanceOf(Standing.Held.class);
