@@ -1,5 +1,6 @@
 package io.pawl;
 
+import io.pawl.concurrent.Futures;
 import io.pawl.concurrent.Time;
 import io.pawl.engine.Engine;
 import io.pawl.error.LeaseLostException;
@@ -63,8 +64,9 @@ final class AsyncRun<T> {
       return;
     }
     try {
-      Objects.requireNonNull(body.apply(lease), "the body's stage is null")
-          .whenComplete((value, failure) -> giveBack(lease, value, failure));
+      Futures.whenEnded(
+          Objects.requireNonNull(body.apply(lease), "the body's stage is null"),
+          (value, failure) -> giveBack(lease, value, failure));
     } catch (Throwable e) { // checked exceptions too: other languages throw them undeclared
       giveBack(lease, null, e);
     }
@@ -116,7 +118,7 @@ final class AsyncRun<T> {
   }
 
   private static Throwable cause(Throwable error) {
-    Throwable cause = error.getCause();
-    return error instanceof CompletionException && cause != null ? cause : error;
+    Throwable cause = error instanceof CompletionException ? error.getCause() : null;
+    return cause != null ? cause : error;
   }
 }

@@ -256,7 +256,9 @@ public final class Candidacy implements AutoCloseable {
       if (!interrupted && !returned) {
         throw e;
       }
-      log.info("no longer the leader of '{}': {}", lock.name(), e.toString());
+      UserFailures.log(
+          e,
+          failure -> log.info("no longer the leader of '{}': {}", lock.name(), failure.toString()));
     }
     return !interrupted;
   }

@@ -288,6 +288,45 @@ class UsersExecutorTest {
     }
   }
 
+  /** Nor does it say what caused it. */
+  private static final class Unanswering extends RuntimeException {
+    @Override
+    public synchronized Throwable getCause() {
+      throw new IllegalStateException("has no cause");
+    }
+  }
+
+  @Test
+  void aBodyThatThrowsWhatHasNoCauseToTellEndsItsFuture() {
+    RuntimeException thrown = new Unanswering();
+    try (Pawl pawl = Pawl.over(store)) {
+      CompletableFuture<Boolean> run =
+          pawl.lock("lock")
+              .runAsync(
+                  Duration.ZERO,
+                  lease -> {
+                    throw thrown;
+                  });
+      await().until(run::isCompletedExceptionally);
+    }
+  }
+
+  @Test
+  void whoElseHasTheStageOfABodyHearsOfAFailureThatCannotBeWrittenDown() {
+    try (Pawl pawl = Pawl.over(store)) {
+      CompletableFuture<String> stage = new CompletableFuture<>();
+      CompletableFuture<Boolean> heard = stage.handle((value, failure) -> true);
+      CompletableFuture<Optional<String>> run =
+          pawl.lock("lock").callAsync(Duration.ZERO, lease -> stage);
+      await().until(() -> stage.getNumberOfDependents() > 1);
+
+      stage.completeExceptionally(new Unspeakable());
+
+      assertThat(heard).isCompleted();
+      await().until(run::isCompletedExceptionally);
+    }
+  }
+
   @Test
   void aLeaderThatThrowsWhatCannotBeLoggedStandsAgain() {
     CountDownLatch twice = new CountDownLatch(2);

@@ -16,7 +16,7 @@ public final class Ends {
     boolean atMost(long nanos) throws InterruptedException;
   }
 
-  /** Returns whether the threads of {@code executor}, which was shut down, have ended. */
+  /** Returns whether {@code executor}, which was shut down, has done with its threads. */
   public static boolean of(ExecutorService executor) {
     return of(nanos -> executor.awaitTermination(nanos, TimeUnit.NANOSECONDS));
   }

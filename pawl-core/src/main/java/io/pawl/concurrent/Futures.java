@@ -2,6 +2,7 @@ package io.pawl.concurrent;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +21,23 @@ public final class Futures {
     }
   }
 
+  /**
+   * Calls {@code then} once {@code source} is complete. {@link CompletionStage#whenComplete} would
+   * write the failure down for a stage that nobody has, by methods of the failure's own.
+   */
+  public static <T extends @Nullable Object> void whenEnded(
+      CompletionStage<T> source, BiConsumer<T, @Nullable Throwable> then) {
+    source.handle(
+        (value, error) -> {
+          then.accept(value, error);
+          return true;
+        });
+  }
+
   /** Completes {@code promise} as {@code source} is. */
   public static <T extends @Nullable Object> void follow(
       CompletableFuture<T> promise, CompletionStage<T> source) {
-    source.whenComplete((value, error) -> complete(promise, value, error));
+    whenEnded(source, (value, error) -> complete(promise, value, error));
   }
 
   /** Completes {@code promise} with what a stage has ended with. */
@@ -43,15 +57,17 @@ public final class Futures {
   public static <T extends @Nullable Object, U> CompletableFuture<U> mapped(
       CompletionStage<T> source, Function<T, U> by) {
     CompletableFuture<U> future = new CompletableFuture<>();
-    source.handle(
+    whenEnded(
+        source,
         (value, error) -> {
           if (error != null) {
-            return future.completeExceptionally(error);
+            future.completeExceptionally(error);
+            return;
           }
           try {
-            return future.complete(by.apply(value));
+            future.complete(by.apply(value));
           } catch (RuntimeException | Error e) {
-            return future.completeExceptionally(e);
+            future.completeExceptionally(e);
           }
         });
     return future;

@@ -54,7 +54,7 @@ public final class SystemTime implements Time, AutoCloseable {
     }
   }
 
-  /** Waits for the task under way, for at most a second. */
+  /** Waits for the task under way, for at most a second; its thread ends then. */
   @Override
   public void close() {
     timer.shutdownNow();

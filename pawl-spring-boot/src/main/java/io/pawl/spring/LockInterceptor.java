@@ -6,6 +6,7 @@ import io.pawl.LeaseCall;
 import io.pawl.LockGroup;
 import io.pawl.Pawl;
 import io.pawl.ScheduledJob;
+import io.pawl.concurrent.Futures;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.UndeclaredThrowableException;
@@ -311,7 +312,8 @@ final class LockInterceptor implements MethodInterceptor {
   private static @Nullable Throwable awaitEnd(CompletionStage<?> stage, Taken taken) {
     CountDownLatch end = new CountDownLatch(1);
     AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    stage.whenComplete(
+    Futures.whenEnded(
+        stage,
         (value, thrown) -> {
           failure.set(thrown);
           end.countDown();

@@ -55,15 +55,8 @@ final class StageCall {
       if (stage == null) {
         throw new IllegalStateException(fallback.method() + " returned null in place of a stage");
       }
-      ((CompletionStage<?>) stage)
-          .whenComplete(
-              (value, error) -> {
-                if (error == null) {
-                  result.complete(value);
-                } else {
-                  result.completeExceptionally(error);
-                }
-              });
+      Futures.whenEnded(
+          (CompletionStage<?>) stage, (value, error) -> Futures.complete(result, value, error));
     } catch (Throwable e) { // of the fallback: somebody waits for the result
       result.completeExceptionally(e);
     }
