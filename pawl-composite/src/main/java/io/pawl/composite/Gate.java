@@ -308,8 +308,8 @@ final class Gate implements AutoCloseable {
       return;
     }
     away.set(false);
+    onBack.run(); // whatever becomes of the log
     log.info("gate {} answers again", description);
-    onBack.run();
   }
 
   /** A store may know without its server that it has no such claim, as etcd and ZooKeeper do. */

@@ -1,5 +1,6 @@
 package io.pawl.composite;
 
+import io.pawl.concurrent.Uninterruptibly;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
@@ -40,7 +41,9 @@ final class GateInspection {
   }
 
   private @Nullable Kind kindOf(String lock) {
-    return truth().show(lock).toCompletableFuture().join().map(LockView::kind).orElse(null);
+    return Uninterruptibly.join(truth().show(lock).toCompletableFuture())
+        .map(LockView::kind)
+        .orElse(null);
   }
 
   private Inspectable truth() {

@@ -11,8 +11,10 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockObserver;
 import io.pawl.options.PawlOptions;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -37,6 +39,7 @@ public final class LockMeters implements LockObserver {
   private final GroupMeters others;
   private final Map<String, GroupMeters> known = new ConcurrentHashMap<>();
   private final ReentrantLock adding = new ReentrantLock();
+  private final Set<String> places = new HashSet<>();
 
   /** Of the event before, which is often of the same lock. A thread may see an older one. */
   private Told last;
@@ -80,15 +83,20 @@ public final class LockMeters implements LockObserver {
         : added(group);
   }
 
+  /** Under no lock: the registry asks filters of the user's, which may wait. */
   private GroupMeters added(String group) {
+    if (!hasPlace(group)) {
+      return others;
+    }
+    GroupMeters made = new GroupMeters(registry, tags.and("group", group));
+    GroupMeters before = known.putIfAbsent(group, made);
+    return before == null ? made : before;
+  }
+
+  private boolean hasPlace(String group) {
     adding.lock();
     try {
-      GroupMeters meters = known.get(group);
-      if (meters == null && known.size() < MOST_GROUPS) {
-        meters = new GroupMeters(registry, tags.and("group", group));
-        known.put(group, meters);
-      }
-      return meters == null ? others : meters;
+      return places.contains(group) || places.size() < MOST_GROUPS && places.add(group);
     } finally {
       adding.unlock();
     }

@@ -84,7 +84,9 @@ final class QuorumInspection {
 
   CompletionStage<List<LockView>> list(int limit) {
     return looks
-        .after(() -> byName(limit + nodes.size()), all -> differing(all.values()))
+        .after(
+            () -> byName((int) Math.min(Integer.MAX_VALUE, (long) limit + nodes.size())),
+            all -> differing(all.values()))
         .thenApply(
             all ->
                 all.values().stream()

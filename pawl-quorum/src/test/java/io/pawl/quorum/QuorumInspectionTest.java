@@ -146,6 +146,13 @@ class QuorumInspectionTest {
   }
 
   @Test
+  void aListWithoutEndHasWhatIsHeld() throws Exception {
+    answer(attempt(claim()));
+
+    assertThat(answer(quorum.list(Integer.MAX_VALUE))).extracting(LockView::name).contains(LOCK);
+  }
+
+  @Test
   void p8_nothingLeftBehind_whoAskedIsAnsweredWhenTheStoreIsClosed() throws Exception {
     nodes.forEach(node -> node.holdBackAnswersTo(claim -> true));
     CompletableFuture<Standing> asked = attempt(claim());

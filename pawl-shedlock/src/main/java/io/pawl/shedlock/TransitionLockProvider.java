@@ -58,7 +58,7 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
     Optional<SimpleLock> theirs;
     try {
       theirs = old.lock(configuration);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // checked ones too: other languages throw them undeclared
       andThen(ours.get()::giveBack, e);
       throw e;
     }
@@ -94,7 +94,7 @@ public final class TransitionLockProvider implements ExtensibleLockProvider {
       checkNotOver();
       try {
         theirs.unlock();
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) { // as above
         andThen(ours::unlock, e);
         throw e;
       }

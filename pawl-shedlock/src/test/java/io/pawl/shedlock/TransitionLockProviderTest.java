@@ -9,6 +9,7 @@ import io.pawl.error.StoreException;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.RedisServer;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -98,6 +99,37 @@ class TransitionLockProviderTest {
     own.unlock();
 
     assertThat(isFreeFor(between)).isTrue();
+  }
+
+  private static <X extends Throwable> void throwUndeclared(Throwable checked) throws X {
+    @SuppressWarnings("unchecked") // as other languages do
+    X undeclared = (X) checked;
+    throw undeclared;
+  }
+
+  @Test
+  void whereTheOldOneThrowsWhatItDoesNotDeclareTheNewOneIsGivenBack() {
+    LockProvider throwing =
+        new TransitionLockProvider(
+            pawl,
+            configuration -> {
+              TransitionLockProviderTest.<RuntimeException>throwUndeclared(new SQLException());
+              return Optional.empty();
+            });
+    assertThatThrownBy(() -> lock(throwing, LONG)).isInstanceOf(SQLException.class);
+    assertThat(isFreeFor(after)).isTrue();
+
+    LockProvider throwingLater =
+        new TransitionLockProvider(
+            pawl,
+            configuration ->
+                Optional.of(
+                    () ->
+                        TransitionLockProviderTest.<RuntimeException>throwUndeclared(
+                            new SQLException())));
+    SimpleLock lock = lock(throwingLater).orElseThrow();
+    assertThatThrownBy(lock::unlock).isInstanceOf(SQLException.class);
+    assertThat(isFreeFor(after)).isTrue();
   }
 
   @Test

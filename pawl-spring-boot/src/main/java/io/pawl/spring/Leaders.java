@@ -42,7 +42,11 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
   private final List<Candidacy> candidacies = new ArrayList<>();
   private volatile boolean running;
 
-  private record Found(String beanName, Object bean, Method method, Leader leader) {}
+  /**
+   * @param name of the election
+   * @param lease blank where it is the usual one
+   */
+  private record Found(String beanName, Object bean, Method method, String name, String lease) {}
 
   /**
    * @param pawl asked when the application has started, if there is any such method
@@ -110,7 +114,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     }
     Method callable = AopUtils.selectInvocableMethod(method, bean.getClass());
     ReflectionUtils.makeAccessible(callable);
-    return new Found(name, bean, callable, leader);
+    return new Found(name, bean, callable, resolved(leader.name()), resolved(leader.lease()));
   }
 
   private static boolean goesOn(Method method, Class<?> type) {
@@ -146,12 +150,11 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
   private void stand(Found leader) {
     candidacies.add(
         pawl.get()
-            .election(resolved(leader.leader.name()), options(leader.leader))
+            .election(leader.name, options(leader.lease))
             .stand(leader.beanName, lease -> lead(leader, lease)));
   }
 
-  private LockOptions options(Leader leader) {
-    String lease = resolved(leader.lease());
+  private LockOptions options(String lease) {
     Duration length =
         lease.isBlank() ? settings.get().lease() : DurationFormatterUtils.detectAndParse(lease);
     return LockOptions.defaults().lease(length);

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -34,6 +35,9 @@ import org.slf4j.LoggerFactory;
 final class LockInterceptor implements MethodInterceptor {
 
   private static final Logger log = LoggerFactory.getLogger(LockInterceptor.class);
+
+  /** Between two looks at whether a lease is lost. */
+  private static final long LOOK_SECONDS = 1;
 
   private final LockedMethods methods;
   private final Known<Pawl> pawl;
@@ -320,7 +324,7 @@ final class LockInterceptor implements MethodInterceptor {
         });
     taken.onLost(end::countDown);
     boolean interrupted = false;
-    while (end.getCount() > 0) {
+    while (end.getCount() > 0 && !isLost(taken)) {
       try {
         await(end);
       } catch (InterruptedException e) {
@@ -331,6 +335,18 @@ final class LockInterceptor implements MethodInterceptor {
       Thread.currentThread().interrupt();
     }
     return failure.get();
+  }
+
+  /** As a callback may have to wait for others of the user's, and for room on their executor. */
+  private static boolean isLost(Taken taken) {
+    try {
+      taken.ensureValid();
+      return false;
+    } catch (LeaseLostException e) {
+      return true;
+    } catch (IllegalStateException e) {
+      return false; // closed by the method, which goes on
+    }
   }
 
   /** Throws a stage's own failure, since its caller would hear of nothing but the loss. */
@@ -355,7 +371,7 @@ final class LockInterceptor implements MethodInterceptor {
     try {
       ForkJoinPool.managedBlock(new Opening(end));
     } catch (RejectedExecutionException | OutOfMemoryError noFurtherThread) {
-      end.await();
+      end.await(LOOK_SECONDS, TimeUnit.SECONDS);
     }
   }
 
@@ -363,7 +379,7 @@ final class LockInterceptor implements MethodInterceptor {
 
     @Override
     public boolean block() throws InterruptedException {
-      latch.await();
+      latch.await(LOOK_SECONDS, TimeUnit.SECONDS);
       return true;
     }
 

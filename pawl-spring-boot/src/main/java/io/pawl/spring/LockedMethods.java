@@ -71,14 +71,23 @@ final class LockedMethods {
   }
 
   private @Nullable LockedMethod lookUp(Method method, Class<?> type) {
-    return known
-        .computeIfAbsent(
-            new MethodClassKey(method, type),
-            key ->
-                specific.computeIfAbsent(
-                    Specific.of(mostSpecific(method, type), type),
-                    found -> Optional.ofNullable(LockedMethod.of(found.method(), beans))))
-        .orElse(null);
+    MethodClassKey key = new MethodClassKey(method, type);
+    Optional<LockedMethod> found = known.get(key);
+    if (found == null) { // under no lock of a map: whoever resolves placeholders may wait
+      found = specific(Specific.of(mostSpecific(method, type), type));
+      known.put(key, found);
+    }
+    return found.orElse(null);
+  }
+
+  private Optional<LockedMethod> specific(Specific key) {
+    Optional<LockedMethod> found = specific.get(key);
+    if (found != null) {
+      return found;
+    }
+    Optional<LockedMethod> made = Optional.ofNullable(LockedMethod.of(key.method(), beans));
+    Optional<LockedMethod> first = specific.putIfAbsent(key, made);
+    return first == null ? made : first; // a job has one watch
   }
 
   private static Method mostSpecific(Method method, Class<?> type) {

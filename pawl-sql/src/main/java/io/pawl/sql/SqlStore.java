@@ -174,8 +174,14 @@ public final class SqlStore
 
   @Override
   public CompletionStage<Void> raise(Incarnation known, long above) {
-    newcomer();
-    return upkeep(() -> upkeep.raiseTokensTo(Math.max(1, above))).thenApply(rows -> null);
+    Newcomer here = newcomer();
+    return upkeep(() -> isStill(known, here) ? upkeep.raiseTokensTo(Math.max(1, above)) : 0L)
+        .thenApply(rows -> null);
+  }
+
+  /** A database that was emptied since stays out for its own time. */
+  private boolean isStill(Incarnation known, Newcomer here) {
+    return here.incarnation(describe(), upkeep.highestTokens()).since() == known.since();
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.pawl.spi.Diagnosable;
 import io.pawl.spi.Inspectable.LockView;
 import io.pawl.spi.Kind;
 import io.pawl.spi.Mode;
+import io.pawl.spi.QuorumNode.Incarnation;
 import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import io.pawl.spi.Stores;
@@ -364,6 +365,36 @@ class UpkeepTest {
       }
 
       assertThat(answer(node.attempt(claim, standing -> {}))).isInstanceOf(Standing.Held.class);
+    }
+  }
+
+  /** Who asked to raise it may have stood still since, and know of a state before that. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+  void p1_oneHolder_aNodeThatWasEmptiedAgainIsNotRaisedForTheStateBefore(TestDatabase database)
+      throws Exception {
+    Claim claim = Claims.claim(name("raised late"));
+    try (SqlStore node = database.open()) {
+      long forgotten = ask(database, "SELECT last_token FROM pawl_forgotten");
+      node.joinQuorum(Duration.ofSeconds(30));
+      try {
+        execute(database, "UPDATE pawl_forgotten SET last_token = 0");
+        Incarnation first = answer(node.incarnation());
+        answer(node.raise(first, 7));
+        assertThat(answer(node.incarnation()).raised()).isTrue();
+        assertThat(answer(node.attempt(claim, standing -> {}))).isInstanceOf(Standing.Held.class);
+
+        execute(database, "DELETE FROM pawl_lock");
+        execute(database, "UPDATE pawl_forgotten SET last_token = 0");
+        answer(node.raise(first, 7));
+
+        Incarnation emptied = answer(node.incarnation());
+        assertThat(emptied.raised()).isFalse();
+        answer(node.raise(emptied, 7));
+        assertThat(answer(node.incarnation()).raised()).isTrue();
+      } finally {
+        execute(database, "UPDATE pawl_forgotten SET last_token = " + Math.max(forgotten, 7));
+      }
     }
   }
 

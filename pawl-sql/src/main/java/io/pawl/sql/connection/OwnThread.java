@@ -1,8 +1,9 @@
 package io.pawl.sql.connection;
 
 import io.pawl.concurrent.DaemonThreads;
-import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.concurrent.Ends;
 import io.pawl.concurrent.Uninterruptibly;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -16,6 +17,8 @@ import java.util.function.Supplier;
  * ask.
  */
 public final class OwnThread {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private OwnThread() {}
 
@@ -60,13 +63,6 @@ public final class OwnThread {
   /** Waits, for at most 5 s, until what {@code thread} is at has ended. */
   public static void end(ThreadPoolExecutor thread) {
     thread.shutdown();
-    try (KeptInterrupts kept = new KeptInterrupts()) {
-      kept.clear();
-      try {
-        thread.awaitTermination(5, TimeUnit.SECONDS);
-      } catch (InterruptedException e) {
-        kept.caught();
-      }
-    }
+    Ends.of(thread, PATIENCE);
   }
 }
