@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -195,20 +194,34 @@ final class Inspection {
     if (limit < 1) {
       throw new IllegalArgumentException("limit: " + limit + " is not at least 1");
     }
-    return pages(Txn.page(keys.claims(), keys.claims(), PAGE, true), limit, new LinkedHashMap<>())
+    return list(limit, limit);
+  }
+
+  /** Some of the first {@code names} may have ended when they are read: then of more. */
+  private CompletableFuture<List<LockView>> list(int limit, int names) {
+    return pages(Txn.page(keys.claims(), keys.claims(), PAGE, true), names, new LinkedHashMap<>())
         .thenCompose(
             byLock ->
                 views(
-                    byLock.keySet().stream().limit(limit).toList(),
-                    0,
-                    new HashMap<>(),
-                    new ArrayList<>()))
-        .thenApply(
-            views ->
-                views.stream()
-                    .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
-                    .sorted(Comparator.comparing(LockView::name))
-                    .collect(Collectors.toList()));
+                        byLock.keySet().stream().limit(names).toList(),
+                        0,
+                        new HashMap<>(),
+                        new ArrayList<>())
+                    .thenCompose(
+                        views -> {
+                          List<LockView> busy = busy(views);
+                          return busy.size() < limit && byLock.size() > names
+                              ? list(limit, (int) Math.min(Integer.MAX_VALUE, 2L * names))
+                              : CompletableFuture.completedFuture(
+                                  busy.stream().limit(limit).toList());
+                        }));
+  }
+
+  private static List<LockView> busy(List<LockView> views) {
+    return views.stream()
+        .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+        .sorted(Comparator.comparing(LockView::name))
+        .toList();
   }
 
   private CompletableFuture<List<LockView>> views(

@@ -62,6 +62,9 @@ class ForeignKeysTest {
     List<LockView> list = Seam.answer(store.list(100));
 
     assertThat(list).extracting(LockView::name).containsExactly("mine");
+    assertThat(Seam.answer(store.list(1))) // "below" comes first
+        .extracting(LockView::name)
+        .containsExactly("mine");
     for (String foreign : List.of("none", "negative", "below", "last")) {
       assertThatThrownBy(() -> Seam.answer(store.show(foreign)))
           .isInstanceOf(StoreException.class)

@@ -6,7 +6,6 @@ import io.pawl.LeaseCall;
 import io.pawl.LockGroup;
 import io.pawl.Pawl;
 import io.pawl.ScheduledJob;
-import io.pawl.concurrent.Futures;
 import io.pawl.error.LeaseLostException;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.UndeclaredThrowableException;
@@ -22,7 +21,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -35,9 +33,6 @@ import org.slf4j.LoggerFactory;
 final class LockInterceptor implements MethodInterceptor {
 
   private static final Logger log = LoggerFactory.getLogger(LockInterceptor.class);
-
-  /** Between two looks at whether a lease is lost. */
-  private static final long LOOK_SECONDS = 1;
 
   private final LockedMethods methods;
   private final Known<Pawl> pawl;
@@ -316,15 +311,15 @@ final class LockInterceptor implements MethodInterceptor {
   private static @Nullable Throwable awaitEnd(CompletionStage<?> stage, Taken taken) {
     CountDownLatch end = new CountDownLatch(1);
     AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    Futures.whenEnded(
-        stage,
+    stage.handle( // a failure is handed on to no stage, which would write it down
         (value, thrown) -> {
           failure.set(thrown);
           end.countDown();
+          return true;
         });
     taken.onLost(end::countDown);
     boolean interrupted = false;
-    while (end.getCount() > 0 && !isLost(taken)) {
+    while (end.getCount() > 0) {
       try {
         await(end);
       } catch (InterruptedException e) {
@@ -335,18 +330,6 @@ final class LockInterceptor implements MethodInterceptor {
       Thread.currentThread().interrupt();
     }
     return failure.get();
-  }
-
-  /** As a callback may have to wait for others of the user's, and for room on their executor. */
-  private static boolean isLost(Taken taken) {
-    try {
-      taken.ensureValid();
-      return false;
-    } catch (LeaseLostException e) {
-      return true;
-    } catch (IllegalStateException e) {
-      return false; // closed by the method, which goes on
-    }
   }
 
   /** Throws a stage's own failure, since its caller would hear of nothing but the loss. */
@@ -371,7 +354,7 @@ final class LockInterceptor implements MethodInterceptor {
     try {
       ForkJoinPool.managedBlock(new Opening(end));
     } catch (RejectedExecutionException | OutOfMemoryError noFurtherThread) {
-      end.await(LOOK_SECONDS, TimeUnit.SECONDS);
+      end.await();
     }
   }
 
@@ -379,7 +362,7 @@ final class LockInterceptor implements MethodInterceptor {
 
     @Override
     public boolean block() throws InterruptedException {
-      latch.await(LOOK_SECONDS, TimeUnit.SECONDS);
+      latch.await();
       return true;
     }
 

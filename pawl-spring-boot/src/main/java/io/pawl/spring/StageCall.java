@@ -1,12 +1,12 @@
 package io.pawl.spring;
 
 import io.pawl.Lease;
-import io.pawl.concurrent.Futures;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -55,11 +55,20 @@ final class StageCall {
       if (stage == null) {
         throw new IllegalStateException(fallback.method() + " returned null in place of a stage");
       }
-      Futures.whenEnded(
-          (CompletionStage<?>) stage, (value, error) -> Futures.complete(result, value, error));
+      follow(result, (CompletionStage<?>) stage, value -> value);
     } catch (Throwable e) { // of the fallback: somebody waits for the result
       result.completeExceptionally(e);
     }
+  }
+
+  /** By {@code handle}: a stage of its own would write the failure down. */
+  private static <T extends @Nullable Object> void follow(
+      CompletableFuture<T> promise, CompletionStage<?> source, Function<@Nullable Object, T> by) {
+    source.handle(
+        (value, error) ->
+            error == null
+                ? promise.complete(by.apply(value))
+                : promise.completeExceptionally(error));
   }
 
   private CompletionStage<Optional<Object>> run(Lease lease) {
@@ -71,7 +80,9 @@ final class StageCall {
         throw new IllegalStateException(
             request.method().method() + " returned null in place of a stage");
       }
-      return Futures.mapped((CompletionStage<?>) stage, Optional::ofNullable);
+      CompletableFuture<Optional<Object>> ended = new CompletableFuture<>();
+      follow(ended, (CompletionStage<?>) stage, Optional::ofNullable);
+      return ended;
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
