@@ -17,6 +17,7 @@ import io.pawl.spi.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,27 +84,50 @@ final class QuorumInspection {
   }
 
   CompletionStage<List<LockView>> list(int limit) {
-    return looks
-        .after(
-            () -> byName((int) Math.min(Integer.MAX_VALUE, (long) limit + nodes.size())),
-            all -> differing(all.values()))
-        .thenApply(
-            all ->
-                all.values().stream()
-                    .map(this::merged)
-                    .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
-                    .limit(limit)
-                    .toList());
+    return list(limit, (int) Math.min(Integer.MAX_VALUE, (long) limit + nodes.size()));
   }
 
-  private CompletionStage<Map<String, List<LockView>>> byName(int limit) {
-    return this.<List<LockView>>ask("", (node, open) -> open.list(limit))
+  private CompletionStage<List<LockView>> list(int limit, int page) {
+    return looks
+        .after(() -> decided(page), seen -> differing(seen.locks.values()))
+        .thenCompose(
+            seen -> {
+              List<LockView> busy =
+                  seen.locks.values().stream()
+                      .map(this::merged)
+                      .filter(view -> !view.holders().isEmpty() || !view.waiters().isEmpty())
+                      .limit(limit)
+                      .toList();
+              return seen.cut && busy.size() < limit
+                  ? list(limit, (int) Math.min(Integer.MAX_VALUE, 2L * page))
+                  : CompletableFuture.completedFuture(busy);
+            });
+  }
+
+  /**
+   * What the nodes say of locks.
+   *
+   * @param cut whether there may be more
+   */
+  private record Decided(Map<String, List<LockView>> locks, boolean cut) {}
+
+  /** The first names of each node. Whether it has one behind its full page is not known yet. */
+  private CompletionStage<Decided> decided(int page) {
+    return this.<List<LockView>>ask("", (node, open) -> open.list(page))
         .thenApply(
-            answers ->
-                answers.stream()
-                    .flatMap(List::stream)
-                    .collect(
-                        Collectors.groupingBy(LockView::name, TreeMap::new, Collectors.toList())));
+            answers -> {
+              TreeMap<String, List<LockView>> byName =
+                  answers.stream()
+                      .flatMap(List::stream)
+                      .collect(
+                          Collectors.groupingBy(LockView::name, TreeMap::new, Collectors.toList()));
+              return answers.stream()
+                  .filter(answer -> answer.size() >= page)
+                  .map(answer -> answer.get(answer.size() - 1).name())
+                  .min(Comparator.naturalOrder())
+                  .map(last -> new Decided(byName.headMap(last, true), true))
+                  .orElseGet(() -> new Decided(byName, false));
+            });
   }
 
   CompletionStage<Optional<LockView>> show(String lock) {

@@ -50,8 +50,12 @@ class QuorumInspectionTest {
   }
 
   private static Claim claim() {
+    return claim(LOCK);
+  }
+
+  private static Claim claim(String lock) {
     return new Claim(
-        LOCK,
+        lock,
         new ClaimId("inspection", numbers.incrementAndGet()),
         Mode.EXCLUSIVE,
         Duration.ofSeconds(30),
@@ -143,6 +147,17 @@ class QuorumInspectionTest {
     assertThat(answer(listed))
         .hasSize(1)
         .allSatisfy(view -> assertThat(holders(view)).containsExactly(token));
+  }
+
+  @Test
+  void aShortListHasWhatIsHeldThoughNodesHaveManyNamesOfTheirOwn() throws Exception {
+    answer(attempt(claim()));
+    for (int i = 0; i < 20; i++) {
+      answer(servers.get(0).attempt(claim("a" + i), standing -> {}));
+      answer(servers.get(1).attempt(claim("b" + i), standing -> {}));
+    }
+
+    assertThat(answer(quorum.list(1))).extracting(LockView::name).containsExactly(LOCK);
   }
 
   @Test

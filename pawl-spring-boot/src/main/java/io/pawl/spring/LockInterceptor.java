@@ -21,6 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -33,6 +34,9 @@ import org.slf4j.LoggerFactory;
 final class LockInterceptor implements MethodInterceptor {
 
   private static final Logger log = LoggerFactory.getLogger(LockInterceptor.class);
+
+  /** Between two looks at whether the lease of a stage that is awaited is lost. */
+  private static final long LOOK_SECONDS = 1;
 
   private final LockedMethods methods;
   private final Known<Pawl> pawl;
@@ -319,7 +323,7 @@ final class LockInterceptor implements MethodInterceptor {
         });
     taken.onLost(end::countDown);
     boolean interrupted = false;
-    while (end.getCount() > 0) {
+    while (end.getCount() > 0 && !isLost(taken)) {
       try {
         await(end);
       } catch (InterruptedException e) {
@@ -330,6 +334,18 @@ final class LockInterceptor implements MethodInterceptor {
       Thread.currentThread().interrupt();
     }
     return failure.get();
+  }
+
+  /** A callback may have to wait for others of the user's, and for room on their executor. */
+  private static boolean isLost(Taken taken) {
+    try {
+      taken.ensureValid();
+      return false;
+    } catch (LeaseLostException e) {
+      return true;
+    } catch (IllegalStateException closed) { // by the method, which goes on
+      return false;
+    }
   }
 
   /** Throws a stage's own failure, since its caller would hear of nothing but the loss. */
@@ -354,7 +370,7 @@ final class LockInterceptor implements MethodInterceptor {
     try {
       ForkJoinPool.managedBlock(new Opening(end));
     } catch (RejectedExecutionException | OutOfMemoryError noFurtherThread) {
-      end.await();
+      end.await(LOOK_SECONDS, TimeUnit.SECONDS);
     }
   }
 
@@ -362,7 +378,7 @@ final class LockInterceptor implements MethodInterceptor {
 
     @Override
     public boolean block() throws InterruptedException {
-      latch.await();
+      latch.await(LOOK_SECONDS, TimeUnit.SECONDS);
       return true;
     }
 

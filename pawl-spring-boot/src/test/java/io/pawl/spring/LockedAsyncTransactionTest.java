@@ -267,7 +267,7 @@ class LockedAsyncTransactionTest {
           CompletableFuture<String> thread = shop.onAThreadOfItsOwn(end);
           await().until(() -> !clients.isFree("orders"));
           Thread own = ownThread();
-          await().until(() -> own.getState() == Thread.State.WAITING);
+          await().until(() -> own.getState() == Thread.State.TIMED_WAITING);
 
           own.interrupt();
 
