@@ -4,6 +4,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.QuorumNode.Incarnation;
 import io.pawl.sql.lock.Upkeep;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /**
  * How long a database stays out of a quorum that has no tokens, being new or emptied: for a longest
@@ -23,9 +24,18 @@ final class Newcomer {
     this.longestLease = longestLease;
   }
 
-  synchronized Incarnation incarnation(String server, Upkeep.Highest tokens) {
+  /**
+   * @param look reads the tokens; it may miss what is granted meanwhile
+   */
+  Incarnation incarnation(String server, Supplier<Upkeep.Highest> look) {
+    long seenBefore = seen();
+    return incarnation(server, look.get(), seenBefore);
+  }
+
+  private synchronized Incarnation incarnation(
+      String server, Upkeep.Highest tokens, long seenBefore) {
     boolean raised = tokens.forgotten() > 0;
-    if (!raised && (!isNew || tokens.known() < seen)) {
+    if (!raised && (!isNew || tokens.known() < seenBefore)) {
       since = System.nanoTime();
       seen = tokens.known();
     }
@@ -40,18 +50,21 @@ final class Newcomer {
   }
 
   /**
-   * Notes the last token of a lock that is attempted.
-   *
+   * @param lastToken of a lock that is attempted
    * @throws StoreUnavailableException where there is none
    */
-  void checkVotes(String server, long lastToken) {
+  static void checkVotes(String server, long lastToken) {
     if (lastToken == 0) {
       throw doesNotVote(server);
     }
-    saw(lastToken);
   }
 
-  private synchronized void saw(long token) {
+  private synchronized long seen() {
+    return seen;
+  }
+
+  /** Notes a token that is committed: a look that begins from now on sees it. */
+  synchronized void saw(long token) {
     seen = Math.max(seen, token);
   }
 

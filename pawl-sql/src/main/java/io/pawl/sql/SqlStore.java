@@ -160,9 +160,8 @@ public final class SqlStore
   @Override
   public CompletionStage<Incarnation> incarnation() {
     Newcomer known = newcomer();
-    return CompletableFuture.supplyAsync(
-        () -> known.incarnation(describe(), database.connections().use(upkeep::highestTokens)),
-        keeper);
+    Supplier<Incarnation> look = () -> known.incarnation(describe(), upkeep::highestTokens);
+    return CompletableFuture.supplyAsync(() -> database.connections().use(look), keeper);
   }
 
   /** Locks that nobody has taken yet begin above 0, and so do those that the database knows. */
@@ -181,7 +180,7 @@ public final class SqlStore
 
   /** A database that was emptied since stays out for its own time. */
   private boolean isStill(Incarnation known, Newcomer here) {
-    return here.incarnation(describe(), upkeep.highestTokens()).since() == known.since();
+    return here.incarnation(describe(), upkeep::highestTokens).since() == known.since();
   }
 
   @Override
@@ -189,13 +188,15 @@ public final class SqlStore
     if (claim.queues()) {
       waiters.add(claim, bell);
     }
+    Newcomer node = newcomer;
     int[] ahead = {0};
+    long[] lastToken = {0};
     return decide(
             claim,
             (state, now) -> {
-              Newcomer known = newcomer;
-              if (known != null) {
-                known.checkVotes(describe(), state.lastToken());
+              if (node != null) {
+                Newcomer.checkVotes(describe(), state.lastToken());
+                lastToken[0] = state.lastToken();
               }
               Standing standing = Crowd.attempt(state, claim, now);
               ahead[0] = state.waitersBefore(claim.id());
@@ -209,6 +210,9 @@ public final class SqlStore
                 waiters.watch(claim.id(), ahead[0]);
               } else {
                 waiters.remove(claim.id());
+              }
+              if (node != null && failure == null) {
+                node.saw(lastToken[0]);
               }
             });
   }
