@@ -103,7 +103,10 @@ public final class Lease implements AutoCloseable {
     Retry.await(loan.engine(), lock(), loan.downgrade(true));
   }
 
-  /** As {@link #downgrade}, without waiting: a later failure fails the future. */
+  /**
+   * As {@link #downgrade}, without waiting, not even for the {@link #onLost} callbacks of a loss: a
+   * later failure fails the future.
+   */
   public CompletableFuture<Void> downgradeAsync() {
     return loan.engine().forUser(loan.downgrade(false));
   }
@@ -130,7 +133,10 @@ public final class Lease implements AutoCloseable {
     Retry.await(loan.engine(), lock(), loan.extend(length, true));
   }
 
-  /** As {@link #extend}, without waiting: a later failure fails the future. */
+  /**
+   * As {@link #extend}, without waiting, not even for the {@link #onLost} callbacks of a loss: a
+   * later failure fails the future.
+   */
   public CompletableFuture<Void> extendAsync(Duration length) {
     return loan.engine().forUser(loan.extend(length, false));
   }

@@ -137,6 +137,27 @@ class ExtensionTest {
     assertThatThrownBy(() -> lease.extendAsync(LEASE)).isInstanceOf(LeaseLostException.class);
   }
 
+  /** A blocking call waits for them, for 1 s at most. */
+  @Test
+  void p5_whatDoesNotWaitHearsOfALossThoughItsCallbacksHaveNotBegun() {
+    ScriptedClient busy = new ScriptedClient(PawlOptions.defaults(), task -> {});
+    var future =
+        new DistributedLock(busy.engine(), "lock", LockOptions.defaults().lease(LEASE))
+            .tryAcquireAsync(Duration.ofHours(1));
+    busy.store().attempt(0).answer().complete(held(1));
+    busy.pass(Duration.ZERO);
+    Lease lease = future.join().orElseThrow();
+    lease.onLost(losses::incrementAndGet);
+    busy.pass(LEASE);
+
+    long askedAt = System.nanoTime();
+    assertThatThrownBy(() -> lease.extendAsync(LEASE)).isInstanceOf(LeaseLostException.class);
+    assertThatThrownBy(lease::downgradeAsync).isInstanceOf(LeaseLostException.class);
+
+    assertThat(Duration.ofNanos(System.nanoTime() - askedAt)).isLessThan(Duration.ofSeconds(1));
+    assertThat(losses).hasValue(0);
+  }
+
   @Test
   void aLeaseThatIsRenewedAnywayIsRenewedNow() {
     Lease lease = granted(true);

@@ -358,13 +358,13 @@ public final class Loan {
   public CompletableFuture<Void> downgrade(boolean mayBlock) {
     if (!(mode() instanceof Mode.Exclusive)) {
       if (downgradeFailed) {
-        ensureValid();
+        ensureHeld(mayBlock);
         return CompletableFuture.completedFuture(null);
       }
       throw new IllegalStateException(
           "lock '" + lock() + "': a lease that is not a writer's cannot be downgraded");
     }
-    ensureValid();
+    ensureHeld(mayBlock);
     if (!queue.drain(this, hold)) {
       throw ended(state);
     }
@@ -383,7 +383,7 @@ public final class Loan {
     if (length.isNegative() || length.isZero()) {
       throw new IllegalArgumentException("extension: " + length + " is not longer than 0");
     }
-    ensureValid();
+    ensureHeld(mayBlock);
     long until = engine.time().nanos() + Durations.nanos(length);
     return Retry.bounded(engine, lock(), () -> claim.extend(until), mayBlock)
         .thenAccept(held -> ensureTrusted());
@@ -399,6 +399,15 @@ public final class Loan {
   public void ensureTrusted() {
     if (!isTrusted()) {
       throw ended(state);
+    }
+  }
+
+  /** Whoever may not block hears of a loss though its callbacks may still be running. */
+  private void ensureHeld(boolean mayBlock) {
+    if (mayBlock) {
+      ensureValid();
+    } else {
+      ensureTrusted();
     }
   }
 
