@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A store keeps ids for a stated time. After that, only the time of first use tells a repetition
  * from a new operation. So pass that time where you know it, such as the time of the order that the
  * id stands for. An operation from before the kept time is refused ({@link
- * OperationTooOldException}), never applied again. Without a time the operation counts as first
- * made now.
+ * OperationTooOldException}), never applied again. Without a time a change counts as first made
+ * now, and a question about an id that is not known, such as {@code outcome}, is refused too once
+ * anything was forgotten.
  *
  * @param text 1 to 250 bytes of UTF-8 without control characters, compared byte for byte
  * @param issued when the id was first used, to the millisecond, by any clock that is roughly right;
