@@ -1,6 +1,7 @@
 package io.pawl.sql;
 
 import io.pawl.concurrent.KeptInterrupts;
+import io.pawl.error.NameInUseException;
 import io.pawl.error.StoreException;
 import io.pawl.spi.Bell;
 import io.pawl.spi.Claim;
@@ -305,19 +306,37 @@ public final class SqlStore
   @Override
   public CompletionStage<Void> withdraw(Claim claim) {
     waiters.remove(claim.id());
-    return decide(
-        claim,
-        (state, now) -> {
-          GrantRule.withdraw(state, claim, now);
+    CompletableFuture<Void> ended =
+        decide(
+            claim,
+            (state, now) -> {
+              GrantRule.withdraw(state, claim, now);
+              return null;
+            },
+            known -> Shortcut.toGiveBack(known, claim),
+            false);
+    return ended.exceptionally(
+        failure -> {
+          throwUnlessOfACounter(failure);
           return null;
-        },
-        known -> Shortcut.toGiveBack(known, claim),
-        false);
+        });
+  }
+
+  /** By the name of a counter no claim is ever let in, so that there is none to end. */
+  private static void throwUnlessOfACounter(Throwable failure) {
+    if (!(failure instanceof NameInUseException)) {
+      throw new CompletionException(failure);
+    }
   }
 
   @Override
   public CompletionStage<Boolean> evict(String lock, long token) {
-    return decide(lock, (state, now) -> GrantRule.evict(state, token, now));
+    return decide(lock, (state, now) -> GrantRule.evict(state, token, now))
+        .exceptionally(
+            failure -> {
+              throwUnlessOfACounter(failure);
+              return false;
+            });
   }
 
   @Override
