@@ -233,6 +233,7 @@ public abstract class CountingCases extends CounterCases {
           .isInstanceOf(NameInUseException.class)
           .hasMessageContaining(counter.name());
     }
+    assertThat(there.evict(counter.name(), 1)).isFalse();
     assertThat(counter.get()).isEqualTo(3);
     assertThat(counter.add(1).isApplied()).isTrue();
   }
