@@ -124,8 +124,9 @@ final class GateLocks {
    */
   private Standing again(ClaimProgress progress, Claim claim, Standing answer) {
     Standing standing = conclude(progress, answer, false);
-    if (progress.mayBeAtGate() && standing instanceof Standing.Held) {
+    if (standing instanceof Standing.Held && progress.mayBeAtGate() && progress.toGate()) {
       Standing heard = gate.ask(store -> store.attempt(forGate(claim), rung -> {}));
+      progress.gateAnswered(heard);
       if (!(heard instanceof Standing.Held)) {
         leaveGate(progress, claim);
         progress.leftGate();

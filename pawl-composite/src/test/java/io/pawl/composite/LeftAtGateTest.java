@@ -25,7 +25,8 @@ class LeftAtGateTest {
 
   private final MemoryStore gate = new MemoryStore();
   private final FaultyStore toGate = new FaultyStore(gate);
-  private final GateStore store = GateStore.over(toGate, new MemoryStore(), Servers.PATIENT);
+  private final FaultyStore toTruth = new FaultyStore(new MemoryStore());
+  private final GateStore store = GateStore.over(toGate, toTruth, Servers.PATIENT);
   private final Claim holder = Seam.claim("lock");
   private final Claim waiter = Seam.claim("lock");
 
@@ -38,6 +39,7 @@ class LeftAtGateTest {
   void close() {
     store.close();
     toGate.close();
+    toTruth.close();
   }
 
   private Standing standing(Claim claim) {
@@ -74,6 +76,19 @@ class LeftAtGateTest {
               return Seam.answer(gate.show("lock")).filter(LeftAtGateTest::isHeld).isEmpty();
             });
     assertThat(standing(Seam.claim("lock").as(Mode.SHARED))).isInstanceOf(Standing.Held.class);
+  }
+
+  /** Its answer comes after that of the withdrawal, which the truth served after it. */
+  @Test
+  void whenItsDowngradeIsAnsweredLate() {
+    toTruth.next(Verb.ATTEMPT, Fault.HOLD_REPLY);
+    CompletionStage<Standing> downgrade = store.attempt(holder.as(Mode.SHARED), rung -> {});
+
+    Seam.answer(store.withdraw(holder));
+    toTruth.resume();
+    Seam.answer(downgrade);
+
+    assertThat(standing(Seam.impatient("lock"))).isInstanceOf(Standing.Held.class);
   }
 
   private static boolean isHeld(Inspectable.LockView lock) {
