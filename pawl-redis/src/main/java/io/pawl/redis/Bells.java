@@ -107,21 +107,10 @@ final class Bells implements AutoCloseable {
     return waiting.containsKey(id);
   }
 
-  /**
-   * A claim was told to wait: somebody has to listen. Dials on another thread, since the first time
-   * in a JVM loads many classes, and whoever calls has an answer to tell.
-   */
+  /** A claim was told to wait: somebody has to listen. */
   void listen() {
     if (!wanted.get() && !closed && wanted.compareAndSet(false, true)) {
-      CompletableFuture<Object> begun = new CompletableFuture<>();
-      dialling = begun; // from now on: whoever closes waits for it
-      try {
-        wire.aside(() -> open(begun));
-      } catch (RuntimeException | Error e) { // of threads, where none can be started
-        begun.complete(null);
-        log.debug("{} cannot be listened to", servers.describe(), e);
-        openLater(RETRY_NANOS);
-      }
+      open();
     }
   }
 
@@ -162,10 +151,18 @@ final class Bells implements AutoCloseable {
     }
   }
 
+  /**
+   * Dials on another thread: the first time in a JVM loads many classes, and whoever calls has an
+   * answer to tell, or counts time.
+   */
   private void open() {
     CompletableFuture<Object> begun = new CompletableFuture<>();
     dialling = begun; // before the look at closed: whoever closes waits for it
-    open(begun);
+    try {
+      wire.aside(() -> open(begun));
+    } catch (RuntimeException | Error e) { // of threads, where none can be started
+      notOpened(begun, e);
+    }
   }
 
   private void open(CompletableFuture<Object> begun) {
@@ -203,10 +200,14 @@ final class Bells implements AutoCloseable {
             begun.complete(null);
           });
     } catch (RuntimeException | Error e) { // of threads, where none can be started
-      begun.complete(null);
-      log.debug("{} cannot be listened to", servers.describe(), e);
-      openLater(RETRY_NANOS);
+      notOpened(begun, e);
     }
+  }
+
+  private void notOpened(CompletableFuture<Object> begun, Throwable error) {
+    begun.complete(null);
+    log.debug("{} cannot be listened to", servers.describe(), error);
+    openLater(RETRY_NANOS);
   }
 
   private void openLater(long nanos) {

@@ -85,6 +85,15 @@ final class SentinelWatch implements Servers.Watch {
       begun.complete(null);
       return;
     }
+    try {
+      wire.aside(() -> dial(begun));
+    } catch (RuntimeException | Error e) { // of threads, where none can be started
+      begun.complete(null);
+      next();
+    }
+  }
+
+  private void dial(CompletableFuture<Object> begun) {
     List<RedisURI> sentinels = uri.getSentinels();
     try {
       client

@@ -175,7 +175,10 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  /** Runs {@code task} on a thread that neither reads answers nor counts time. */
+  /**
+   * Runs {@code task} on a thread that neither reads answers nor counts time. To dial is one: a
+   * client that is not ours may look for a host on the thread that dials.
+   */
   void aside(Runnable task) {
     connection.getResources().eventExecutorGroup().execute(task);
   }
@@ -338,6 +341,15 @@ final class Wire implements AutoCloseable {
       begun.complete(null);
       return;
     }
+    try {
+      aside(() -> dial(dial, pauseNanos, begun));
+    } catch (RuntimeException | Error e) { // of threads, where none can be started
+      begun.complete(null);
+      notDialled(dial, pauseNanos, e);
+    }
+  }
+
+  private void dial(Dial dial, long pauseNanos, CompletableFuture<Object> begun) {
     try {
       CompletionStage<? extends StatefulConnection<String, String>> opening = servers.dial();
       opening

@@ -17,6 +17,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.SocketAddressResolver;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
@@ -29,6 +30,7 @@ import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Standing;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -38,6 +40,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -192,6 +195,47 @@ class GivenClientTest {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         resources.shutdown().awaitUninterruptibly();
       }
+    }
+  }
+
+  /** Where it looks for the host of each connection on the thread that dials. */
+  @Test
+  void p6_someoneGetsIn_everyCallEndsWhileAGivenClientLooksForItsHost() {
+    CompletableFuture<Void> found = new CompletableFuture<>();
+    AtomicBoolean isSlow = new AtomicBoolean();
+    SocketAddressResolver resolver =
+        SocketAddressResolver.create(
+            host -> {
+              if (isSlow.get()) {
+                found.join();
+              }
+              return InetAddress.getAllByName(host);
+            });
+    ClientResources resources = ClientResources.builder().socketAddressResolver(resolver).build();
+    try (RedisServer server = RedisServer.start()) {
+      RedisURI uri = RedisURI.create(server.url());
+      RedisClient client = RedisClient.create(resources, uri);
+      try (RedisStore store =
+          RedisStore.over(client, uri, RedisOptions.defaults().timeout(Duration.ofMillis(300)))) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("before"));
+        isSlow.set(true);
+        server.pause();
+        for (int i = 0; i < 3; i++) {
+          assertThatThrownBy(() -> seam.take(seam.claim("unheard")))
+              .isInstanceOf(StoreUnavailableException.class);
+        }
+        server.resume();
+        found.complete(null);
+        await()
+            .ignoreException(StoreUnavailableException.class)
+            .until(() -> seam.take(seam.claim("after")) != null);
+      } finally {
+        found.complete(null);
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
     }
   }
 
