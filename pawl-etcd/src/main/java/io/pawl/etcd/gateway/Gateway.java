@@ -4,6 +4,7 @@ import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.etcd.gateway.RefusedException.Reason;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ public final class Gateway implements AutoCloseable {
   private final Target target;
   private final Failures failures;
   private final Endpoints endpoints;
+  private final Hosts hosts;
   private final WriteLimits limits = new WriteLimits();
   private final Lanes work;
   private final Lanes upkeep;
@@ -64,7 +66,15 @@ public final class Gateway implements AutoCloseable {
   private volatile boolean closed;
 
   public Gateway(Target target) {
+    this(target, InetAddress::getByName);
+  }
+
+  /**
+   * @param search looks for the members' hosts
+   */
+  Gateway(Target target, Hosts.Search search) {
     this.target = target;
+    this.hosts = new Hosts(search);
     this.failures = new Failures(target.shown());
     this.endpoints = new Endpoints(target.endpoints());
     this.work = new Lanes(this, failures, "pawl-etcd-", WORK_CONNECTIONS);
@@ -244,7 +254,8 @@ public final class Gateway implements AutoCloseable {
    */
   public byte[] ask(Endpoint endpoint, String method, String path, String body) {
     long deadline = System.nanoTime() + target.timeout().toNanos();
-    try (HttpConnection connection = HttpConnection.open(target, limits, endpoint, deadline)) {
+    try (HttpConnection connection =
+        HttpConnection.open(target, hosts, limits, endpoint, deadline)) {
       HttpConnection.Response response =
           connection.exchange(method, path, body, token(connection, deadline), deadline);
       if (response.status() != 200) {
@@ -280,7 +291,7 @@ public final class Gateway implements AutoCloseable {
       endpoint = endpoints.current();
       long share = (deadline - System.nanoTime()) / (endpoints.size() - i);
       try {
-        return HttpConnection.open(target, limits, endpoint, System.nanoTime() + share);
+        return HttpConnection.open(target, hosts, limits, endpoint, System.nanoTime() + share);
       } catch (IOException e) {
         last = e;
         endpoints.unreachable(endpoint, e);
@@ -362,7 +373,8 @@ public final class Gateway implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    limits.close(); // first, so that no lane that is closed waits for a connection in the making
+    hosts.close(); // first, so that no lane that is closed waits for a connection in the making
+    limits.close();
     List<Lanes> all = new ArrayList<>(List.of(work, upkeep, looks));
     all.forEach(Lanes::close);
   }

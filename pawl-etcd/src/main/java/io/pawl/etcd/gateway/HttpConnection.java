@@ -9,6 +9,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -62,18 +63,21 @@ final class HttpConnection implements Closeable {
   record Response(int status, byte[] body) {}
 
   /**
-   * Connects, at the latest at {@code deadline}, or fails when {@code limits} is closed.
+   * Connects, at the latest at {@code deadline}, or fails when {@code hosts} or {@code limits} are
+   * closed.
    *
    * @param deadline in terms of {@link System#nanoTime}
    */
-  static HttpConnection open(Target target, WriteLimits limits, Endpoint endpoint, long deadline)
+  static HttpConnection open(
+      Target target, Hosts hosts, WriteLimits limits, Endpoint endpoint, long deadline)
       throws IOException {
+    InetAddress host = hosts.find(endpoint.host(), deadline);
     Socket plain = new Socket();
     limits.writes(plain, deadline);
     try {
       plain.setTcpNoDelay(true);
       plain.setKeepAlive(true);
-      plain.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), millisUntil(deadline));
+      plain.connect(new InetSocketAddress(host, endpoint.port()), millisUntil(deadline));
       SSLSocketFactory tls = target.tls();
       Socket socket = plain;
       if (tls != null) {
