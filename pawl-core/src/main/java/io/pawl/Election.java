@@ -1,6 +1,7 @@
 package io.pawl;
 
 import io.pawl.engine.Engine;
+import io.pawl.engine.Lifecycle;
 import io.pawl.engine.Retry;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
@@ -134,8 +135,12 @@ public final class Election {
    *
    * @param every 100 ms to 1 day
    * @throws UnsupportedOperationException when the store cannot be inspected
+   * @throws IllegalStateException if the client is closed
    */
   public LeaderWatch watch(Duration every, Consumer<Optional<Candidate>> listener) {
+    if (engine.lifecycle().isClosed()) {
+      throw Lifecycle.closedException(name);
+    }
     inspectable();
     return new LeaderWatch(engine, this::askForLeader, every, listener);
   }

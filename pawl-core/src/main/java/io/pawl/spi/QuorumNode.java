@@ -59,7 +59,7 @@ public interface QuorumNode extends LockStore {
 
   /**
    * Lets a server vote that has forgotten its tokens: those that it grants from now on are larger
-   * than {@code above}. Does nothing where it is {@code known} no more. One round trip. After
+   * than {@code above}. Does nothing where it is {@code known} no more. Few round trips. After
    * {@link #joinQuorum}.
    */
   CompletionStage<Void> raise(Incarnation known, long above);

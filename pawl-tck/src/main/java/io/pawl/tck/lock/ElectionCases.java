@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Candidacy;
+import io.pawl.Election;
 import io.pawl.Lease;
 import io.pawl.LeaseBody;
 import io.pawl.Pawl;
@@ -103,9 +104,12 @@ public abstract class ElectionCases extends LockCases {
   }
 
   @Test
-  void aClosedClientTakesNoCandidates() {
+  void aClosedClientTakesNoCandidatesAndNoListeners() {
+    Election election = here.election("election");
     here.close();
     assertThatThrownBy(() -> stand(here, this::lead)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> election.watch(Duration.ofSeconds(1), leader -> {}))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test
