@@ -1,5 +1,6 @@
 package io.pawl.cli.run;
 
+import io.pawl.concurrent.Uninterruptibly;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -9,6 +10,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A command and everything that it has started: its descendants, and, on Linux, orphans that carry
@@ -22,7 +27,7 @@ class ProcessTree {
   private static final long POLL_MILLIS = 20;
   private static final int KILL_ROUNDS = 100;
 
-  private final Process root;
+  private final Supplier<Stream<ProcessHandle>> roots;
   private final Marked marked;
   private final Set<ProcessHandle> seen = new LinkedHashSet<>();
   private boolean isLookWhole;
@@ -32,8 +37,18 @@ class ProcessTree {
   }
 
   ProcessTree(Process root, Marked marked) {
-    this.root = root;
+    this(() -> Stream.of(root).filter(Process::isAlive).map(Process::toHandle), marked);
+  }
+
+  private ProcessTree(Supplier<Stream<ProcessHandle>> roots, Marked marked) {
+    this.roots = roots;
     this.marked = marked;
+  }
+
+  /** Of a command that may run though its start has failed: a process of ours, the only one. */
+  static ProcessTree ofFailedStart(String mark) {
+    return new ProcessTree(
+        () -> ProcessHandle.current().children(), new Marked(mark, Path.of("/proc")));
   }
 
   /** Asks all of them to end, and gives them {@code graceMillis} for it. */
@@ -76,9 +91,7 @@ class ProcessTree {
    * the lease ends meanwhile.
    */
   private List<ProcessHandle> living() {
-    if (root.isAlive()) {
-      seen.add(root.toHandle());
-    }
+    roots.get().forEach(seen::add);
     Map<ProcessHandle, List<ProcessHandle>> children = new HashMap<>();
     List<ProcessHandle> all = ProcessHandle.allProcesses().toList();
     isLookWhole = marked.look(all);
@@ -110,11 +123,8 @@ class ProcessTree {
     return stat == null || !stat.isZombie();
   }
 
+  /** A signal interrupts the thread that starts a command. */
   private static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts the watch", e);
-    }
+    Uninterruptibly.await(new CountDownLatch(1), TimeUnit.MILLISECONDS.toNanos(millis));
   }
 }

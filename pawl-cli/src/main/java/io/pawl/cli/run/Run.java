@@ -270,6 +270,11 @@ final class Run {
       throw new Failure(
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
+    } catch (RuntimeException | Error e) { // of threads: it runs, and nobody would watch it
+      if (ProcessTree.ofFailedStart(mark).kill()) {
+        lease.closeAsync();
+      }
+      throw e;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pawl.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,32 @@ class ProcessTreeTest {
       new ProcessBuilder("timeout", "1", "sh", "-c", ": >\"$1\"", "sh", stuck.toString())
           .start()
           .waitFor();
+    }
+  }
+
+  /** As where no thread can be started that waits for it; a signal has just come. */
+  @Test
+  void aCommandThatRunsThoughItsStartHasFailedIsStoppedWithAllThatItHasStarted() throws Exception {
+    String mark = "5eed1e55c0ffee00";
+    Path said = processes.resolve("said");
+    ProcessBuilder builder =
+        new ProcessBuilder("sh", "-c", "setsid sleep 600 & echo $!; wait")
+            .redirectOutput(said.toFile());
+    builder.environment().put(ProcessTree.MARK_VARIABLE, mark);
+    Process command = builder.start();
+    await().atMost(LONG).until(() -> Files.size(said) > 0);
+    String other = Files.readString(said).strip();
+    Thread.currentThread().interrupt();
+    try {
+      assertThat(ProcessTree.ofFailedStart(mark).kill()).isTrue();
+
+      assertThat(Thread.interrupted()).isTrue();
+      assertThat(command.onExit()).succeedsWithin(LONG);
+      ProcessStat stat = ProcessStat.of(other);
+      assertThat(stat == null || stat.isZombie()).isTrue();
+    } finally {
+      command.destroyForcibly();
+      ProcessHandle.of(Long.parseLong(other)).ifPresent(ProcessHandle::destroyForcibly);
     }
   }
 }
