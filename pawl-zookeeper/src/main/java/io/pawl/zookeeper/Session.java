@@ -16,6 +16,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper.States;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -191,9 +192,18 @@ final class Session {
       case SyncConnected -> connected();
       case Disconnected -> suspended();
       case Expired, Closed -> end(null);
-      case AuthFailed ->
-          end(new StoreDeniedException(settings.shown() + ": the credentials were refused"));
+      case AuthFailed -> unauthenticated();
       default -> {}
+    }
+  }
+
+  /**
+   * ZooKeeper's client says so too before each connection, and goes on, where the process has a
+   * JAAS configuration without a section for it: that of another library.
+   */
+  private void unauthenticated() {
+    if (link.getState() == States.AUTH_FAILED) {
+      end(new StoreDeniedException(settings.shown() + ": the credentials were refused"));
     }
   }
 

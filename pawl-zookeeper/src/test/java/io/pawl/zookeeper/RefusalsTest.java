@@ -13,15 +13,19 @@ import io.pawl.spi.Claim;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.StoreUrl;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RefusalsTest {
 
   private static final String CANARY = "canary%2F%23%3F%40%25";
+  private static final String JAAS = "java.security.auth.login.config";
 
   private static ZooKeeperServer server;
 
@@ -213,5 +218,26 @@ class RefusalsTest {
     assertThat(Doctor.isBehind(last - 1_001, last)).isTrue();
     assertThat(Doctor.isBehind(0x2_ffff_ffffL, last)).isTrue();
     assertThat(Doctor.isBehind(0x4_0000_0001L, last)).isFalse();
+  }
+
+  /** As of Kafka's client: ZooKeeper's says that it is not authenticated, and goes on without. */
+  @Test
+  void aConfigurationOfJaasForAnotherLibraryKeepsNobodyOut(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("jaas.conf");
+    Files.writeString(file, "KafkaClient { a.LoginModule required; };");
+    String before = System.setProperty(JAAS, file.toString());
+    Configuration.setConfiguration(null); // so that it is read anew
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/jaas"))) {
+      Seam seam = new Seam(store);
+
+      seam.take(seam.claim("mine", Duration.ofSeconds(2), 1));
+    } finally {
+      if (before == null) {
+        System.clearProperty(JAAS);
+      } else {
+        System.setProperty(JAAS, before);
+      }
+      Configuration.setConfiguration(null);
+    }
   }
 }
