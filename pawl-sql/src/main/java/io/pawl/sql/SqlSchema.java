@@ -62,8 +62,10 @@ public final class SqlSchema {
         new Schema(database.dialect().schema(), true).prepare(connection);
         return true;
       } catch (SQLException e) {
-        boolean raced = database.classify(e) == Dialect.Failure.CONFLICT;
-        if (!raced || tries == MOST_TRIES) {
+        Dialect.Failure failure = database.classify(e);
+        boolean inTheWay =
+            failure == Dialect.Failure.CONFLICT || failure == Dialect.Failure.BLOCKED;
+        if (!inTheWay || tries == MOST_TRIES) {
           throw database.explain(e);
         }
       } catch (StoreConfigurationException e) {

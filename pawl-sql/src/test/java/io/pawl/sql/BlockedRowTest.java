@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.counter.Change;
 import io.pawl.counter.OperationId;
@@ -13,6 +14,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.PawlOptions;
 import io.pawl.servers.Direction;
 import io.pawl.servers.FaultProxy;
+import io.pawl.servers.ServerProcess;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Mode;
@@ -24,6 +26,7 @@ import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.dialect.Table;
 import io.pawl.sql.transaction.Session;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -688,6 +691,52 @@ class BlockedRowTest {
 
   private static Map<ClaimId, Standing> renew(SqlStore store, List<Claim> claims) throws Exception {
     return store.renew(claims).toCompletableFuture().get(60, SECONDS);
+  }
+
+  /** By a backup, whose wait has no end of its own on these servers. */
+  @ParameterizedTest
+  @CsvSource({"MYSQL, false", "MYSQL, true", "MARIADB, false", "MARIADB, true"})
+  void p8_nothingLeftBehind_aServerThatTakesNoWritesForAWhileKeepsNoSessionsOfOurs(
+      TestDatabase database, boolean pooled) throws Exception {
+    try (ServerProcess server = database.startServer()) {
+      String url = TestDatabase.urlOf(server) + "?socketTimeout=1500";
+      try (HikariDataSource pool = new HikariDataSource();
+          Connection somebody =
+              DriverManager.getConnection(url, TestDatabase.USER, TestDatabase.PASSWORD);
+          Statement statement = somebody.createStatement()) {
+        pool.setJdbcUrl(url);
+        pool.setUsername(TestDatabase.USER);
+        pool.setPassword(TestDatabase.PASSWORD);
+        pool.setMaximumPoolSize(1);
+        PawlOptions patient = PawlOptions.defaults().patience(Duration.ofMinutes(1));
+        try (SqlStore store = pooled ? SqlStore.over(pool) : opened(TestDatabase.withUser(url));
+            Pawl pawl = Pawl.over(store, patient)) {
+          pawl.lock(stuck).acquire().close();
+          statement.execute("FLUSH TABLES WITH READ LOCK");
+          CompletableFuture<Lease> asked = pawl.lock(stuck).acquireAsync().toCompletableFuture();
+
+          await()
+              .during(Duration.ofSeconds(5))
+              .atMost(Duration.ofMinutes(1))
+              .until(() -> sessionsThatWait(statement) <= 1);
+
+          statement.execute("UNLOCK TABLES");
+          asked.get(60, SECONDS).close();
+        }
+      }
+    }
+  }
+
+  private static int sessionsThatWait(Statement statement) throws SQLException {
+    try (ResultSet sessions =
+        statement.executeQuery(
+            "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for%'"
+                + " AND user = '"
+                + TestDatabase.USER
+                + "'")) {
+      sessions.next();
+      return sessions.getInt(1);
+    }
   }
 
   private static void lockRow(Connection connection, String lock) throws SQLException {

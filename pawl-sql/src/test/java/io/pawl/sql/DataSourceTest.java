@@ -263,9 +263,11 @@ class DataSourceTest {
           assertThat(isolationOnTheServer(database, statement))
               .isEqualToIgnoringCase("serializable");
           if (database != TestDatabase.POSTGRES) {
-            try (ResultSet row = statement.executeQuery("SELECT @@innodb_lock_wait_timeout")) {
+            String waits = "SELECT @@innodb_lock_wait_timeout, @@lock_wait_timeout";
+            try (ResultSet row = statement.executeQuery(waits)) {
               row.next();
               assertThat(row.getInt(1)).as("as the server was started with").isEqualTo(5);
+              assertThat(row.getInt(2)).as("as the server has it").isGreaterThan(1);
             }
           }
           connection.rollback();

@@ -91,9 +91,9 @@ public interface Dialect {
   }
 
   /**
-   * Bounds how long statements of a borrowed writer wait for a row that somebody else has locked,
-   * by what tells so; returns the statement that puts back what its session said, null where it
-   * says so already.
+   * Bounds how long statements of a borrowed writer wait for what somebody else has locked, a row
+   * or a table, by what tells so; returns the statement that puts back what its session said, null
+   * where it says so already.
    */
   default @Nullable String boundRowWaits(Connection writer) throws SQLException {
     return null;

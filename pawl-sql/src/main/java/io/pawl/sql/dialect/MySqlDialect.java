@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MySqlDialect implements Dialect {
 
-  private static final int ROW_WAIT_SECONDS = 1;
+  private static final int WAIT_SECONDS = 1;
 
   private static final String CLOCK =
       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
@@ -129,32 +129,38 @@ public final class MySqlDialect implements Dialect {
   }
 
   /**
-   * By default they wait for 50 s, on the server even after our own time-out, and keep all rows
-   * locked that come before. A server's own time limit would end them sooner, and not say that they
-   * waited for a row.
+   * By default they wait for 50 s, and for a table for a year, on the server even after our own
+   * time-out, and keep all rows locked that come before. A server's own time limit would end them
+   * sooner, and not say that they waited for a row.
    */
   @Override
   public @Nullable String boundRowWaits(Connection writer) throws SQLException {
     try (Statement statement = writer.createStatement()) {
-      int seconds;
+      int rowSeconds;
+      int tableSeconds;
       String limit;
       try (ResultSet setting =
-          statement.executeQuery("SELECT @@innodb_lock_wait_timeout, @@" + words.timeLimit)) {
+          statement.executeQuery(
+              "SELECT @@innodb_lock_wait_timeout, @@lock_wait_timeout, @@" + words.timeLimit)) {
         setting.next();
-        seconds = setting.getInt(1);
-        limit = setting.getString(2);
+        rowSeconds = setting.getInt(1);
+        tableSeconds = setting.getInt(2);
+        limit = setting.getString(3);
       }
-      if (seconds <= ROW_WAIT_SECONDS && Double.parseDouble(limit) == 0) {
+      if (Math.max(rowSeconds, tableSeconds) <= WAIT_SECONDS && Double.parseDouble(limit) == 0) {
         return null;
       }
-      statement.execute(rowWaits(Math.min(seconds, ROW_WAIT_SECONDS), "0"));
-      return rowWaits(seconds, limit);
+      statement.execute(
+          waits(Math.min(rowSeconds, WAIT_SECONDS), Math.min(tableSeconds, WAIT_SECONDS), "0"));
+      return waits(rowSeconds, tableSeconds, limit);
     }
   }
 
-  private String rowWaits(int seconds, String limit) {
+  private String waits(int rowSeconds, int tableSeconds, String limit) {
     return "SET SESSION innodb_lock_wait_timeout = "
-        + seconds
+        + rowSeconds
+        + ", SESSION lock_wait_timeout = "
+        + tableSeconds
         + ", SESSION "
         + words.timeLimit
         + " = "
@@ -164,7 +170,7 @@ public final class MySqlDialect implements Dialect {
   /**
    * Statements that stand alone have to be committed. Where a server says {@code autocommit = OFF},
    * MySQL's driver takes its sessions for committing ones and sends nothing. See {@link
-   * #boundRowWaits} for the time limit.
+   * #boundRowWaits} for the time limit, and for tables that a backup or a DDL statement has locked.
    *
    * <p>Each connection may be to another server, after a switch-over.
    */
@@ -172,7 +178,8 @@ public final class MySqlDialect implements Dialect {
   public void setUp(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(
-          "SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN', SESSION "
+          "SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN',"
+              + " SESSION lock_wait_timeout = 1, SESSION "
               + words.timeLimit
               + " = 0");
       try (ResultSet answer = statement.executeQuery("SELECT @@log_bin")) {
