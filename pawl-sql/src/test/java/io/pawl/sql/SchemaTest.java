@@ -295,6 +295,27 @@ class SchemaTest {
     }
   }
 
+  /** As a dump of another kind of server leaves them, or whoever converts a whole database. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p7_conservation_tablesToWhichTwoNamesAreOneAreRefusedAndNamed(TestDatabase database)
+      throws Exception {
+    String url = asAdmin(emptyPlace(database));
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(url))) {
+      execute(
+          url,
+          "ALTER TABLE pawl_counter CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci");
+
+      assertThat(store.diagnose())
+          .filteredOn(finding -> finding.level() == Level.PROBLEM)
+          .extracting(Finding::what)
+          .anyMatch(what -> what.contains("table pawl_counter compares names as"));
+    }
+    assertThatThrownBy(() -> Pawl.connect(url).close())
+        .isInstanceOf(StoreConfigurationException.class)
+        .hasMessageContaining("pawl_counter compares names as utf8mb4_general_ci");
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void theDoctorFindsNothingToMend(TestDatabase database) {

@@ -330,6 +330,20 @@ public final class MySqlDialect implements Dialect {
     checkServer(writer);
     Schema.checkUnicode(writer);
     schema.prepare(writer);
+    checkCollations(writer);
+  }
+
+  /** Where two names are one to the database, counters overwrite each other. */
+  private static void checkCollations(Connection writer) throws SQLException {
+    try (Statement statement = writer.createStatement();
+        ResultSet wrong = statement.executeQuery(MySqlFindings.WRONG_COLLATIONS)) {
+      if (wrong.next()) {
+        throw new StoreConfigurationException(
+            MySqlFindings.wrongCollation(wrong.getString(1), wrong.getString(2))
+                + "; "
+                + MySqlFindings.COLLATE);
+      }
+    }
   }
 
   private void checkServer(Connection writer) throws SQLException {

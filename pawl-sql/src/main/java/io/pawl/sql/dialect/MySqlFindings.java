@@ -33,6 +33,19 @@ final class MySqlFindings {
           + " WHERE table_schema = DATABASE() AND table_name IN ('pawl_lock', 'pawl_waiter',"
           + " 'pawl_counter', 'pawl_ledger', 'pawl_reservation') ORDER BY table_name";
 
+  /** Tables with a name that is not compared byte for byte, and how it is. */
+  static final String WRONG_COLLATIONS =
+      "SELECT table_name, min(collation_name) FROM information_schema.columns"
+          + " WHERE table_schema = DATABASE() AND column_name IN ('name', 'lock_name', 'counter',"
+          + " 'id') AND table_name IN ('pawl_lock', 'pawl_waiter', 'pawl_counter', 'pawl_ledger',"
+          + " 'pawl_reservation')"
+          + " AND collation_name NOT IN ('utf8mb4_0900_bin', 'utf8mb4_nopad_bin')"
+          + " GROUP BY table_name ORDER BY table_name";
+
+  static final String COLLATE =
+      "ALTER the column back to what pawl schema print has: names that differ are one to it, and"
+          + " counters overwrite each other";
+
   private static final String SEE_SESSIONS = "GRANT PROCESS ON *.* lets it";
 
   private final Findings findings;
@@ -63,6 +76,7 @@ final class MySqlFindings {
   private void look() throws SQLException {
     findings.ok("server " + findings.row("SELECT VERSION()").get(0));
     TableFindings.add(findings, SIZES, TableFindings.MANY_BYTES);
+    findings.look("collations", "", this::collations);
     expect(
         "innodb_flush_log_at_trx_commit",
         "1",
@@ -91,6 +105,16 @@ final class MySqlFindings {
     if (!inGroup) {
       replicas(seesSessions);
     }
+  }
+
+  private void collations() throws SQLException {
+    for (List<String> wrong : findings.rows(WRONG_COLLATIONS)) {
+      findings.problem(wrongCollation(wrong.get(0), wrong.get(1)), COLLATE);
+    }
+  }
+
+  static String wrongCollation(String table, String collation) {
+    return "table " + table + " compares names as " + collation + ", not byte for byte";
   }
 
   private void rowLocks() throws SQLException {
