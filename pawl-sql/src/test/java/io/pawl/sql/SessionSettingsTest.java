@@ -117,6 +117,21 @@ class SessionSettingsTest {
     }
   }
 
+  /** Where they are cut short, who waits is not seen and a batch finds no rows. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p6_someoneGetsIn_limitsForPeopleCutNoAnswerShort(TestDatabase database) throws Exception {
+    String limits = "&sessionVariables=sql_select_limit=1,sql_safe_updates=1,max_join_size=1";
+    try (SqlStore store = (SqlStore) Stores.open(StoreUrl.parse(database.url() + limits))) {
+      for (int i = 0; i < 3; i++) {
+        store.attempt(Claims.claim(name), standing -> {}).toCompletableFuture().get(60, SECONDS);
+      }
+
+      assertThat(Stored.show(store, name).holders()).hasSize(1);
+      assertThat(Stored.show(store, name).waiters()).hasSize(2);
+    }
+  }
+
   /** Several rows are locked in order by the statement before their update. */
   @Test
   void statementsOfOneTextAreOneTransactionOnPostgres() throws Exception {

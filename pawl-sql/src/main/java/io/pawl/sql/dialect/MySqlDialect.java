@@ -171,6 +171,7 @@ public final class MySqlDialect implements Dialect {
    * Statements that stand alone have to be committed. Where a server says {@code autocommit = OFF},
    * MySQL's driver takes its sessions for committing ones and sends nothing. See {@link
    * #boundRowWaits} for the time limit, and for tables that a backup or a DDL statement has locked.
+   * What keeps people from large answers and changes would cut ours short, unsaid.
    *
    * <p>Each connection may be to another server, after a switch-over.
    */
@@ -179,7 +180,8 @@ public final class MySqlDialect implements Dialect {
     try (Statement statement = connection.createStatement()) {
       statement.execute(
           "SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN',"
-              + " SESSION lock_wait_timeout = 1, SESSION "
+              + " SESSION lock_wait_timeout = 1, SESSION sql_select_limit = 18446744073709551615,"
+              + " SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, SESSION "
               + words.timeLimit
               + " = 0");
       try (ResultSet answer = statement.executeQuery("SELECT @@log_bin")) {
