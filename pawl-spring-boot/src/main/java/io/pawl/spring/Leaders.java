@@ -6,6 +6,7 @@ import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,6 +114,12 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
           "bean '" + name + "' leads by " + method + " and is no singleton; make it one");
     }
     Method callable = AopUtils.selectInvocableMethod(method, bean.getClass());
+    if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(callable.getModifiers())) {
+      throw new IllegalStateException(
+          method
+              + " is final and its bean has a proxy, on which it would run without the bean's"
+              + " fields; take the final away");
+    }
     ReflectionUtils.makeAccessible(callable);
     return new Found(name, bean, callable, resolved(leader.name()), resolved(leader.lease()));
   }

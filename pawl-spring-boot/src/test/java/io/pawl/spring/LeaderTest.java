@@ -139,6 +139,49 @@ class LeaderTest {
     assertThat(bean.get().together).hasValue(2);
   }
 
+  static class FinalLeader {
+
+    private final AtomicInteger led = new AtomicInteger();
+
+    @Leader("shipping")
+    final void ship() {
+      led.incrementAndGet();
+    }
+  }
+
+  static class FinalLeaderBehindAProxy {
+
+    private final AtomicInteger led = new AtomicInteger();
+
+    @Leader("shipping")
+    final void ship() {
+      led.incrementAndGet();
+    }
+
+    @Locked("stock")
+    public void count() {}
+  }
+
+  @Test
+  void aFinalMethodLeadsWhereItsBeanHasNoProxy() {
+    TestClients.application()
+        .withBean(FinalLeader.class)
+        .run(context -> await().until(() -> context.getBean(FinalLeader.class).led.get() == 1));
+  }
+
+  /** It would run on the proxy, whose fields are empty. */
+  @Test
+  void aFinalMethodOfABeanWithAProxyIsRefusedAtTheStart() {
+    TestClients.application()
+        .withBean(FinalLeaderBehindAProxy.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("is final and its bean has a proxy"));
+  }
+
   @Test
   void aMethodThatCannotLeadIsRefusedAtTheStart() {
     TestClients.application()
