@@ -67,7 +67,7 @@ record Fallback(Method method, boolean takesReason) {
     }
   }
 
-  private static @Nullable Object behindProxies(@Nullable Object target) {
+  static @Nullable Object behindProxies(@Nullable Object target) {
     Object found = target;
     for (Object next = found; next != null; next = AopProxyUtils.getSingletonTarget(next)) {
       found = next;

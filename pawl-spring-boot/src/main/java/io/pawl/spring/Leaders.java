@@ -47,7 +47,13 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
    * @param name of the election
    * @param lease blank where it is the usual one
    */
-  private record Found(String beanName, Object bean, Method method, String name, String lease) {}
+  private record Found(String beanName, Object bean, Method method, String name, String lease) {
+    boolean isSame(Found other) {
+      return Fallback.behindProxies(bean) == Fallback.behindProxies(other.bean)
+          && method.getName().equals(other.method.getName())
+          && name.equals(other.name);
+    }
+  }
 
   /**
    * @param pawl asked when the application has started, if there is any such method
@@ -81,10 +87,16 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     return bean;
   }
 
-  /** A bean that is made after the start stands at once. */
+  /**
+   * A bean that is made after the start stands at once; one that is another bean, as a method of a
+   * configuration may return it, stands already.
+   */
   private void add(Found leader) {
     changing.lock();
     try {
+      if (found.stream().anyMatch(leader::isSame)) {
+        return;
+      }
       found.add(leader);
       if (running) {
         stand(leader);

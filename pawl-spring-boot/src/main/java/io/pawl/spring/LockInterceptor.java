@@ -82,7 +82,7 @@ final class LockInterceptor implements MethodInterceptor {
     Object target = call.getThis();
     Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
-    if (method == null) {
+    if (method == null || ProxiedTwice.hasLock(call)) {
       return call.proceed();
     }
     Pawl client = pawl.get();
@@ -447,6 +447,7 @@ final class LockInterceptor implements MethodInterceptor {
 
   private static @Nullable Object proceed(List<Held> held, MethodInvocation call) throws Exception {
     List<Held> around = Leases.called(held);
+    MethodInvocation before = ProxiedTwice.called(call);
     try {
       return call.proceed();
     } catch (Exception | Error e) {
@@ -454,6 +455,7 @@ final class LockInterceptor implements MethodInterceptor {
     } catch (Throwable e) {
       throw new UndeclaredThrowableException(e);
     } finally {
+      ProxiedTwice.returned(before);
       Leases.returned(around);
     }
   }
