@@ -82,7 +82,7 @@ final class LockInterceptor implements MethodInterceptor {
     Object target = call.getThis();
     Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
-    if (method == null || ProxiedTwice.hasLock(call)) {
+    if (method == null || ProxiedTwice.hasLock(call) || isTakenOnAnotherThread(method, call)) {
       return call.proceed();
     }
     Pawl client = pawl.get();
@@ -101,6 +101,13 @@ final class LockInterceptor implements MethodInterceptor {
       case MONO -> ReactiveCalls.mono(call, request);
       case FLUX -> ReactiveCalls.flux(call, request);
     };
+  }
+
+  /**
+   * The inner of two proxies goes to a thread of its own once more, and waits for the lock there.
+   */
+  private static boolean isTakenOnAnotherThread(LockedMethod method, MethodInvocation call) {
+    return method.completion() == Completion.AWAITED && ProxiedTwice.locksItself(call.getThis());
   }
 
   private LockRequest request(

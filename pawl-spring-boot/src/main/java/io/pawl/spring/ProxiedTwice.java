@@ -2,6 +2,7 @@ package io.pawl.spring;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -50,6 +51,13 @@ final class ProxiedTwice {
       handed.remove();
     }
     return same;
+  }
+
+  /** Whether it is a proxy that takes locks. */
+  static boolean locksItself(@Nullable Object target) {
+    return target instanceof Advised proxy
+        && Stream.of(proxy.getAdvisors())
+            .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor);
   }
 
   /** One may be an interface's. */

@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import reactor.core.publisher.Mono;
 
 /** A bean that is another bean is proxied twice. */
@@ -43,6 +45,12 @@ class ProxiedTwiceTest {
       return Mono.just(Leases.current().lock());
     }
 
+    @Async
+    @Locked(name = "orders", waitAtMost = "1s")
+    public CompletableFuture<String> async() {
+      return CompletableFuture.completedFuture(Leases.current().lock());
+    }
+
     @ScheduledOnce("nightly")
     public void nightly() {
       runs.incrementAndGet();
@@ -54,6 +62,7 @@ class ProxiedTwiceTest {
     }
   }
 
+  @EnableAsync
   @Configuration(proxyBeanMethods = false)
   static class Beans {
     @Bean
@@ -79,6 +88,7 @@ class ProxiedTwiceTest {
 
               assertThat(alias.blocking()).isEqualTo("orders");
               assertThat(alias.stage().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
+              assertThat(alias.async().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
               assertThat(alias.mono().block(Duration.ofSeconds(10))).isEqualTo("orders");
               assertThat(service.blocking()).isEqualTo("orders");
             });
