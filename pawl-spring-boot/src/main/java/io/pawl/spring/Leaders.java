@@ -186,7 +186,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
   private void lead(Found leader, Lease lease) throws Exception {
     Held held = Leases.enter(pawl.get(), new Taken.One(lease));
-    List<Held> around = Leases.called(List.of(held));
+    Leases.Innermost around = Leases.called(List.of(held));
     try {
       if (leader.method.getParameterCount() == 0) {
         leader.method.invoke(leader.bean);

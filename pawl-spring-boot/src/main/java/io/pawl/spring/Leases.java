@@ -3,10 +3,15 @@ package io.pawl.spring;
 import io.pawl.GroupLease;
 import io.pawl.Lease;
 import io.pawl.Pawl;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
 
 /**
  * The leases under which the code of this thread runs, by {@link Locked}, {@link ScheduledOnce} and
@@ -21,7 +26,16 @@ public final class Leases {
   private static final class Own {
     private final List<Held> held = new ArrayList<>(2);
     private List<Held> innermost = List.of(); // several where it joins several
+    private @Nullable MethodInvocation handed;
   }
+
+  /**
+   * What a thread's innermost call is.
+   *
+   * @param held what it runs under
+   * @param handed it itself, where it goes on through a second proxy
+   */
+  record Innermost(List<Held> held, @Nullable MethodInvocation handed) {}
 
   private Leases() {}
 
@@ -147,18 +161,54 @@ public final class Leases {
 
   /**
    * A call begins that runs under {@code held}, which it has entered or joins. Returns what the
-   * call around it runs under, for {@link #returned}.
+   * call around it is, for {@link #returned}.
    */
-  static List<Held> called(List<Held> held) {
+  static Innermost called(List<Held> held, MethodInvocation call) {
+    return called(new Innermost(held, call.getThis() instanceof Advised ? call : null));
+  }
+
+  /** As {@link #called(List, MethodInvocation)}, of one that comes through no proxy. */
+  static Innermost called(List<Held> held) {
+    return called(new Innermost(held, null));
+  }
+
+  private static Innermost called(Innermost call) {
     Own mine = own();
-    List<Held> around = mine.innermost;
-    mine.innermost = held;
+    Innermost around = new Innermost(mine.innermost, mine.handed);
+    mine.innermost = call.held;
+    mine.handed = call.handed;
     return around;
   }
 
   /** The innermost call has ended. */
-  static void returned(List<Held> around) {
-    own().innermost = around;
+  static void returned(Innermost around) {
+    called(around);
     all();
+  }
+
+  /**
+   * Whether {@code inner} is the innermost call once more, through a proxy of the proxy that took
+   * its locks. A bean has two that is another bean: {@code @Bean Api api(Service service) { return
+   * service; }}. The outer one takes them, around its transaction; the inner one would wait for
+   * them.
+   */
+  static boolean hasInnermost(MethodInvocation inner) {
+    Own mine = own.get();
+    MethodInvocation outer = mine == null ? null : mine.handed;
+    boolean same =
+        outer != null
+            && inner instanceof ProxyMethodInvocation through
+            && through.getProxy() == outer.getThis()
+            && isSame(inner.getMethod(), outer.getMethod());
+    if (mine != null && same) {
+      mine.handed = null;
+    }
+    return same;
+  }
+
+  /** One may be an interface's. */
+  private static boolean isSame(Method one, Method other) {
+    return one.getName().equals(other.getName())
+        && Arrays.equals(one.getParameterTypes(), other.getParameterTypes());
   }
 }

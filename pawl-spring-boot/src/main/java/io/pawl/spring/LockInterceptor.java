@@ -24,11 +24,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.Advised;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -82,7 +84,7 @@ final class LockInterceptor implements MethodInterceptor {
     Object target = call.getThis();
     Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
-    if (method == null || ProxiedTwice.hasLock(call) || isTakenOnAnotherThread(method, call)) {
+    if (method == null || Leases.hasInnermost(call) || isTakenOnAnotherThread(method, call)) {
       return call.proceed();
     }
     Pawl client = pawl.get();
@@ -107,7 +109,10 @@ final class LockInterceptor implements MethodInterceptor {
    * The inner of two proxies goes to a thread of its own once more, and waits for the lock there.
    */
   private static boolean isTakenOnAnotherThread(LockedMethod method, MethodInvocation call) {
-    return method.completion() == Completion.AWAITED && ProxiedTwice.locksItself(call.getThis());
+    return method.completion() == Completion.AWAITED
+        && call.getThis() instanceof Advised proxy
+        && Stream.of(proxy.getAdvisors())
+            .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor);
   }
 
   private LockRequest request(
@@ -453,8 +458,7 @@ final class LockInterceptor implements MethodInterceptor {
   }
 
   private static @Nullable Object proceed(List<Held> held, MethodInvocation call) throws Exception {
-    List<Held> around = Leases.called(held);
-    MethodInvocation before = ProxiedTwice.called(call);
+    Leases.Innermost around = Leases.called(held, call);
     try {
       return call.proceed();
     } catch (Exception | Error e) {
@@ -462,7 +466,6 @@ final class LockInterceptor implements MethodInterceptor {
     } catch (Throwable e) {
       throw new UndeclaredThrowableException(e);
     } finally {
-      ProxiedTwice.returned(before);
       Leases.returned(around);
     }
   }

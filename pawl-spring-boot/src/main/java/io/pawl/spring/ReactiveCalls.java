@@ -158,8 +158,7 @@ final class ReactiveCalls {
 
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
     Held held = Leases.enter(request.client(), taken);
-    List<Held> around = Leases.called(List.of(held));
-    MethodInvocation before = ProxiedTwice.called(call);
+    Leases.Innermost around = Leases.called(List.of(held), call);
     try {
       taken.ensureValid();
       MethodInvocation rest = ((ProxyMethodInvocation) call).invocableClone();
@@ -174,7 +173,6 @@ final class ReactiveCalls {
     } catch (Throwable e) {
       return Mono.error(e);
     } finally {
-      ProxiedTwice.returned(before);
       Leases.returned(around);
       Leases.leave(held);
     }

@@ -73,8 +73,7 @@ final class StageCall {
 
   private CompletionStage<Optional<Object>> run(Lease lease) {
     Held held = Leases.enter(request.client(), new Taken.One(lease));
-    List<Held> around = Leases.called(List.of(held));
-    MethodInvocation before = ProxiedTwice.called(call);
+    Leases.Innermost around = Leases.called(List.of(held), call);
     try {
       Object stage = ExposeInvocationInterceptor.INSTANCE.invoke(call); // for advice of AspectJ's
       if (stage == null) {
@@ -89,7 +88,6 @@ final class StageCall {
     } catch (Throwable e) {
       throw new CompletionException(e);
     } finally {
-      ProxiedTwice.returned(before);
       Leases.returned(around);
       Leases.leave(held);
     }
