@@ -64,7 +64,7 @@ record Failures(String where) {
     if (cause instanceof RedisCommandTimeoutException) {
       return unavailable("gave no answer: " + cause.getMessage(), cause);
     }
-    return unavailable("cannot be reached: " + cause.getMessage(), cause);
+    return unavailable("cannot be reached: " + cause.getMessage() + refusalIn(cause), cause);
   }
 
   /** A request failed that may have been applied all the same, whatever was said last. */
@@ -105,10 +105,22 @@ record Failures(String where) {
         null);
   }
 
-  /** A request that finds no connection, while one is dialled. */
-  StoreUnavailableException notConnected() {
+  /**
+   * A request that finds no connection, while one is dialled.
+   *
+   * @param dialled why the last dial failed, null where none has
+   */
+  StoreUnavailableException notConnected(@Nullable Throwable dialled) {
+    String refusal = dialled == null ? "" : refusalIn(dialled);
     return StoreUnavailableException.unsent(
-        say("cannot be reached: there is no connection; this request was not sent"), null);
+        say("cannot be reached: there is no connection" + refusal + "; this request was not sent"),
+        null);
+  }
+
+  /** Why a server lets nobody in, where it has said that to whoever dialled. */
+  private static String refusalIn(Throwable dialled) {
+    RedisCommandExecutionException refusal = find(dialled, RedisCommandExecutionException.class);
+    return refusal == null ? "" : ", and a connection is refused: " + refusal.getMessage();
   }
 
   /** A request that Lettuce refuses, as where as many are under way as its client allows. */

@@ -90,6 +90,9 @@ final class Wire implements AutoCloseable {
   /** Null where nobody dials. */
   private volatile @Nullable Dial dialing;
 
+  /** Of the last dial, null once there is a connection. */
+  private volatile @Nullable Throwable dialFailure;
+
   private volatile CompletableFuture<Void> dialled = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
@@ -133,7 +136,7 @@ final class Wire implements AutoCloseable {
     }
     boolean isOneServers = through instanceof StatefulRedisConnection;
     if (isOneServers && !through.isOpen()) {
-      call.completeExceptionally(failures.notConnected());
+      call.completeExceptionally(failures.notConnected(dialFailure));
       notConnected(through);
       return call;
     }
@@ -276,6 +279,7 @@ final class Wire implements AutoCloseable {
   private void reopened(Place again) {
     if (again == place) {
       notFound = null;
+      dialFailure = null;
       leaveIfElsewhere();
     }
   }
@@ -410,6 +414,7 @@ final class Wire implements AutoCloseable {
 
   private void notDialled(Dial dial, long pauseNanos, @Nullable Throwable error) {
     log.debug("{}: a new connection is of no use either", servers.describe(), error);
+    dialFailure = error;
     if (!dial.leaves()) {
       end(dial);
       return;
@@ -449,6 +454,7 @@ final class Wire implements AutoCloseable {
         notFound = dial.to;
       }
       place = there;
+      dialFailure = null;
       doubtful = false;
       examined = null; // from now on its silence is ours
     } finally {

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.servers.RedisCluster;
 import io.pawl.servers.RedisServer;
@@ -171,6 +172,56 @@ class RightsTest {
       await()
           .atMost(Duration.ofMinutes(1))
           .until(() -> server.list("PUBSUB", "CHANNELS").size() == 1);
+    }
+  }
+
+  @Test
+  void whoeverFindsNoConnectionIsToldThatTheServerRefusesThePasswordOfANewOne() {
+    try (RedisServer server = RedisServer.setup().user("app", "secret", rules()).start();
+        RedisStore store =
+            RedisStore.connect(
+                "redis://app:secret@" + server.host() + ":" + server.port() + "?timeout=300ms")) {
+      Seam seam = new Seam(store);
+      server.call("ACL", "SETUSER", "app", "resetpass", ">changed");
+      server.call("CLIENT", "KILL", "USER", "app");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(seam.claim("refused")))
+                      .isInstanceOf(StoreUnavailableException.class)
+                      .hasMessageContaining("WRONGPASS")
+                      .hasMessageNotContaining("secret"));
+
+      server.call("ACL", "SETUSER", "app", ">secret");
+      await()
+          .ignoreException(StoreUnavailableException.class)
+          .until(() -> seam.attempt(seam.claim("taken again")) instanceof Standing.Held);
+      server.kill();
+      assertThatThrownBy(() -> seam.attempt(seam.claim("gone")))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageNotContaining("WRONGPASS");
+    }
+  }
+
+  @Test
+  void whoeverFindsNoConnectionToANodeIsToldThatItRefusesThePasswordOfANewOne() {
+    try (RedisCluster cluster =
+            RedisCluster.start(
+                setup -> setup.user("app", "secret", rules("+cluster|slots", "+cluster|nodes")));
+        RedisStore store =
+            RedisStore.connect(
+                Urls.of(cluster).replace("//", "//app:secret@") + "?timeout=500ms")) {
+      Seam seam = new Seam(store);
+      for (RedisServer node : cluster.nodes()) {
+        node.call("ACL", "SETUSER", "app", "resetpass", ">changed");
+        node.call("CLIENT", "KILL", "USER", "app");
+      }
+      await()
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> seam.attempt(seam.claim("refused")))
+                      .isInstanceOf(StoreUnavailableException.class)
+                      .hasMessageContaining("WRONGPASS"));
     }
   }
 
