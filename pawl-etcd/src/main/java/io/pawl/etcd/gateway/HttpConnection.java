@@ -9,10 +9,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -71,13 +71,13 @@ final class HttpConnection implements Closeable {
   static HttpConnection open(
       Target target, Hosts hosts, WriteLimits limits, Endpoint endpoint, long deadline)
       throws IOException {
-    InetAddress host = hosts.find(endpoint.host(), deadline);
+    InetSocketAddress address = address(hosts, endpoint, deadline);
     Socket plain = new Socket();
     limits.writes(plain, deadline);
     try {
       plain.setTcpNoDelay(true);
       plain.setKeepAlive(true);
-      plain.connect(new InetSocketAddress(host, endpoint.port()), millisUntil(deadline));
+      plain.connect(address, millisUntil(deadline));
       SSLSocketFactory tls = target.tls();
       Socket socket = plain;
       if (tls != null) {
@@ -90,6 +90,16 @@ final class HttpConnection implements Closeable {
       throw e;
     } finally {
       limits.written(plain);
+    }
+  }
+
+  /** Without numbers where the system knows none: a SOCKS proxy of the process may. */
+  private static InetSocketAddress address(Hosts hosts, Endpoint endpoint, long deadline)
+      throws IOException {
+    try {
+      return new InetSocketAddress(hosts.find(endpoint.host(), deadline), endpoint.port());
+    } catch (UnknownHostException e) {
+      return InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port());
     }
   }
 

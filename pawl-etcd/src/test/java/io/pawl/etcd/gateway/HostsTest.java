@@ -1,13 +1,21 @@
 package io.pawl.etcd.gateway;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pawl.error.StoreUnavailableException;
+import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -104,6 +112,66 @@ class HostsTest {
               () ->
                   assertThat(hosts.find("etcd-0.example", deadline))
                       .isEqualTo(InetAddress.getLoopbackAddress()));
+    }
+  }
+
+  /** As in a network whose names a SOCKS proxy alone knows. */
+  @Test
+  void p6_someoneGetsIn_aHostThatTheProxyAloneKnowsIsReached() throws Exception {
+    Endpoint inside = new Endpoint("etcd-0.inside.invalid", 2379);
+    ProxySelector before = ProxySelector.getDefault();
+    try (ServerSocket proxy = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<String> asked = CompletableFuture.supplyAsync(() -> askedOf(proxy));
+      ProxySelector.setDefault(new Socks(proxy.getLocalSocketAddress()));
+      try (Gateway gateway =
+          new Gateway(
+              new Target(
+                  "etcd://inside",
+                  List.of(inside),
+                  null,
+                  true,
+                  null,
+                  null,
+                  Duration.ofSeconds(10)))) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        gateway.connect(deadline).close();
+      }
+      assertThat(asked).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(inside.host());
+    } finally {
+      ProxySelector.setDefault(before);
+    }
+  }
+
+  private static final class Socks extends ProxySelector {
+    private final SocketAddress proxy;
+
+    Socks(SocketAddress proxy) {
+      this.proxy = proxy;
+    }
+
+    @Override
+    public List<Proxy> select(URI uri) {
+      return List.of(new Proxy(Proxy.Type.SOCKS, proxy));
+    }
+
+    @Override
+    public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
+  }
+
+  /** Lets one client through, and returns the name of the host that it asked for. */
+  private static String askedOf(ServerSocket proxy) {
+    try (Socket client = proxy.accept()) {
+      DataInputStream in = new DataInputStream(client.getInputStream());
+      in.skipNBytes(1);
+      in.skipNBytes(in.readUnsignedByte());
+      client.getOutputStream().write(new byte[] {5, 0});
+      in.skipNBytes(4);
+      String host = new String(in.readNBytes(in.readUnsignedByte()), US_ASCII);
+      in.skipNBytes(2);
+      client.getOutputStream().write(new byte[] {5, 0, 0, 1, 127, 0, 0, 1, 0, 1});
+      return host;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }
