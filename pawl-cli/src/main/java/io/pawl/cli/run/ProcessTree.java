@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -45,10 +47,25 @@ class ProcessTree {
     this.marked = marked;
   }
 
-  /** Of a command that may run though its start has failed: a process of ours, the only one. */
-  static ProcessTree ofFailedStart(String mark) {
-    return new ProcessTree(
-        () -> ProcessHandle.current().children(), new Marked(mark, Path.of("/proc")));
+  /**
+   * Of a command that may run though its start has failed: the child of ours that was none before.
+   * Others are not ours to end: whoever became {@code pawl} by an exec may have started some.
+   *
+   * @param before the {@link #children} from before the start
+   */
+  static ProcessTree ofFailedStart(Set<ProcessHandle> before, String mark) {
+    Set<ProcessHandle> started = children();
+    started.removeAll(before);
+    return new ProcessTree(started::stream, new Marked(mark, Path.of("/proc")));
+  }
+
+  /** Those of this process; none where that cannot be seen, as without {@code /proc}. */
+  static Set<ProcessHandle> children() {
+    try {
+      return ProcessHandle.current().children().collect(Collectors.toCollection(HashSet::new));
+    } catch (RuntimeException e) {
+      return new HashSet<>();
+    }
   }
 
   /** Asks all of them to end, and gives them {@code graceMillis} for it. */

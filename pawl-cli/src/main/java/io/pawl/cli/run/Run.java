@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -263,6 +264,7 @@ final class Run {
     variables.merge(ProcessTree.MARK_VARIABLE, mark, (outer, inner) -> outer + "," + inner);
     LauncherEnvironment.undo(variables);
     report.acquired(lease, expiresAt);
+    Set<ProcessHandle> others = ProcessTree.children();
     try {
       return builder.start();
     } catch (IOException e) {
@@ -271,7 +273,7 @@ final class Run {
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
     } catch (RuntimeException | Error e) { // of threads: it runs, and nobody would watch it
-      if (ProcessTree.ofFailedStart(mark).kill()) {
+      if (ProcessTree.ofFailedStart(others, mark).kill()) {
         lease.closeAsync();
       }
       throw e;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,12 +48,13 @@ class ProcessTreeTest {
         new ProcessBuilder("sh", "-c", "setsid sleep 600 & echo $!; wait")
             .redirectOutput(said.toFile());
     builder.environment().put(ProcessTree.MARK_VARIABLE, mark);
+    Set<ProcessHandle> others = ProcessTree.children();
     Process command = builder.start();
     await().atMost(LONG).until(() -> Files.size(said) > 0);
     String other = Files.readString(said).strip();
     Thread.currentThread().interrupt();
     try {
-      assertThat(ProcessTree.ofFailedStart(mark).kill()).isTrue();
+      assertThat(ProcessTree.ofFailedStart(others, mark).kill()).isTrue();
 
       assertThat(Thread.interrupted()).isTrue();
       assertThat(command.onExit()).succeedsWithin(LONG);
@@ -61,6 +63,26 @@ class ProcessTreeTest {
     } finally {
       command.destroyForcibly();
       ProcessHandle.of(Long.parseLong(other)).ifPresent(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  /** As of {@code sh -c 'server & exec pawl run …'}. */
+  @Test
+  void p4_onlyTheOwner_aFailedStartEndsNoChildThatWasThereBefore() throws Exception {
+    Process server = new ProcessBuilder("sleep", "600").start();
+    try {
+      Set<ProcessHandle> others = ProcessTree.children();
+      Process command = new ProcessBuilder("sleep", "600").start();
+      try {
+        assertThat(ProcessTree.ofFailedStart(others, "no-mark").kill()).isTrue();
+
+        assertThat(command.onExit()).succeedsWithin(LONG);
+        assertThat(server.isAlive()).isTrue();
+      } finally {
+        command.destroyForcibly();
+      }
+    } finally {
+      server.destroyForcibly();
     }
   }
 }
