@@ -64,7 +64,7 @@ record Failures(String address) {
       case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
           new StoreUnavailableException(
               address + ": the connection was lost before the answer came", keeper);
-      case SESSIONEXPIRED, SESSIONMOVED, SESSIONCLOSEDREQUIRESASLAUTH ->
+      case SESSIONEXPIRED, SESSIONMOVED ->
           new StoreUnavailableException(address + ": the session has ended", keeper);
       case THROTTLEDOP ->
           new StoreUnavailableException(address + ": the server is overloaded", keeper);
@@ -77,6 +77,12 @@ record Failures(String address) {
               keeper);
       case AUTHFAILED, INVALIDACL ->
           new StoreDeniedException(address + ": the credentials were refused", keeper);
+      case SESSIONCLOSEDREQUIRESASLAUTH ->
+          new StoreDeniedException(
+              address
+                  + ": asks for SASL; give the process a JAAS configuration whose section Client"
+                  + " can log in",
+              keeper);
       case UNIMPLEMENTED ->
           new StoreConfigurationException(
               address + ": is older than ZooKeeper 3.6, which Pawl needs; upgrade it", keeper);

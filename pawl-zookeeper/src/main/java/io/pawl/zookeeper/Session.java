@@ -16,6 +16,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper.States;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -188,22 +189,27 @@ final class Session {
       requests.changed(event.getPath(), event.getType() == EventType.NodeDeleted);
       return;
     }
-    switch (event.getState()) {
-      case SyncConnected -> connected();
-      case Disconnected -> suspended();
-      case Expired, Closed -> end(null);
-      case AuthFailed -> unauthenticated();
-      default -> {}
+    if (link.getState() == States.AUTH_FAILED) {
+      end(new StoreDeniedException(settings.shown() + ": the credentials were refused"));
+      return;
+    }
+    KeeperState said = event.getState();
+    if (said != null) {
+      said(said);
     }
   }
 
   /**
-   * ZooKeeper's client says so too before each connection, and goes on, where the process has a
-   * JAAS configuration without a section for it: that of another library.
+   * ZooKeeper's client gives up for good where it is refused: its state tells. It says AuthFailed
+   * before each connection too, and goes on, where the process has a JAAS configuration without a
+   * section for it: that of another library. It says null where SASL cannot even begin.
    */
-  private void unauthenticated() {
-    if (link.getState() == States.AUTH_FAILED) {
-      end(new StoreDeniedException(settings.shown() + ": the credentials were refused"));
+  private void said(KeeperState what) {
+    switch (what) {
+      case SyncConnected -> connected();
+      case Disconnected -> suspended();
+      case Expired, Closed -> end(null);
+      default -> {}
     }
   }
 

@@ -12,6 +12,7 @@ import io.pawl.servers.ZooKeeperServer;
 import io.pawl.spi.Claim;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
+import io.pawl.spi.Standing;
 import io.pawl.spi.StoreUrl;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -223,14 +224,60 @@ class RefusalsTest {
   /** As of Kafka's client: ZooKeeper's says that it is not authenticated, and goes on without. */
   @Test
   void aConfigurationOfJaasForAnotherLibraryKeepsNobodyOut(@TempDir Path folder) throws Exception {
+    withJaas(
+        folder,
+        "KafkaClient { a.LoginModule required; };",
+        () -> {
+          try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/jaas"))) {
+            Seam seam = new Seam(store);
+
+            seam.take(seam.claim("mine", Duration.ofSeconds(2), 1));
+          }
+        });
+  }
+
+  /** ZooKeeper's client knows no DIGEST-MD5 unless it is told to; a KDC may be away in this way. */
+  @Test
+  void p6_someoneGetsIn_aSessionWhoseSaslCannotBeginIsFollowedByAnother(@TempDir Path folder)
+      throws Exception {
+    try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/sasl"))) {
+      Seam seam = new Seam(store);
+      withJaas(
+          folder,
+          "Client { org.apache.zookeeper.server.auth.DigestLoginModule required"
+              + " username=\"a\" password=\"b\"; };",
+          () ->
+              assertThatThrownBy(() -> seam.attempt(seam.claim("mine", Duration.ofSeconds(2), 1)))
+                  .isInstanceOf(StoreDeniedException.class));
+
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(seam.attempt(seam.claim("mine", Duration.ofSeconds(2), 1)))
+                      .isInstanceOf(Standing.Held.class));
+    }
+  }
+
+  @Test
+  void whoLacksTheSaslThatAServerAsksForIsDenied() {
+    try (ZooKeeperServer strict =
+        ZooKeeperServer.start(
+            "tickTime=200",
+            "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+            "-Dzookeeper.sessionRequireClientSASLAuth=true")) {
+      assertThatThrownBy(() -> ZooKeeperStore.connect("zk://" + strict.address() + "/strict"))
+          .isInstanceOf(StoreDeniedException.class)
+          .hasMessageContaining("SASL");
+    }
+  }
+
+  private static void withJaas(Path folder, String configuration, Body body) throws Exception {
     Path file = folder.resolve("jaas.conf");
-    Files.writeString(file, "KafkaClient { a.LoginModule required; };");
+    Files.writeString(file, configuration);
     String before = System.setProperty(JAAS, file.toString());
     Configuration.setConfiguration(null); // so that it is read anew
-    try (ZooKeeperStore store = ZooKeeperStore.connect(url("", "/jaas"))) {
-      Seam seam = new Seam(store);
-
-      seam.take(seam.claim("mine", Duration.ofSeconds(2), 1));
+    try {
+      body.run();
     } finally {
       if (before == null) {
         System.clearProperty(JAAS);
@@ -239,5 +286,9 @@ class RefusalsTest {
       }
       Configuration.setConfiguration(null);
     }
+  }
+
+  private interface Body {
+    void run() throws Exception;
   }
 }
