@@ -25,6 +25,7 @@ import io.pawl.error.StoreUnavailableException;
 import io.pawl.servers.FaultProxy;
 import io.pawl.servers.FaultProxy.AfterDrop;
 import io.pawl.servers.RedisCluster;
+import io.pawl.servers.RedisSentinels;
 import io.pawl.servers.RedisServer;
 import io.pawl.servers.RedisServer.Flavour;
 import io.pawl.spi.Claim;
@@ -230,6 +231,51 @@ class GivenClientTest {
         await()
             .ignoreException(StoreUnavailableException.class)
             .until(() -> seam.take(seam.claim("after")) != null);
+      } finally {
+        found.complete(null);
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    } finally {
+      resources.shutdown().awaitUninterruptibly();
+    }
+  }
+
+  @Test
+  void p6_someoneGetsIn_everyCallEndsWhileAGivenClientLooksForASentinel() {
+    CompletableFuture<Void> found = new CompletableFuture<>();
+    AtomicInteger lost = new AtomicInteger();
+    CountDownLatch asked = new CountDownLatch(1);
+    SocketAddressResolver resolver =
+        new SocketAddressResolver() {
+          @Override
+          public SocketAddress resolve(RedisURI uri) {
+            if (uri.getPort() == lost.get()) {
+              asked.countDown();
+              found.join();
+            }
+            return super.resolve(uri);
+          }
+        };
+    ClientResources resources = ClientResources.builder().socketAddressResolver(resolver).build();
+    try (RedisSentinels group = RedisSentinels.start(Flavour.REDIS, Duration.ofMinutes(5))) {
+      RedisServer first = group.sentinels().get(0);
+      RedisServer second = group.sentinels().get(1);
+      RedisURI uri =
+          RedisURI.Builder.sentinel(first.host(), first.port(), RedisSentinels.NAME)
+              .withSentinel(second.host(), second.port())
+              .build();
+      RedisClient client = RedisClient.create(resources, uri);
+      try (RedisStore store =
+          RedisStore.over(client, uri, RedisOptions.defaults().timeout(Duration.ofMillis(300)))) {
+        Seam seam = new Seam(store);
+        seam.take(seam.claim("before"));
+        await().until(() -> first.text("CLIENT", "LIST").contains(" sub=1 "));
+        lost.set(second.port());
+        first.kill();
+        await().until(() -> asked.getCount() == 0);
+        group.primary().pause();
+        assertThatThrownBy(() -> seam.take(seam.claim("unheard")))
+            .isInstanceOf(StoreUnavailableException.class);
       } finally {
         found.complete(null);
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
