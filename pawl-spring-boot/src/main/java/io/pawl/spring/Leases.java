@@ -7,11 +7,14 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 
 /**
  * The leases under which the code of this thread runs, by {@link Locked}, {@link ScheduledOnce} and
@@ -186,6 +189,11 @@ public final class Leases {
     all();
   }
 
+  /** The innermost call goes on through a second proxy, and may from there through a third. */
+  static Innermost handedOn(MethodInvocation call) {
+    return called(own().innermost, call);
+  }
+
   /**
    * Whether {@code inner} is the innermost call once more, through a proxy of the proxy that took
    * its locks. A bean has two that is another bean: {@code @Bean Api api(Service service) { return
@@ -194,16 +202,22 @@ public final class Leases {
    */
   static boolean hasInnermost(MethodInvocation inner) {
     Own mine = own.get();
-    MethodInvocation outer = mine == null ? null : mine.handed;
-    boolean same =
-        outer != null
-            && inner instanceof ProxyMethodInvocation through
-            && through.getProxy() == outer.getThis()
-            && isSame(inner.getMethod(), outer.getMethod());
-    if (mine != null && same) {
-      mine.handed = null;
-    }
-    return same;
+    return mine != null && isHandedTo(inner, mine.handed);
+  }
+
+  /** Whether {@code inner} is {@code outer} once more, through a proxy of its proxy. */
+  static boolean isHandedTo(MethodInvocation inner, @Nullable MethodInvocation outer) {
+    return outer != null
+        && inner instanceof ProxyMethodInvocation through
+        && proxies(outer).anyMatch(proxy -> proxy == through.getProxy())
+        && isSame(inner.getMethod(), outer.getMethod());
+  }
+
+  /** The proxies that a call comes to behind its own, where its bean is another one. */
+  static Stream<Advised> proxies(MethodInvocation call) {
+    return Stream.iterate(call.getThis(), Objects::nonNull, AopProxyUtils::getSingletonTarget)
+        .filter(Advised.class::isInstance)
+        .map(Advised.class::cast);
   }
 
   /** One may be an interface's. */

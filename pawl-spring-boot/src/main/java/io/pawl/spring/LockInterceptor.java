@@ -30,7 +30,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.Advised;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -84,8 +83,11 @@ final class LockInterceptor implements MethodInterceptor {
     Object target = call.getThis();
     Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
-    if (method == null || Leases.hasInnermost(call) || isTakenOnAnotherThread(method, call)) {
+    if (method == null || isTakenOnAnotherThread(method, call)) {
       return call.proceed();
+    }
+    if (Leases.hasInnermost(call)) {
+      return handedOn(call);
     }
     Pawl client = pawl.get();
     if (method.job() != null) {
@@ -110,9 +112,19 @@ final class LockInterceptor implements MethodInterceptor {
    */
   private static boolean isTakenOnAnotherThread(LockedMethod method, MethodInvocation call) {
     return method.completion() == Completion.AWAITED
-        && call.getThis() instanceof Advised proxy
-        && Stream.of(proxy.getAdvisors())
+        && Leases.proxies(call)
+            .flatMap(proxy -> Stream.of(proxy.getAdvisors()))
             .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor);
+  }
+
+  /** More than once where advice before it asks again, as for a call that has failed. */
+  private static @Nullable Object handedOn(MethodInvocation call) throws Throwable {
+    Leases.Innermost around = Leases.handedOn(call);
+    try {
+      return call.proceed();
+    } finally {
+      Leases.returned(around);
+    }
   }
 
   private LockRequest request(

@@ -8,12 +8,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
  * Calls of methods that return a {@code Mono} or a {@code Flux}: each subscription takes the lock,
@@ -30,27 +32,34 @@ final class ReactiveCalls {
         take(request)
             .flatMap(taken -> toItsEnd(under(taken, call, request)))
             .doOnDiscard(Taken.class, Taken::closeAsync);
-    return run.onErrorResume(Busy.class, busy -> Mono.from(otherwise(call, busy)));
+    Mono<Object> own = run.onErrorResume(Busy.class, busy -> Mono.from(otherwise(call, busy)));
+    return Mono.deferContextual(
+        context -> {
+          Taken taken = handedTo(call, context);
+          return taken == null ? own : one(taken, call, request);
+        });
   }
 
   static Flux<Object> flux(MethodInvocation call, LockRequest request) {
     Flux<Object> run =
         Flux.usingWhen(
             take(request),
-            taken ->
-                Flux.from(result(call, request, taken))
-                    .contextWrite(context -> with(taken, context)),
+            taken -> many(taken, call, request),
             ReactiveCalls::release,
             ReactiveCalls::release,
             ReactiveCalls::release);
-    return run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
+    Flux<Object> own = run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
+    return Flux.deferContextual(
+        context -> {
+          Taken taken = handedTo(call, context);
+          return taken == null ? own : many(taken, call, request);
+        });
   }
 
   private static Mono<Object> under(Taken held, MethodInvocation call, LockRequest request) {
     return Mono.usingWhen(
         Mono.just(held),
-        taken ->
-            Mono.from(result(call, request, taken)).contextWrite(context -> with(taken, context)),
+        taken -> one(taken, call, request),
         ReactiveCalls::release,
         ReactiveCalls::release,
         ReactiveCalls::release);
@@ -64,10 +73,23 @@ final class ReactiveCalls {
                 .subscribe(heard::success, heard::error, heard::success));
   }
 
-  private static Context with(Taken taken, Context context) {
+  private static Context with(Taken taken, MethodInvocation call, Context context) {
+    Context with = context.put(Handed.class, new Handed(call, taken));
     return taken instanceof Taken.Several several
-        ? context.put(GroupLease.class, several.lease())
-        : context.put(Lease.class, ((Taken.One) taken).lease());
+        ? with.put(GroupLease.class, several.lease())
+        : with.put(Lease.class, ((Taken.One) taken).lease());
+  }
+
+  /**
+   * The innermost call of a subscription: a reactive transaction goes on with it when that comes,
+   * on whatever thread.
+   */
+  private record Handed(MethodInvocation call, Taken taken) {}
+
+  /** What {@code call} runs under since a proxy of its proxy took it, null where none did. */
+  private static @Nullable Taken handedTo(MethodInvocation call, ContextView context) {
+    Handed handed = context.<@Nullable Handed>getOrDefault(Handed.class, null);
+    return handed != null && Leases.isHandedTo(call, handed.call) ? handed.taken : null;
   }
 
   /** This call's lock stayed busy: what fails in the method itself is another matter. */
@@ -156,9 +178,19 @@ final class ReactiveCalls {
             });
   }
 
+  private static Mono<Object> one(Taken taken, MethodInvocation call, LockRequest request) {
+    return Mono.<Object>from(result(call, request, taken))
+        .contextWrite(context -> with(taken, call, context));
+  }
+
+  private static Flux<Object> many(Taken taken, MethodInvocation call, LockRequest request) {
+    return Flux.<Object>from(result(call, request, taken))
+        .contextWrite(context -> with(taken, call, context));
+  }
+
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
     Held held = Leases.enter(request.client(), taken);
-    Leases.Innermost around = Leases.called(List.of(held), call);
+    Leases.Innermost around = Leases.called(List.of(held));
     try {
       taken.ensureValid();
       MethodInvocation rest = ((ProxyMethodInvocation) call).invocableClone();

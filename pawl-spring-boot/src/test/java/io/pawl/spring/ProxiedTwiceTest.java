@@ -1,17 +1,34 @@
 package io.pawl.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Lease;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A bean that is another bean is proxied twice. */
@@ -51,6 +68,38 @@ class ProxiedTwiceTest {
       return CompletableFuture.completedFuture(Leases.current().lock());
     }
 
+    @Locked(name = "orders", waitAtMost = "1s")
+    public Flux<String> flux() {
+      return Flux.just(Leases.current().lock());
+    }
+
+    @Locked(name = "orders", waitAtMost = "1s")
+    public Mono<String> monoLater() {
+      return Mono.deferContextual(context -> Mono.just(context.<Lease>get(Lease.class).lock()));
+    }
+
+    @Locked(name = "orders", waitAtMost = "1s")
+    public Flux<String> fluxLater() {
+      return Flux.deferContextual(context -> Mono.just(context.<Lease>get(Lease.class).lock()));
+    }
+
+    /** A stage that cannot be made at first. */
+    @Retryable(maxRetries = 1, delay = 1)
+    @Locked(name = "orders", waitAtMost = "1s")
+    public CompletableFuture<String> secondStage() {
+      if (runs.incrementAndGet() == 1) {
+        throw new IllegalStateException("not yet");
+      }
+      return CompletableFuture.completedFuture(Leases.current().lock());
+    }
+
+    @Retryable(maxRetries = 1, delay = 1)
+    @ScheduledOnce("failing")
+    public void failing() {
+      runs.incrementAndGet();
+      throw new IllegalStateException("fails");
+    }
+
     @ScheduledOnce("nightly")
     public void nightly() {
       runs.incrementAndGet();
@@ -63,6 +112,7 @@ class ProxiedTwiceTest {
   }
 
   @EnableAsync
+  @EnableResilientMethods
   @Configuration(proxyBeanMethods = false)
   static class Beans {
     @Bean
@@ -71,38 +121,114 @@ class ProxiedTwiceTest {
     }
 
     @Bean
-    Service alias(Service service) {
+    Service alias(@Qualifier("service") Service service) {
       return service;
+    }
+
+    @Bean
+    Service third(@Qualifier("alias") Service alias) {
+      return alias;
     }
   }
 
-  @Test
-  void itsCallsTakeTheLockOnce() {
+  /** As a reactive transaction does, which begins first. */
+  @Configuration(proxyBeanMethods = false)
+  static class Later {
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DefaultPointcutAdvisor later() {
+      MethodInterceptor advice =
+          call -> {
+            MethodInvocation rest = ((ProxyMethodInvocation) call).invocableClone();
+            return switch (call.getMethod().getName()) {
+              case "monoLater" -> Mono.delay(Duration.ofMillis(1)).flatMap(now -> (Mono<?>) of(rest));
+              case "fluxLater" ->
+                  Mono.delay(Duration.ofMillis(1)).flatMapMany(now -> (Flux<?>) of(rest));
+              default -> call.proceed();
+            };
+          };
+      Pointcut pointcut = new ComposablePointcut(Service.class::isAssignableFrom);
+      return new DefaultPointcutAdvisor(pointcut, advice);
+    }
+
+    private static Object of(MethodInvocation call) {
+      try {
+        return call.proceed();
+      } catch (Throwable e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "alias", "third"})
+  void itsCallsTakeTheLockOnce(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class)
         .run(
             context -> {
-              Service service = context.getBean("service", Service.class);
-              Service alias = context.getBean("alias", Service.class);
-              assertThat(alias).isNotSameAs(service);
+              Service service = context.getBean(bean, Service.class);
 
-              assertThat(alias.blocking()).isEqualTo("orders");
-              assertThat(alias.stage().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
-              assertThat(alias.async().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
-              assertThat(alias.mono().block(Duration.ofSeconds(10))).isEqualTo("orders");
               assertThat(service.blocking()).isEqualTo("orders");
+              assertThat(service.stage().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
+              assertThat(service.async().get(10, TimeUnit.SECONDS)).isEqualTo("orders");
+              assertThat(service.mono().block(Duration.ofSeconds(10))).isEqualTo("orders");
+              assertThat(service.flux().blockLast(Duration.ofSeconds(10))).isEqualTo("orders");
             });
   }
 
-  @Test
-  void itsJobRuns() {
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "alias", "third"})
+  void itsPublishersTakeTheLockOnceThoughAdviceGoesOnWithThemLater(String bean) {
+    TestClients.application()
+        .withUserConfiguration(Beans.class, Later.class)
+        .run(
+            context -> {
+              Service service = context.getBean(bean, Service.class);
+
+              assertThat(service.monoLater().block(Duration.ofSeconds(10))).isEqualTo("orders");
+              assertThat(service.fluxLater().blockLast(Duration.ofSeconds(10))).isEqualTo("orders");
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "alias", "third"})
+  void itsJobRuns(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class)
         .run(
             context -> {
-              context.getBean("alias", Service.class).nightly();
+              context.getBean(bean, Service.class).nightly();
 
               assertThat(context.getBean("service", Service.class).runs()).isOne();
+            });
+  }
+
+  /** Each proxy tries twice, the inner one under the lock of the outer one. */
+  @ParameterizedTest
+  @CsvSource({"service, 2", "alias, 4", "third, 8"})
+  void aJobThatFailsAgainHasFailed(String bean, int runs) {
+    TestClients.application()
+        .withUserConfiguration(Beans.class)
+        .run(
+            context -> {
+              assertThatThrownBy(() -> context.getBean(bean, Service.class).failing())
+                  .hasMessage("fails");
+
+              assertThat(context.getBean("service", Service.class).runs()).isEqualTo(runs);
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"alias", "third"})
+  void aCallThatIsTriedAgainHasItsLockStill(String bean) {
+    TestClients.application()
+        .withUserConfiguration(Beans.class)
+        .run(
+            context -> {
+              CompletableFuture<String> stage = context.getBean(bean, Service.class).secondStage();
+
+              assertThat(stage.get(10, TimeUnit.SECONDS)).isEqualTo("orders");
             });
   }
 
@@ -113,6 +239,7 @@ class ProxiedTwiceTest {
         .run(
             context -> {
               Service service = context.getBean("service", Service.class);
+              assertThat(context.getBean("alias")).isNotSameAs(service);
               await().until(() -> service.led() > 0);
               await()
                   .during(Duration.ofMillis(500))
