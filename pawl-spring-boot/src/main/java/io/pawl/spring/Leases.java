@@ -215,7 +215,8 @@ public final class Leases {
 
   /** The proxies that a call comes to behind its own, where its bean is another one. */
   static Stream<Advised> proxies(MethodInvocation call) {
-    return Stream.iterate(call.getThis(), Objects::nonNull, AopProxyUtils::getSingletonTarget)
+    return Stream.<@Nullable Object>iterate(
+            call.getThis(), Objects::nonNull, AopProxyUtils::getSingletonTarget)
         .filter(Advised.class::isInstance)
         .map(Advised.class::cast);
   }

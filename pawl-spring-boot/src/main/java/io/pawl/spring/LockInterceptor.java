@@ -30,6 +30,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.Advised;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -108,10 +109,12 @@ final class LockInterceptor implements MethodInterceptor {
   }
 
   /**
-   * The inner of two proxies goes to a thread of its own once more, and waits for the lock there.
+   * The inner of two proxies goes to a thread of its own once more, and takes the lock there: the
+   * outer one would wait for a stage that waits for it, or end before a job that it keeps out.
    */
   private static boolean isTakenOnAnotherThread(LockedMethod method, MethodInvocation call) {
-    return method.completion() == Completion.AWAITED
+    return call.getThis() instanceof Advised
+        && Completion.isAsync(method.method())
         && Leases.proxies(call)
             .flatMap(proxy -> Stream.of(proxy.getAdvisors()))
             .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor);

@@ -105,6 +105,12 @@ class ProxiedTwiceTest {
       runs.incrementAndGet();
     }
 
+    @Async
+    @ScheduledOnce(name = "asynchronous", minHold = "1m")
+    public void asynchronous() {
+      runs.incrementAndGet();
+    }
+
     @Leader("shipping")
     public void ship() {
       led.incrementAndGet();
@@ -141,7 +147,8 @@ class ProxiedTwiceTest {
           call -> {
             MethodInvocation rest = ((ProxyMethodInvocation) call).invocableClone();
             return switch (call.getMethod().getName()) {
-              case "monoLater" -> Mono.delay(Duration.ofMillis(1)).flatMap(now -> (Mono<?>) of(rest));
+              case "monoLater" ->
+                  Mono.delay(Duration.ofMillis(1)).flatMap(now -> (Mono<?>) of(rest));
               case "fluxLater" ->
                   Mono.delay(Duration.ofMillis(1)).flatMapMany(now -> (Flux<?>) of(rest));
               default -> call.proceed();
@@ -201,6 +208,21 @@ class ProxiedTwiceTest {
               context.getBean(bean, Service.class).nightly();
 
               assertThat(context.getBean("service", Service.class).runs()).isOne();
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "alias", "third"})
+  void itsAsynchronousJobRuns(String bean) {
+    TestClients.application()
+        .withUserConfiguration(Beans.class)
+        .withPropertyValues("pawl.url=memory:asynchronous-" + bean) // held for as long as minHold
+        .run(
+            context -> {
+              context.getBean(bean, Service.class).asynchronous();
+
+              Service service = context.getBean("service", Service.class);
+              await().atMost(Duration.ofSeconds(10)).until(() -> service.runs() == 1);
             });
   }
 
