@@ -9,6 +9,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -71,13 +72,13 @@ final class HttpConnection implements Closeable {
   static HttpConnection open(
       Target target, Hosts hosts, WriteLimits limits, Endpoint endpoint, long deadline)
       throws IOException {
-    InetSocketAddress address = address(hosts, endpoint, deadline);
+    Found found = Found.by(hosts, endpoint, deadline);
     Socket plain = new Socket();
     limits.writes(plain, deadline);
     try {
       plain.setTcpNoDelay(true);
       plain.setKeepAlive(true);
-      plain.connect(address, millisUntil(deadline));
+      found.connect(plain, deadline);
       SSLSocketFactory tls = target.tls();
       Socket socket = plain;
       if (tls != null) {
@@ -93,13 +94,30 @@ final class HttpConnection implements Closeable {
     }
   }
 
-  /** Without numbers where the system knows none: a SOCKS proxy of the process may. */
-  private static InetSocketAddress address(Hosts hosts, Endpoint endpoint, long deadline)
-      throws IOException {
-    try {
-      return new InetSocketAddress(hosts.find(endpoint.host(), deadline), endpoint.port());
-    } catch (UnknownHostException e) {
-      return InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port());
+  /**
+   * Where a member is.
+   *
+   * @param address without numbers where the system knows none: a SOCKS proxy of the process may
+   * @param unknown why it knows none, null where it does
+   */
+  private record Found(InetSocketAddress address, @Nullable UnknownHostException unknown) {
+
+    static Found by(Hosts hosts, Endpoint endpoint, long deadline) throws IOException {
+      try {
+        InetAddress host = hosts.find(endpoint.host(), deadline);
+        return new Found(new InetSocketAddress(host, endpoint.port()), null);
+      } catch (UnknownHostException e) {
+        return new Found(InetSocketAddress.createUnresolved(endpoint.host(), endpoint.port()), e);
+      }
+    }
+
+    /** Java itself would name the host alone. */
+    void connect(Socket plain, long deadline) throws IOException {
+      try {
+        plain.connect(address, millisUntil(deadline));
+      } catch (UnknownHostException e) {
+        throw unknown == null ? e : unknown;
+      }
     }
   }
 

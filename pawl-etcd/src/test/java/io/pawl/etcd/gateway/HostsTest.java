@@ -16,6 +16,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -112,6 +113,24 @@ class HostsTest {
               () ->
                   assertThat(hosts.find("etcd-0.example", deadline))
                       .isEqualTo(InetAddress.getLoopbackAddress()));
+    }
+  }
+
+  @Test
+  void whoNamesNoHostThatThereIsHearsWhy() {
+    Target target =
+        new Target("etcd://unknown", List.of(LOST), null, true, null, null, Duration.ofMillis(200));
+    try (Gateway gateway =
+        new Gateway(
+            target,
+            host -> {
+              throw new UnknownHostException(host + ": Temporary failure in name resolution");
+            })) {
+      assertThatThrownBy(
+              () -> gateway.call("/v3/lease/grant", "{}").orTimeout(20, TimeUnit.SECONDS).join())
+          .cause()
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("Temporary failure in name resolution");
     }
   }
 
