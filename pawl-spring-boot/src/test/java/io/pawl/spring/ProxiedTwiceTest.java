@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -135,6 +136,16 @@ class ProxiedTwiceTest {
     Service third(@Qualifier("alias") Service alias) {
       return alias;
     }
+
+    /** With a proxy of the application's own between, that takes no lock. */
+    @Bean
+    Service between(@Qualifier("service") Service service) {
+      ProxyFactory factory = new ProxyFactory();
+      factory.setTarget(service);
+      factory.setProxyTargetClass(true);
+      factory.addAdvice((MethodInterceptor) MethodInvocation::proceed);
+      return (Service) factory.getProxy();
+    }
   }
 
   /** As a reactive transaction does, which begins first. */
@@ -168,7 +179,7 @@ class ProxiedTwiceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"service", "alias", "third"})
+  @ValueSource(strings = {"service", "alias", "third", "between"})
   void itsCallsTakeTheLockOnce(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class)
@@ -185,7 +196,7 @@ class ProxiedTwiceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"service", "alias", "third"})
+  @ValueSource(strings = {"service", "alias", "third", "between"})
   void itsPublishersTakeTheLockOnceThoughAdviceGoesOnWithThemLater(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class, Later.class)
@@ -199,7 +210,7 @@ class ProxiedTwiceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"service", "alias", "third"})
+  @ValueSource(strings = {"service", "alias", "third", "between"})
   void itsJobRuns(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class)
@@ -212,7 +223,7 @@ class ProxiedTwiceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"service", "alias", "third"})
+  @ValueSource(strings = {"service", "alias", "third", "between"})
   void itsAsynchronousJobRuns(String bean) {
     TestClients.application()
         .withUserConfiguration(Beans.class)
