@@ -51,6 +51,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     boolean isSame(Found other) {
       return Fallback.behindProxies(bean) == Fallback.behindProxies(other.bean)
           && method.getName().equals(other.method.getName())
+          && method.getParameterCount() == other.method.getParameterCount()
           && name.equals(other.name);
     }
   }

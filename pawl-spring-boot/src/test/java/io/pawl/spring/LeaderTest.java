@@ -139,6 +139,30 @@ class LeaderTest {
     assertThat(bean.get().together).hasValue(2);
   }
 
+  static class OneAfterTheOther {
+
+    private final AtomicInteger led = new AtomicInteger();
+
+    @Leader("shipping")
+    void ship() {
+      led.incrementAndGet();
+    }
+
+    @Leader("shipping")
+    void ship(Lease lease) {
+      led.addAndGet(lease.isValid() ? 100 : 0);
+    }
+  }
+
+  @Test
+  void methodsOfOneNameLeadOneAfterTheOther() {
+    TestClients.application()
+        .withBean(OneAfterTheOther.class)
+        .run(
+            context ->
+                await().until(() -> context.getBean(OneAfterTheOther.class).led.get() == 101));
+  }
+
   static class FinalLeader {
 
     private final AtomicInteger led = new AtomicInteger();
