@@ -86,6 +86,20 @@ final class Agreement {
     }
   }
 
+  /**
+   * A question is open about a claim that is granted: a node that holds it, and has not said so to
+   * a request as late as the question, is asked. Two attempts may reach it in either order, so that
+   * the later one is told to wait and the earlier one is let in.
+   */
+  void confirm(long from, Mode mode, List<Runnable> effects) {
+    for (NodeClaim each : at) {
+      boolean silent = each.isUnderWay() || each.hasFailed();
+      if (each.status == Status.HELD && !silent && !each.isHeldSince(from)) {
+        askAgain(each, mode, each.claim.tokenFloor(), effects);
+      }
+    }
+  }
+
   private void askAgain(NodeClaim node, Mode mode, long above, List<Runnable> effects) {
     if (!node.isAttemptUnderWay() && node.mayRaise()) {
       rounds.attempt(node, mode, above, effects);

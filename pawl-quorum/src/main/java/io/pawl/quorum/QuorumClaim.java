@@ -341,6 +341,7 @@ final class QuorumClaim {
     Standing.Held held = granted;
     if (held != null) {
       agreement.keep(held, mode, effects);
+      questions.forEach(each -> agreement.confirm(each.from(), mode, effects));
     }
     int open = questions.size();
     decideAll(effects);

@@ -51,6 +51,9 @@ final class SimulatedNode implements QuorumNode {
     /** Whether a withdrawal may arrive before what its client has asked for on other threads. */
     boolean withdrawalsOvertake;
 
+    /** Whether an attempt may arrive before others that its client has sent on other threads. */
+    boolean attemptsOvertake;
+
     /** Whether it refuses attempts, as for a while one does that was started from a file. */
     boolean abstains;
 
@@ -201,7 +204,8 @@ final class SimulatedNode implements QuorumNode {
           }
           server.ring(state);
           return standing;
-        });
+        },
+        server.attemptsOvertake);
   }
 
   @Override
