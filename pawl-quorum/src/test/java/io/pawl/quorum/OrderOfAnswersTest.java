@@ -13,9 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Two requests for one claim, under way to one node, may be told in either order, and a bell before
- * or after both: each comes on a thread of its own, which may stand still. In virtual time, where
- * chance draws how long each takes.
+ * Two requests for one claim, under way to one node, may arrive and be told in either order, and a
+ * bell before or after both: each is on a thread of its own, which may stand still. In virtual
+ * time, where chance draws how long each takes.
  */
 class OrderOfAnswersTest {
 
@@ -40,6 +40,7 @@ class OrderOfAnswersTest {
             new SimulatedNode.Server(world, "node " + i, () -> 2 * (world.epochMicros() + ahead));
         server.answersAreLater = this::late;
         server.bellsAreLater = this::late;
+        server.attemptsOvertake = true;
         servers.add(server);
       }
       QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));
