@@ -272,12 +272,13 @@ final class NodeClaim {
   }
 
   /**
-   * Whether a bell has told of a hold since this was asked. Either may be the later at the node, so
-   * that this neither ends the hold nor confirms it.
+   * Whether a bell, or the answer to another request, has told of a hold since this was asked.
+   * Either may be the later at the node, so that this neither ends the hold nor confirms it.
    */
   private boolean isOvertaken(Standing standing, long sentAt) {
     boolean held = standing instanceof Standing.Held;
-    return !held && status == Status.HELD && rung && rungAt - sentAt >= 0;
+    boolean toldSince = toldAt - sentAt >= 0 || rung && rungAt - sentAt >= 0;
+    return !held && status == Status.HELD && toldSince;
   }
 
   /**

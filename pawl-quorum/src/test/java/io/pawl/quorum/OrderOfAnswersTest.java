@@ -41,6 +41,7 @@ class OrderOfAnswersTest {
         server.answersAreLater = this::late;
         server.bellsAreLater = this::late;
         server.attemptsOvertake = true;
+        server.withdrawalsOvertake = true;
         servers.add(server);
       }
       QuorumOptions options = QuorumOptions.defaults().nodeTimeout(Duration.ofSeconds(5));

@@ -66,6 +66,7 @@ class RandomHistoriesTest {
         server.answersAreLater = this::late;
         server.bellsAreLater = this::late;
         server.withdrawalsOvertake = true;
+        server.attemptsOvertake = true;
         servers.add(server);
       }
       QuorumOptions options =
