@@ -60,6 +60,11 @@ enum Completion {
         || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
   }
 
+  /** As Spring decides it, which looks at the bean's class too: it may inherit the method. */
+  static boolean isAsync(Method method, Class<?> type) {
+    return isAsync(method) || AnnotatedElementUtils.hasAnnotation(type, Async.class);
+  }
+
   private static boolean goesOn(Class<?> type) {
     return Future.class.isAssignableFrom(type)
         || CompletionStage.class.isAssignableFrom(type)

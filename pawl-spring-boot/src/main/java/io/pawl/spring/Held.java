@@ -22,6 +22,13 @@ final class Held {
     return client == other && taken.has(lock);
   }
 
+  /** Whether a call of {@code method} that wants this lock needs nothing further. */
+  boolean suffices(LockedMethod method, Pawl other, String lock) {
+    return has(other, lock)
+        && (method.shared() || !taken.isShared())
+        && (!method.fenced() || fencedCall != null);
+  }
+
   Taken taken() {
     return taken;
   }

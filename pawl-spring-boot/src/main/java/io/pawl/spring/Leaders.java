@@ -24,7 +24,6 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -138,9 +137,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
   }
 
   private static boolean goesOn(Method method, Class<?> type) {
-    return Completion.of(method) != Completion.RETURNED
-        || Completion.isAsync(method)
-        || AnnotatedElementUtils.hasAnnotation(type, Async.class);
+    return Completion.of(method) != Completion.RETURNED || Completion.isAsync(method, type);
   }
 
   @Override

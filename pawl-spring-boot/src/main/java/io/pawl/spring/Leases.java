@@ -13,8 +13,10 @@ import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 
 /**
  * The leases under which the code of this thread runs, by {@link Locked}, {@link ScheduledOnce} and
@@ -195,22 +197,29 @@ public final class Leases {
   }
 
   /**
-   * Whether {@code inner} is the innermost call once more, through a proxy of the proxy that took
-   * its locks. A bean has two that is another bean: {@code @Bean Api api(Service service) { return
-   * service; }}. The outer one takes them, around its transaction; the inner one would wait for
-   * them.
+   * What the innermost call runs under, where {@code inner} is that call once more, through a proxy
+   * of the proxy that took its locks; else none. A bean has two that is another bean: {@code @Bean
+   * Api api(Service service) { return service; }}. The outer one takes them, around its
+   * transaction; the inner one would wait for them.
    */
-  static boolean hasInnermost(MethodInvocation inner) {
+  static List<Held> handedTo(MethodInvocation inner) {
     Own mine = own.get();
-    return mine != null && isHandedTo(inner, mine.handed);
+    return mine != null && isHandedTo(inner, mine.handed) ? mine.innermost : List.of();
   }
 
   /** Whether {@code inner} is {@code outer} once more, through a proxy of its proxy. */
   static boolean isHandedTo(MethodInvocation inner, @Nullable MethodInvocation outer) {
     return outer != null
         && inner instanceof ProxyMethodInvocation through
-        && proxies(outer).anyMatch(proxy -> proxy == through.getProxy())
-        && isSame(inner.getMethod(), outer.getMethod());
+        && proxies(outer).anyMatch(proxy -> leadsTo(proxy, through.getProxy()))
+        && isSame(inner.getMethod(), outer.getMethod(), inner.getThis());
+  }
+
+  /** One whose target may be another at each call, as of a {@code @Lazy} parameter, to any. */
+  private static boolean leadsTo(Advised proxy, Object other) {
+    TargetSource targets = proxy.getTargetSource();
+    Class<?> type = targets.isStatic() ? null : targets.getTargetClass();
+    return proxy == other || type != null && type.isInstance(other);
   }
 
   /** The proxies that a call comes to behind its own, where its bean is another one. */
@@ -221,9 +230,12 @@ public final class Leases {
         .map(Advised.class::cast);
   }
 
-  /** One may be an interface's. */
-  private static boolean isSame(Method one, Method other) {
-    return one.getName().equals(other.getName())
-        && Arrays.equals(one.getParameterTypes(), other.getParameterTypes());
+  /** One may be an interface's, which may have other parameters where it is generic. */
+  private static boolean isSame(Method one, Method other, @Nullable Object target) {
+    Class<?> type = target == null ? null : AopProxyUtils.ultimateTargetClass(target);
+    Method here = AopUtils.getMostSpecificMethod(one, type);
+    Method there = AopUtils.getMostSpecificMethod(other, type);
+    return here.getName().equals(there.getName())
+        && Arrays.equals(here.getParameterTypes(), there.getParameterTypes());
   }
 }

@@ -30,7 +30,10 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 
 /** Takes the lock, lets the method run, and releases the lock when it has ended. */
 final class LockInterceptor implements MethodInterceptor {
@@ -84,19 +87,23 @@ final class LockInterceptor implements MethodInterceptor {
     Object target = call.getThis();
     Class<?> type = target == null ? call.getMethod().getDeclaringClass() : target.getClass();
     LockedMethod method = methods.find(call.getMethod(), type);
-    if (method == null || isTakenOnAnotherThread(method, call)) {
+    if (method == null || isTakenOnAnotherThread(call)) {
       return call.proceed();
     }
-    if (Leases.hasInnermost(call)) {
-      return handedOn(call);
-    }
     Pawl client = pawl.get();
+    List<Held> handed = Leases.handedTo(call);
     if (method.job() != null) {
-      LockOptions options = method.options(settings.get().lease());
       String name = method.name(target, call.getArguments());
+      if (suffice(handed, method, client, List.of(name))) {
+        return handedOn(handed, call);
+      }
+      LockOptions options = method.options(settings.get().lease());
       return once(call, method, method.job(), client, client.job(name, options));
     }
     LockRequest request = request(method, client, target, call.getArguments());
+    if (suffice(handed, method, client, request.names())) {
+      return handedOn(handed, call);
+    }
     return switch (method.completion()) {
       case RETURNED, AWAITED -> blocking(call, request);
       case STAGE -> {
@@ -112,16 +119,47 @@ final class LockInterceptor implements MethodInterceptor {
    * The inner of two proxies goes to a thread of its own once more, and takes the lock there: the
    * outer one would wait for a stage that waits for it, or end before a job that it keeps out.
    */
-  private static boolean isTakenOnAnotherThread(LockedMethod method, MethodInvocation call) {
-    return call.getThis() instanceof Advised
-        && Completion.isAsync(method.method())
-        && Leases.proxies(call)
-            .flatMap(proxy -> Stream.of(proxy.getAdvisors()))
-            .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor);
+  private static boolean isTakenOnAnotherThread(MethodInvocation call) throws Exception {
+    if (!(call.getThis() instanceof Advised proxy)) {
+      return false;
+    }
+    Class<?> last = AopProxyUtils.ultimateTargetClass(proxy);
+    return Completion.isAsync(AopUtils.getMostSpecificMethod(call.getMethod(), last), last)
+        && takesLocks(proxy);
+  }
+
+  private static boolean takesLocks(@Nullable Object bean) throws Exception {
+    if (!(bean instanceof Advised proxy)) {
+      return false;
+    }
+    if (Stream.of(proxy.getAdvisors())
+        .anyMatch(advisor -> advisor.getAdvice() instanceof LockInterceptor)) {
+      return true;
+    }
+    TargetSource targets = proxy.getTargetSource();
+    Object target = targets.getTarget();
+    try {
+      return takesLocks(target);
+    } finally {
+      if (target != null) {
+        targets.releaseTarget(target);
+      }
+    }
+  }
+
+  /** Advice on the way may have changed the arguments, and another context has another client. */
+  private static boolean suffice(
+      List<Held> handed, LockedMethod method, Pawl client, List<String> names) {
+    return !handed.isEmpty()
+        && names.stream()
+            .allMatch(
+                name -> handed.stream().anyMatch(held -> held.suffices(method, client, name)));
   }
 
   /** More than once where advice before it asks again, as for a call that has failed. */
-  private static @Nullable Object handedOn(MethodInvocation call) throws Throwable {
+  private static @Nullable Object handedOn(List<Held> handed, MethodInvocation call)
+      throws Throwable {
+    handed.forEach(held -> held.taken().ensureValid());
     Leases.Innermost around = Leases.handedOn(call);
     try {
       return call.proceed();

@@ -35,7 +35,7 @@ final class ReactiveCalls {
     Mono<Object> own = run.onErrorResume(Busy.class, busy -> Mono.from(otherwise(call, busy)));
     return Mono.deferContextual(
         context -> {
-          Taken taken = handedTo(call, context);
+          Taken taken = handedTo(call, request, context);
           return taken == null ? own : one(taken, call, request);
         });
   }
@@ -51,7 +51,7 @@ final class ReactiveCalls {
     Flux<Object> own = run.onErrorResume(Busy.class, busy -> Flux.from(otherwise(call, busy)));
     return Flux.deferContextual(
         context -> {
-          Taken taken = handedTo(call, context);
+          Taken taken = handedTo(call, request, context);
           return taken == null ? own : many(taken, call, request);
         });
   }
@@ -73,8 +73,10 @@ final class ReactiveCalls {
                 .subscribe(heard::success, heard::error, heard::success));
   }
 
-  private static Context with(Taken taken, MethodInvocation call, Context context) {
-    Context with = context.put(Handed.class, new Handed(call, taken));
+  private static Context with(
+      Taken taken, MethodInvocation call, LockRequest request, Context context) {
+    Held held = new Held(request.client(), taken);
+    Context with = context.put(Handed.class, new Handed(call, held));
     return taken instanceof Taken.Several several
         ? with.put(GroupLease.class, several.lease())
         : with.put(Lease.class, ((Taken.One) taken).lease());
@@ -84,12 +86,18 @@ final class ReactiveCalls {
    * The innermost call of a subscription: a reactive transaction goes on with it when that comes,
    * on whatever thread.
    */
-  private record Handed(MethodInvocation call, Taken taken) {}
+  private record Handed(MethodInvocation call, Held held) {}
 
   /** What {@code call} runs under since a proxy of its proxy took it, null where none did. */
-  private static @Nullable Taken handedTo(MethodInvocation call, ContextView context) {
+  private static @Nullable Taken handedTo(
+      MethodInvocation call, LockRequest request, ContextView context) {
     Handed handed = context.<@Nullable Handed>getOrDefault(Handed.class, null);
-    return handed != null && Leases.isHandedTo(call, handed.call) ? handed.taken : null;
+    return handed != null
+            && Leases.isHandedTo(call, handed.call)
+            && request.names().stream()
+                .allMatch(name -> handed.held.suffices(request.method(), request.client(), name))
+        ? handed.held.taken()
+        : null;
   }
 
   /** This call's lock stayed busy: what fails in the method itself is another matter. */
@@ -180,12 +188,12 @@ final class ReactiveCalls {
 
   private static Mono<Object> one(Taken taken, MethodInvocation call, LockRequest request) {
     return Mono.<Object>from(result(call, request, taken))
-        .contextWrite(context -> with(taken, call, context));
+        .contextWrite(context -> with(taken, call, request, context));
   }
 
   private static Flux<Object> many(Taken taken, MethodInvocation call, LockRequest request) {
     return Flux.<Object>from(result(call, request, taken))
-        .contextWrite(context -> with(taken, call, context));
+        .contextWrite(context -> with(taken, call, request, context));
   }
 
   private static Publisher<?> result(MethodInvocation call, LockRequest request, Taken taken) {
