@@ -1,6 +1,7 @@
 package io.pawl.spring;
 
 import io.pawl.Candidacy;
+import io.pawl.Election;
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.options.LockOptions;
@@ -9,6 +10,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,8 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -30,7 +32,7 @@ import org.springframework.util.ReflectionUtils;
  * Puts {@link Leader} into effect: finds the methods as beans are made, stands for election when
  * the application has started, and withdraws before anything else stops. Thread-safe.
  */
-public final class Leaders implements BeanPostProcessor, SmartLifecycle {
+public final class Leaders implements DestructionAwareBeanPostProcessor, SmartLifecycle {
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -39,7 +41,7 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
   private final ConfigurableBeanFactory beans;
   private final ReentrantLock changing = new ReentrantLock();
   private final List<Found> found = new ArrayList<>();
-  private final List<Candidacy> candidacies = new ArrayList<>();
+  private final Map<Found, Candidacy> candidacies = new IdentityHashMap<>();
   private volatile boolean running;
 
   /**
@@ -47,8 +49,12 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
    * @param lease blank where it is the usual one
    */
   private record Found(String beanName, Object bean, Method method, String name, String lease) {
+    boolean isOf(Object other) {
+      return Fallback.behindProxies(bean) == Fallback.behindProxies(other);
+    }
+
     boolean isSame(Found other) {
-      return Fallback.behindProxies(bean) == Fallback.behindProxies(other.bean)
+      return isOf(other.bean)
           && method.getName().equals(other.method.getName())
           && method.getParameterCount() == other.method.getParameterCount()
           && name.equals(other.name);
@@ -98,9 +104,48 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
         return;
       }
       found.add(leader);
-      if (running) {
+    } finally {
+      changing.unlock();
+    }
+    if (running) {
+      try {
         stand(leader);
+      } catch (RuntimeException | Error e) { // and whoever asks for the bean again makes another
+        end(forget(List.of(leader)));
+        throw e;
       }
+    }
+  }
+
+  @Override
+  public boolean requiresDestruction(Object bean) {
+    changing.lock();
+    try {
+      return found.stream().anyMatch(each -> each.isOf(bean));
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  /** As by {@link #stop}, where a bean ends before the application does. */
+  @Override
+  public void postProcessBeforeDestruction(Object bean, String name) {
+    List<Found> ending;
+    changing.lock();
+    try {
+      ending =
+          found.stream().filter(each -> each.isOf(bean) && each.beanName.equals(name)).toList();
+    } finally {
+      changing.unlock();
+    }
+    end(forget(ending));
+  }
+
+  private List<Candidacy> forget(List<Found> leaders) {
+    changing.lock();
+    try {
+      found.removeIf(each -> leaders.stream().anyMatch(leader -> leader == each));
+      return leaders.stream().map(candidacies::remove).filter(Objects::nonNull).toList();
     } finally {
       changing.unlock();
     }
@@ -142,33 +187,35 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
 
   @Override
   public void start() {
-    if (hasFound()) { // made under no lock of ours: who makes a bean may come to add it
-      Objects.requireNonNull(settings.get(), "settings");
-      Objects.requireNonNull(pawl.get(), "the client");
-    }
+    List<Found> all;
     changing.lock();
     try {
       running = true;
-      found.forEach(this::stand);
+      all = List.copyOf(found);
     } finally {
       changing.unlock();
     }
+    all.forEach(this::stand);
   }
 
-  private boolean hasFound() {
+  /**
+   * The client is made under no lock of ours: who makes a bean under Spring's may come to add it.
+   */
+  private void stand(Found leader) {
+    Election election = pawl.get().election(leader.name, options(leader.lease));
     changing.lock();
     try {
-      return !found.isEmpty();
+      if (running && isKnown(leader) && !candidacies.containsKey(leader)) {
+        candidacies.put(leader, election.stand(leader.beanName, lease -> lead(leader, lease)));
+      }
     } finally {
       changing.unlock();
     }
   }
 
-  private void stand(Found leader) {
-    candidacies.add(
-        pawl.get()
-            .election(leader.name, options(leader.lease))
-            .stand(leader.beanName, lease -> lead(leader, lease)));
+  /** By itself: a record would compare beans by their own idea of it. */
+  private boolean isKnown(Found leader) {
+    return found.stream().anyMatch(each -> each == leader);
   }
 
   private LockOptions options(String lease) {
@@ -209,11 +256,15 @@ public final class Leaders implements BeanPostProcessor, SmartLifecycle {
     changing.lock();
     try {
       running = false;
-      ending = List.copyOf(candidacies);
+      ending = List.copyOf(candidacies.values());
       candidacies.clear();
     } finally {
       changing.unlock();
     }
+    end(ending);
+  }
+
+  private static void end(List<Candidacy> ending) {
     List<CompletableFuture<Void>> ends = ending.stream().map(Candidacy::closeAsync).toList();
     long over = System.nanoTime() + PATIENCE.toNanos();
     for (int i = 0; i < ending.size(); i++) {

@@ -4,12 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.Pawl;
+import io.pawl.concurrent.Uninterruptibly;
+import io.pawl.error.StoreUnavailableException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 
 /** Beans that lead though they are made late, or not at all. */
@@ -72,6 +82,78 @@ class LeaderBeansTest {
                 assertThatThrownBy(() -> context.getBean(Shipping.class))
                     .rootCause()
                     .hasMessageContaining("singleton"));
+  }
+
+  @Test
+  void aBeanThatIsDestroyedLeadsNoMore() {
+    TestClients.application()
+        .withBean("leading", Shipping.class)
+        .run(
+            context -> {
+              awaitLeader();
+              ((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("leading");
+              assertThat(clients.isFree("shipping")).isTrue();
+
+              assertThat(context.getBean("leading")).isNotNull();
+              awaitLeader();
+            });
+  }
+
+  /** Who opens a client may wait for its store, and for others who make beans. */
+  @Test
+  void aLateLeaderKeepsNobodyWaitingWhileItsClientIsOpened() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch open = new CountDownLatch(1);
+    Leaders leaders =
+        leaders(
+            () -> {
+              asked.countDown();
+              Uninterruptibly.await(open, TimeUnit.MINUTES.toNanos(1));
+              return clients.other();
+            });
+    leaders.start();
+    Executor own = task -> new Thread(task).start(); // the common pool may have one thread
+    CompletableFuture<Object> late =
+        CompletableFuture.supplyAsync(
+            () -> leaders.postProcessAfterInitialization(new Shipping(), "late"), own);
+    asked.await();
+
+    CompletableFuture.runAsync(leaders::stop, own).get(10, TimeUnit.SECONDS);
+    open.countDown();
+
+    assertThat(late.get(10, TimeUnit.SECONDS)).isNotNull();
+    await()
+        .during(Duration.ofMillis(200))
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> clients.isFree("shipping"));
+  }
+
+  @Test
+  void aLateLeaderWhoseClientCouldNotBeOpenedStandsWhenItIsMadeAgain() {
+    AtomicInteger opened = new AtomicInteger();
+    Leaders leaders =
+        leaders(
+            () -> {
+              if (opened.getAndIncrement() == 0) {
+                throw new StoreUnavailableException("away");
+              }
+              return clients.other();
+            });
+    Shipping bean = new Shipping();
+    leaders.start();
+
+    assertThatThrownBy(() -> leaders.postProcessAfterInitialization(bean, "late"))
+        .isInstanceOf(StoreUnavailableException.class);
+    assertThat(leaders.postProcessAfterInitialization(bean, "late")).isSameAs(bean);
+
+    awaitLeader();
+    leaders.stop();
+  }
+
+  private static Leaders leaders(Supplier<Pawl> pawl) {
+    LockSettings settings =
+        new LockSettings(Duration.ZERO, Duration.ofSeconds(30), OpenTransaction.REFUSE);
+    return new Leaders(pawl, () -> settings, new DefaultListableBeanFactory());
   }
 
   @Test
