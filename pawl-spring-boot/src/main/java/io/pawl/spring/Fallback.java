@@ -6,6 +6,8 @@ import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Arrays;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -53,8 +55,24 @@ record Fallback(Method method, boolean takesReason) {
       arguments = Arrays.copyOf(arguments, arguments.length + 1);
       arguments[arguments.length - 1] = reason;
     }
+    return run(behindProxies(call.getThis()), arguments);
+  }
+
+  private @Nullable Object run(@Nullable Object bean, @Nullable Object[] arguments)
+      throws Exception {
+    if (bean instanceof Advised proxy) { // its target may be another one at each call
+      TargetSource targets = proxy.getTargetSource();
+      Object target = targets.getTarget();
+      try {
+        return run(behindProxies(target), arguments);
+      } finally {
+        if (target != null) {
+          targets.releaseTarget(target);
+        }
+      }
+    }
     try {
-      return method.invoke(behindProxies(call.getThis()), arguments);
+      return method.invoke(bean, arguments);
     } catch (InvocationTargetException e) {
       Throwable cause = e.getCause();
       if (cause instanceof Exception known) {

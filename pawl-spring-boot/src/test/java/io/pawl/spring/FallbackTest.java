@@ -12,6 +12,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -175,5 +183,56 @@ class FallbackTest {
               new LockNotAcquiredException(List.of("another"), Duration.ZERO, null);
           assertThatThrownBy(() -> shop.mono(ofAnother).block()).isSameAs(ofAnother);
         });
+  }
+
+  static class Stock {
+
+    private final int left;
+
+    Stock(int left) {
+      this.left = left;
+    }
+
+    @Locked(name = "orders", waitAtMost = "0s", fallback = "known")
+    public int left() {
+      return -1;
+    }
+
+    @SuppressWarnings("UnusedMethod") // by its name
+    private int known() {
+      return left;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Stocks {
+    @Bean
+    Stock swapped() {
+      ProxyFactory factory = new ProxyFactory();
+      factory.setTargetSource(new HotSwappableTargetSource(new Stock(7)));
+      factory.setProxyTargetClass(true);
+      return (Stock) factory.getProxy();
+    }
+
+    @Bean
+    Stock stock() {
+      return new Stock(8);
+    }
+
+    @Bean
+    Stock later(@Lazy @Qualifier("stock") Stock stock) {
+      return stock;
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"swapped, 7", "stock, 8", "later, 8"})
+  void aFallbackRunsOnTheObjectThoughThatIsFoundAtTheCall(String bean, int left) {
+    TestClients.application()
+        .withUserConfiguration(Stocks.class)
+        .run(
+            context ->
+                whileBusy(
+                    () -> assertThat(context.getBean(bean, Stock.class).left()).isEqualTo(left)));
   }
 }
