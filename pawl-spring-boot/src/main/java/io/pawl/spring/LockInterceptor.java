@@ -125,11 +125,12 @@ final class LockInterceptor implements MethodInterceptor {
     }
     Class<?> last = AopProxyUtils.ultimateTargetClass(proxy);
     return Completion.isAsync(AopUtils.getMostSpecificMethod(call.getMethod(), last), last)
-        && takesLocks(proxy);
+        && takesLocks(proxy, call.getMethod().getDeclaringClass());
   }
 
-  private static boolean takesLocks(@Nullable Object bean) throws Exception {
-    if (!(bean instanceof Advised proxy)) {
+  /** Whether it does so for methods of {@code type}, which a proxy before it may have alone. */
+  private static boolean takesLocks(@Nullable Object bean, Class<?> type) throws Exception {
+    if (!(bean instanceof Advised proxy) || !type.isInstance(bean)) {
       return false;
     }
     if (Stream.of(proxy.getAdvisors())
@@ -139,7 +140,7 @@ final class LockInterceptor implements MethodInterceptor {
     TargetSource targets = proxy.getTargetSource();
     Object target = targets.getTarget();
     try {
-      return takesLocks(target);
+      return takesLocks(target, type);
     } finally {
       if (target != null) {
         targets.releaseTarget(target);

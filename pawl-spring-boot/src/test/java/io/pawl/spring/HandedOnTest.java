@@ -46,6 +46,10 @@ class HandedOnTest {
       this.other = other;
     }
 
+    Pawl other() {
+      return other;
+    }
+
     private boolean isHeld(int id) {
       return other.inspect("orders:" + id).isHeld();
     }
@@ -266,6 +270,36 @@ class HandedOnTest {
 
               await().atMost(Duration.ofSeconds(10)).until(() -> target.runs.get() == 1);
             });
+  }
+
+  interface Import {
+    @Async
+    @Locked("import")
+    CompletableFuture<Boolean> run();
+  }
+
+  @EnableAsync
+  @Configuration(proxyBeanMethods = false)
+  static class Adapted {
+    /** Of other methods, some of which the proxy behind has locks for. */
+    @Bean
+    Import adapter(@Qualifier("orders") Orders orders) {
+      MethodInterceptor advice =
+          call -> CompletableFuture.completedFuture(orders.other().inspect("import").isHeld());
+      ProxyFactory factory = new ProxyFactory(Import.class, advice);
+      factory.setTarget(orders);
+      return (Import) factory.getProxy();
+    }
+  }
+
+  @Test
+  void anAsynchronousCallThatBecomesAnotherOneTakesItsLock() {
+    TestClients.application()
+        .withBean("orders", Orders.class, () -> new Orders(clients.other()))
+        .withUserConfiguration(Adapted.class)
+        .run(
+            context ->
+                assertThat(context.getBean(Import.class).run().get(10, TimeUnit.SECONDS)).isTrue());
   }
 
   static class LosesItsLock {
