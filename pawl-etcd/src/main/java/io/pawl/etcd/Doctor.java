@@ -220,7 +220,11 @@ final class Doctor {
   }
 
   private void authentication() {
-    if (gateway.target().user() != null) {
+    if (gateway.ignoresUser()) {
+      warning(
+          "etcd serves clients without a password, though a user is given",
+          "turn authentication on (etcdctl auth enable)");
+    } else if (gateway.target().user() != null) {
       ok("the client has authenticated itself");
     } else {
       ok("etcd serves clients without a password");

@@ -265,6 +265,34 @@ class ServerFaultsTest {
     }
   }
 
+  /** Clients have to know the password before etcd asks for it. */
+  @Test
+  void authenticationIsTurnedOnAndOffWhileClientsThatHaveAUserWork() {
+    try (EtcdServer server = EtcdServer.start(Urls.QUICK);
+        EtcdStore store = EtcdStore.connect(with(server, "app:" + ENCODED, "team"))) {
+      Seam seam = new Seam(store);
+      Claim held = seam.claim("held");
+      seam.take(held);
+      assertThat(store.diagnose())
+          .anySatisfy(finding -> assertThat(finding.what()).contains("though a user is given"));
+
+      for (int i = 0; i < 3; i++) {
+        protect(server);
+        seam.take(seam.claim("protected" + i));
+        assertThat(seam.renew(held)).isInstanceOf(Standing.Held.class);
+        assertThat(store.diagnose())
+            .noneSatisfy(finding -> assertThat(finding.what()).contains("though a user is given"));
+
+        String root =
+            server.post("/v3/auth/authenticate", "{\"name\":\"root\",\"password\":\"r\"}");
+        int at = root.indexOf("\"token\":\"") + 9;
+        server.post("/v3/auth/disable", "{}", root.substring(at, root.indexOf('"', at)));
+        seam.take(seam.claim("open" + i));
+        assertThat(seam.renew(held)).isInstanceOf(Standing.Held.class);
+      }
+    }
+  }
+
   @Test
   void aTokenThatIsRefusedTwiceInARowIsReplacedTwice() throws Exception {
     try (EtcdServer server = EtcdServer.start(Urls.QUICK);

@@ -41,8 +41,11 @@ public final class Failures {
   /** Of gRPC. */
   private static final int LARGEST_CODE = 16;
 
-  private static final List<String> DENIED =
-      List.of("permission denied", "authentication failed", "user name is empty");
+  private static final List<String> DENIED = List.of("permission denied", "authentication failed");
+
+  /** The last is said of a request that came with a token, but before there was authentication. */
+  private static final List<String> NO_TOKEN =
+      List.of("invalid auth token", "revision of auth store", "user name is empty");
 
   private final String store;
 
@@ -105,8 +108,11 @@ public final class Failures {
 
   /** An error in etcd's words. */
   StoreException of(String message, int status) {
-    if (message.contains("invalid auth token") || message.contains("revision of auth store")) {
+    if (NO_TOKEN.stream().anyMatch(message::contains)) {
       return new RefusedException(Reason.TOKEN_INVALID, what() + "said '" + message + "'");
+    }
+    if (message.contains("authentication is not enabled")) {
+      return new RefusedException(Reason.AUTHENTICATION_OFF, what() + "said '" + message + "'");
     }
     if (message.contains("requested lease not found")) {
       return new RefusedException(Reason.LEASE_GONE, what() + "said '" + message + "'");

@@ -35,6 +35,9 @@ public final class Gateway implements AutoCloseable {
   /** Of leases: a grant waits for etcd's disk, and no keep-alive waits for a grant. */
   private static final int UPKEEP_CONNECTIONS = 2;
 
+  /** Instead of a token: etcd's authentication is off, which is found out anew when it is on. */
+  private static final String NONE_ASKED = "";
+
   /** Set on threads that would wait for the next transaction's answer. */
   private static final ThreadLocal<Boolean> AWAITED = new ThreadLocal<>();
 
@@ -304,8 +307,17 @@ public final class Gateway implements AutoCloseable {
   @Nullable String token(HttpConnection connection, long deadline) throws IOException {
     String known = token;
     return target.user() == null || known != null
-        ? known
+        ? sent(known)
         : authenticate(connection, null, deadline);
+  }
+
+  private static @Nullable String sent(@Nullable String known) {
+    return NONE_ASKED.equals(known) ? null : known;
+  }
+
+  /** Whether a user was given, and etcd's authentication was off when it was last asked. */
+  public boolean ignoresUser() {
+    return NONE_ASKED.equals(token);
   }
 
   /** Asks for a new token, unless another thread has got one since {@code stale}. */
@@ -322,7 +334,7 @@ public final class Gateway implements AutoCloseable {
     try {
       String known = token;
       if (known != null && !known.equals(stale)) {
-        return known;
+        return sent(known);
       }
       String password = target.password() == null ? "" : target.password();
       String body = Json.of(Map.of("name", user, "password", password));
@@ -331,6 +343,10 @@ public final class Gateway implements AutoCloseable {
       token = fresh;
       return fresh;
     } catch (StoreException e) {
+      if (RefusedException.is(e, Reason.AUTHENTICATION_OFF)) {
+        token = NONE_ASKED;
+        return null;
+      }
       if (!(e instanceof RefusedException)) {
         endpoints.failed(connection.endpoint());
       }

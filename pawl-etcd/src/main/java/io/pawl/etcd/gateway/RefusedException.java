@@ -14,6 +14,7 @@ public final class RefusedException extends StoreException {
     COMPACTED,
     NO_SPACE,
     TOKEN_INVALID,
+    AUTHENTICATION_OFF,
     OTHER
   }
 
