@@ -4,6 +4,8 @@ import io.pawl.concurrent.Durations;
 import io.pawl.concurrent.Time;
 import io.pawl.concurrent.Timetable;
 import io.pawl.error.LockKindException;
+import io.pawl.error.StoreConfigurationException;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Bell;
@@ -168,6 +170,19 @@ final class LiveClaim extends Timetable.Entry implements Bell {
    */
   long silentNanos() {
     return health.silentNanos();
+  }
+
+  /** Whether the store has refused its only attempt, of which whoever asked has been told. */
+  boolean wasRefused() {
+    mutex.lock();
+    try {
+      StoreException why = health.last();
+      boolean refused =
+          why instanceof StoreDeniedException || why instanceof StoreConfigurationException;
+      return refused && attempts == 1 && unanswered == 0 && health.silentNanos() > 0;
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /**

@@ -66,7 +66,9 @@ final class Withdrawal {
       Runnable retry = () -> engine.run(() -> send(gone, runsOutAt, tries + 1));
       engine.time().after(StoreCalls.pauseNanos(tries, engine.random()), retry);
     } else {
-      if (cause instanceof StoreUnavailableException) { // of which each lock here may tell
+      if (claim.wasRefused()) {
+        log.debug("lock '{}' was refused, and so is the withdrawal", gone.lock(), cause);
+      } else if (cause instanceof StoreUnavailableException) { // of which each lock here may tell
         log.warn(
             "lock '{}' was not given back and will run out: {}", gone.lock(), cause.getMessage());
       } else {
