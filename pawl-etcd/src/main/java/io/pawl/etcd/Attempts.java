@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.Kinds.Known;
@@ -173,6 +174,7 @@ final class Attempts {
 
   private static boolean hadNoEffect(Throwable error) {
     return (error instanceof RefusedException refused && refused.changedNothing())
+        || error instanceof StoreDeniedException
         || (error instanceof StoreUnavailableException silent && silent.isUnsent());
   }
 

@@ -1,5 +1,6 @@
 package io.pawl.etcd;
 
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.LocalClaim.OwnLease;
 import io.pawl.etcd.LocalClaim.Version;
@@ -65,11 +66,20 @@ final class Withdrawals {
 
   private CompletableFuture<Void> remove(LocalClaim local) {
     return remembered(local, tomb -> gateway.txn(removal(local, tomb)))
-        .thenAccept(
-            reply -> {
-              deleted(local, reply);
-              claims.gone(local);
-            });
+        .thenAccept(reply -> deleted(local, reply))
+        .exceptionally(
+            error -> {
+              if (!isRefusedForGood(local, Failures.cause(error))) {
+                throw SharedLease.asUnchecked(error);
+              }
+              return null;
+            })
+        .thenRun(() -> claims.gone(local));
+  }
+
+  /** Whether etcd, which refuses its withdrawal, has refused all its attempts before. */
+  private static boolean isRefusedForGood(LocalClaim local, Throwable error) {
+    return error instanceof StoreDeniedException && !local.isKnown() && local.passes.isEmpty();
   }
 
   private void deleted(LocalClaim local, TxnReply reply) {

@@ -168,6 +168,11 @@ final class LateRequests implements AutoCloseable {
     closes = true;
   }
 
+  /** How many transactions were taken in and not carried out. */
+  int kept() {
+    return late.size();
+  }
+
   /** Whether something was kept back. */
   boolean isLate() {
     return !late.isEmpty();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.etcd.gateway.Json;
 import io.pawl.servers.EtcdServer;
@@ -238,6 +239,27 @@ class LateRequestsTest {
     assertThatWhatIsLateChangesNothing();
 
     other.take(other.claim("late"));
+  }
+
+  /**
+   * A client whose rights are gone for an hour does not ask for ever after each claim it wanted.
+   */
+  @Test
+  void p8_nothingLeftBehind_claimsThatWereAllRefusedAreWithdrawnWithoutAnybodysConsent()
+      throws Exception {
+    here.take(here.claim("warm"));
+    member.keepBackAndAnswer(403, "etcdserver: permission denied");
+    for (int i = 0; i < 5; i++) {
+      Claim refused = here.claim("refused" + i);
+      assertThatThrownBy(() -> here.attempt(refused)).isInstanceOf(StoreDeniedException.class);
+      here.withdraw(refused.asUnsettled());
+    }
+
+    int asked = member.kept();
+    Thread.sleep(2_500); // longer than an end that failed waits to be repeated
+    assertThat(member.kept()).isEqualTo(asked);
+    member.goOn();
+    other.take(other.claim("refused0"));
   }
 
   /** Of a claim that was granted meanwhile: what becomes of it travels on other connections. */
