@@ -10,8 +10,10 @@ import io.pawl.cli.command.Specs;
 import io.pawl.spi.Inspectable;
 import io.pawl.spi.Inspectable.ClaimView;
 import io.pawl.spi.Inspectable.LockView;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 
@@ -63,7 +65,7 @@ public final class ReleaseCommand extends InspectCommand {
       say(name, token, arguments);
       return Exit.OK;
     }
-    List<ClaimView> holders = await(store.show(name)).map(LockView::holders).orElse(List.of());
+    List<ClaimView> holders = holders(store, name);
     String stands =
         holders.isEmpty() ? "nobody holds it" : LockText.describe(holders.get(0)) + " holds it";
     throw new Failure(
@@ -79,19 +81,45 @@ public final class ReleaseCommand extends InspectCommand {
   /** All of them, whether anybody reads of it or not. */
   private int releaseAll(Inspectable store, String name, ParseResult arguments) {
     Failure unsaid = null;
-    for (ClaimView claim : await(store.show(name)).map(LockView::holders).orElse(List.of())) {
-      if (await(store.evict(name, claim.token()))) {
-        try {
-          say(name, claim.token(), arguments);
-        } catch (Failure e) {
-          unsaid = e;
-        }
+    List<Long> gone = new ArrayList<>();
+    for (ClaimView claim : holders(store, name)) {
+      if (!await(store.evict(name, claim.token()))) {
+        gone.add(claim.token());
+        continue;
       }
+      try {
+        say(name, claim.token(), arguments);
+      } catch (Failure e) {
+        unsaid = e;
+      }
+    }
+    if (!gone.isEmpty()) {
+      refuseIfHeld(store, name, gone);
     }
     if (unsaid != null) {
       throw unsaid;
     }
     return Exit.OK;
+  }
+
+  /** Whoever holds it now may be a later holder, whom nobody has looked at. */
+  private static void refuseIfHeld(Inspectable store, String name, List<Long> gone) {
+    List<ClaimView> holders = holders(store, name);
+    if (!holders.isEmpty()) {
+      throw new Failure(
+          Exit.LOST,
+          "lock '"
+              + name
+              + "' changed hands meanwhile: what was held under token "
+              + gone.stream().map(String::valueOf).collect(Collectors.joining(", "))
+              + " had ended by itself; "
+              + LockText.describe(holders.get(0))
+              + " holds it now");
+    }
+  }
+
+  private static List<ClaimView> holders(Inspectable store, String name) {
+    return await(store.show(name)).map(LockView::holders).orElse(List.of());
   }
 
   private void say(String name, long token, ParseResult arguments) {
