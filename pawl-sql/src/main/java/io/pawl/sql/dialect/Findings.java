@@ -70,19 +70,21 @@ final class Findings {
     }
   }
 
-  /** A table that is missing, or cannot be read by whoever may, is a problem. */
-  void need(String table) throws SQLException {
+  /**
+   * A table that is missing or lacks one of {@code columns}, or cannot be read by whoever may, is a
+   * problem. Returns whether it was read.
+   */
+  boolean need(String table, String columns, String fix) throws SQLException {
     try {
-      rows("SELECT 1 FROM " + table + " WHERE 1 = 0");
+      rows("SELECT " + columns + " FROM " + table + " WHERE 1 = 0");
+      return true;
     } catch (SQLException e) {
       switch (dialect.classify(e)) {
         case UNAVAILABLE, CONFLICT, BLOCKED, INTERRUPTED -> throw e;
         case DENIED -> {} // whoever looks into it says so
-        default ->
-            problem(
-                "table " + table + " cannot be read: " + e.getMessage(),
-                "restore it, or make it as pawl schema print has it");
+        default -> problem("table " + table + " cannot be read: " + e.getMessage(), fix);
       }
+      return false;
     }
   }
 

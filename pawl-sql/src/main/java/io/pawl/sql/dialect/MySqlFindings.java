@@ -33,6 +33,10 @@ final class MySqlFindings {
           + " WHERE table_schema = DATABASE() AND table_name IN ('pawl_lock', 'pawl_waiter',"
           + " 'pawl_counter', 'pawl_ledger', 'pawl_reservation') ORDER BY table_name";
 
+  private static final String INDEX =
+      "SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE()"
+          + " AND table_name = ? AND index_name = ? LIMIT 1";
+
   /** Tables with a name that is not compared byte for byte, and how it is. */
   static final String WRONG_COLLATIONS =
       "SELECT table_name, min(collation_name) FROM information_schema.columns"
@@ -75,7 +79,7 @@ final class MySqlFindings {
 
   private void look() throws SQLException {
     findings.ok("server " + findings.row("SELECT VERSION()").get(0));
-    TableFindings.add(findings, SIZES, TableFindings.MANY_BYTES);
+    TableFindings.add(findings, SIZES, INDEX, TableFindings.MANY_BYTES);
     findings.look("collations", "", this::collations);
     expect(
         "innodb_flush_log_at_trx_commit",

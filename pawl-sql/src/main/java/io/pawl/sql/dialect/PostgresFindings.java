@@ -51,6 +51,11 @@ final class PostgresFindings {
           + " WHERE relkind = 'r' AND relname IN ('pawl_lock', 'pawl_waiter', 'pawl_counter',"
           + " 'pawl_ledger', 'pawl_reservation') AND pg_table_is_visible(oid) ORDER BY relname";
 
+  private static final String INDEX =
+      "SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+          + " WHERE indrelid = to_regclass(?) AND indisvalid"
+          + " AND CASE WHEN indisprimary THEN 'PRIMARY' ELSE relname END = ?";
+
   private static final String DEAD_ROWS =
       "SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables"
           + " WHERE relname LIKE 'pawl\\_%' AND pg_table_is_visible(relid)"
@@ -97,7 +102,7 @@ final class PostgresFindings {
 
   private void look(boolean pooled) throws SQLException {
     findings.ok("PostgreSQL " + setting("server_version"));
-    TableFindings.add(findings, SIZES, limits.tableBytes());
+    TableFindings.add(findings, SIZES, INDEX, limits.tableBytes());
     findings.expect(
         "pg_is_in_recovery",
         ask("SELECT pg_is_in_recovery()"),

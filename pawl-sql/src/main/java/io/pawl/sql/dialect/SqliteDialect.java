@@ -39,6 +39,10 @@ public class SqliteDialect implements Dialect, Connections {
       "SELECT 'the file', (SELECT count(*) FROM pawl_lock), page_count * page_size"
           + " FROM pragma_page_count, pragma_page_size";
 
+  /** No primary key can be dropped here. */
+  private static final String INDEX =
+      "SELECT 1 FROM sqlite_master WHERE tbl_name = ? AND ? IN (name, 'PRIMARY')";
+
   private static final String UPSERT_LOCK = upsertRow(Table.LOCK);
 
   private final Path file;
@@ -361,7 +365,7 @@ public class SqliteDialect implements Dialect, Connections {
               "the file is damaged: delete it while nothing uses it; tokens start anew"));
     }
     Findings tables = new Findings(reader, this);
-    TableFindings.add(tables, SIZE, TableFindings.MANY_BYTES);
+    TableFindings.add(tables, SIZE, INDEX, TableFindings.MANY_BYTES);
     findings.addAll(tables.all());
     findings.add(
         clock.isMonotonic()

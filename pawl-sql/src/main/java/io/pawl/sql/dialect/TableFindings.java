@@ -16,24 +16,47 @@ final class TableFindings {
           + " ORDER BY l.line LIMIT 1)) FROM"
           + " (SELECT name FROM pawl_counter ORDER BY name LIMIT 1000) c";
 
-  private static final List<String> TABLES =
+  private static final String PRIMARY_KEY = "PRIMARY";
+
+  private static final String RESTORE = "restore it, or make it as pawl schema print has it";
+
+  /**
+   * What statements name of a table.
+   *
+   * @param indexes that its statements need, or are slow without
+   */
+  private record Needed(String table, String columns, List<String> indexes) {}
+
+  private static final List<Needed> TABLES =
       List.of(
-          "pawl_lock",
-          "pawl_waiter",
-          "pawl_counter",
-          "pawl_ledger",
-          "pawl_reservation",
-          "pawl_forgotten");
+          new Needed("pawl_lock", Table.LOCK.columns(), List.of(PRIMARY_KEY)),
+          new Needed(
+              "pawl_waiter", Table.WAITER.columns(), List.of(PRIMARY_KEY, "pawl_waiter_by_lock")),
+          new Needed(
+              "pawl_counter",
+              "name, value, floor, ceiling, reserved, forgotten, kept_from, last_line",
+              List.of(PRIMARY_KEY)),
+          new Needed(
+              "pawl_ledger",
+              "counter, id, line, operation, status, delta, value, at, issued, until",
+              List.of(PRIMARY_KEY, "pawl_ledger_by_line")),
+          new Needed("pawl_reservation", "counter, until, id", List.of()),
+          new Needed("pawl_forgotten", "one, last_token, locks", List.of(PRIMARY_KEY)));
 
   private TableFindings() {}
 
   /**
    * @param manyBytes beyond this somebody should know
    * @param sizes a query for each table's name, about how many rows it has, and its bytes
+   * @param index a query with a row where the table of the first parameter has the index of the
+   *     second, which is {@code PRIMARY} for its primary key
    */
-  static void add(Findings findings, String sizes, long manyBytes) throws SQLException {
-    for (String table : TABLES) {
-      findings.need(table);
+  static void add(Findings findings, String sizes, String index, long manyBytes)
+      throws SQLException {
+    for (Needed needed : TABLES) {
+      if (findings.need(needed.table, needed.columns, RESTORE)) {
+        addMissing(findings, needed, index);
+      }
     }
     findings.look("tables", "", () -> addSizes(findings, sizes, manyBytes));
     findings.look(
@@ -59,6 +82,16 @@ final class TableFindings {
             findings.ok("purged so far: " + forgotten.get(0) + " locks");
           }
         });
+  }
+
+  private static void addMissing(Findings findings, Needed needed, String query)
+      throws SQLException {
+    for (String index : needed.indexes) {
+      if (findings.rows(query, needed.table, index).isEmpty()) {
+        String what = index.equals(PRIMARY_KEY) ? "primary key" : "index " + index;
+        findings.problem("table " + needed.table + " has no " + what, RESTORE);
+      }
+    }
   }
 
   private static void addSizes(Findings findings, String sizes, long manyBytes)
