@@ -2,6 +2,7 @@ package io.pawl.sql;
 
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.spi.StoreUrl;
+import io.pawl.sql.connection.UrlConnections;
 import io.pawl.sql.dialect.Database;
 import io.pawl.sql.dialect.Databases;
 import io.pawl.sql.dialect.Dialect;
@@ -14,6 +15,9 @@ import java.util.Locale;
 public final class SqlSchema {
 
   private static final int MOST_TRIES = 10;
+
+  /** How long a statement may take that makes or changes a table. */
+  private static final int PATIENCE_MILLIS = 3_600_000;
 
   private SqlSchema() {}
 
@@ -41,7 +45,7 @@ public final class SqlSchema {
   /**
    * Creates the tables on a server, or brings older ones up to this version, whatever {@code
    * pawl.createTables} says. The server decides which statements it needs, whatever driver the URL
-   * names.
+   * names. Each is waited for up to an hour, or for the {@code socketTimeout} that the URL sets.
    *
    * @throws io.pawl.error.StoreConfigurationException when there are tables of a newer Pawl
    * @throws io.pawl.error.StoreException when the tables cannot be created
@@ -51,14 +55,22 @@ public final class SqlSchema {
       new SqliteProvider().open(url).close();
       return;
     }
-    Database database = Databases.at(JdbcProvider.connections(url));
-    database.connections().use(() -> apply(database));
+    UrlConnections connections = JdbcProvider.connections(url);
+    Database database = Databases.at(connections);
+    boolean bounded = connections.url().says("socketTimeout");
+    connections.use(() -> apply(database, bounded));
   }
 
-  private static boolean apply(Database database) {
+  /**
+   * @param bounded whether the user has said how long an answer may take
+   */
+  private static boolean apply(Database database, boolean bounded) {
     for (int tries = 1; ; tries++) {
       try (Connection connection = database.connections().open()) {
-        database.dialect().setUp(connection);
+        database.dialect().setUpForTables(connection);
+        if (!bounded) {
+          connection.setNetworkTimeout(Runnable::run, PATIENCE_MILLIS);
+        }
         new Schema(database.dialect().schema(), true).prepare(connection);
         return true;
       } catch (SQLException e) {

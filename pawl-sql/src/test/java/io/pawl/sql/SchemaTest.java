@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pawl.Pawl;
 import io.pawl.error.StoreConfigurationException;
 import io.pawl.error.StoreDeniedException;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.spi.Diagnosable.Finding;
 import io.pawl.spi.Diagnosable.Level;
 import io.pawl.spi.QuorumNode.Incarnation;
@@ -29,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -294,6 +296,42 @@ class SchemaTest {
           .extracting(Finding::what)
           .anyMatch(what -> what.contains("table pawl_waiter cannot be read"));
     }
+  }
+
+  /** As one of a large table is. */
+  @Test
+  void aStatementThatTakesLongerThanAnAnswerOtherwiseMayIsWaitedFor() throws Exception {
+    String url = asAdmin(emptyPlace(TestDatabase.POSTGRES));
+    execute(
+        url,
+        "CREATE FUNCTION dawdle() RETURNS event_trigger LANGUAGE plpgsql AS"
+            + " $$ BEGIN IF current_schema() = '"
+            + place
+            + "' AND current_query() LIKE '%pawl_lock (%' THEN PERFORM pg_sleep(5); END IF; END $$;"
+            + " CREATE EVENT TRIGGER dawdle ON ddl_command_start EXECUTE FUNCTION dawdle()");
+    try {
+      SqlSchema.apply(StoreUrl.parse(url + "&options=-c%20statement_timeout=4500"));
+    } finally {
+      execute(url, "DROP EVENT TRIGGER dawdle");
+    }
+    Pawl.connect(url + "&pawl.createTables=false").close();
+  }
+
+  /** Else all clients would wait behind it. */
+  @Test
+  void p6_someoneGetsIn_aStatementThatWaitsForOthersGivesUpSoon() throws Exception {
+    String url = asAdmin(emptyPlace(TestDatabase.POSTGRES));
+    try (Connection somebody = DriverManager.getConnection(url);
+        Statement statement = somebody.createStatement()) {
+      somebody.setAutoCommit(false);
+      statement.execute("CREATE TABLE pawl_lock (name text)");
+
+      assertThatThrownBy(() -> SqlSchema.apply(StoreUrl.parse(url)))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("lock timeout");
+      somebody.rollback();
+    }
+    SqlSchema.apply(StoreUrl.parse(url));
   }
 
   /** As an ALTER by hand, or a restore that was cut short, leaves them. */

@@ -92,12 +92,17 @@ public record JdbcUrl(
     }
   }
 
-  /** Sets what the URL does not; some drivers take its names in any case. */
+  /** Sets what the URL does not. */
   public JdbcUrl defaulting(String name, String value) {
-    if (!forDriver.matches("(?is).*[?&]" + Pattern.quote(name) + "=.*")) {
+    if (!says(name)) {
       properties.putIfAbsent(name, value);
     }
     return this;
+  }
+
+  /** Whether the URL has a value for {@code name}; some drivers take it in any case. */
+  public boolean says(String name) {
+    return forDriver.matches("(?is).*[?&]" + Pattern.quote(name) + "=.*");
   }
 
   @Override

@@ -78,6 +78,14 @@ public interface Dialect {
   default void setUp(Connection connection) throws SQLException {}
 
   /**
+   * As {@link #setUp}, for statements that make and change tables: they may take as long as they
+   * need, but not wait for others, who would all wait behind them.
+   */
+  default void setUpForTables(Connection connection) throws SQLException {
+    setUp(connection);
+  }
+
+  /**
    * Settings for a writer of our own, beside autocommit and isolation; returns what its
    * transactions begin and end with.
    */

@@ -103,6 +103,14 @@ public final class PostgresDialect implements Dialect {
     return new Frame(BEGIN, false); // statements of one text are one transaction
   }
 
+  /** A session behind a pooler is left as it is. */
+  @Override
+  public void setUpForTables(Connection connection) throws SQLException {
+    if (!isPooled(connection)) {
+      execute(connection, "SET SESSION " + ROW_WAIT + "; SET SESSION statement_timeout = 0");
+    }
+  }
+
   @Override
   public Frame frame() {
     return frame;
