@@ -57,8 +57,8 @@ public final class JdbcProvider implements StoreProvider, SchemaSource {
       jdbc.defaulting("ApplicationName", "pawl");
     } else {
       jdbc.defaulting("connectTimeout", "3000").defaulting("socketTimeout", "4000");
-      jdbc.defaulting("allowMultiQueries", "true");
       jdbc.defaulting("connectionAttributes", "program_name:pawl");
+      jdbc = jdbc.requiring("allowMultiQueries", "true"); // a batch and its commit are one trip
     }
     if (url.scheme().equals("jdbc:mysql")) {
       // else the driver asks the server before each update whether it may write: a trip

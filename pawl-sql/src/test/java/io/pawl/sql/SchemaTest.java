@@ -334,6 +334,18 @@ class SchemaTest {
     SqlSchema.apply(StoreUrl.parse(url));
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void p6_someoneGetsIn_aUrlThatForbidsSeveralStatementsInOneTripIsServed(TestDatabase database)
+      throws Exception {
+    for (String forbidden : List.of("allowMultiQueries=false", "allowmultiqueries=False")) {
+      try (Pawl pawl = Pawl.connect(database.url() + "&" + forbidden + "&useUnicode=true")) {
+        pawl.lock("several").acquire().close();
+        pawl.counter("several statements").add(1);
+      }
+    }
+  }
+
   /** As an ALTER by hand, or a restore that was cut short, leaves them. */
   @ParameterizedTest
   @EnumSource

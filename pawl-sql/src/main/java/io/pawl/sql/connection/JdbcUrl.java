@@ -100,6 +100,14 @@ public record JdbcUrl(
     return this;
   }
 
+  /** Sets {@code name}, whatever the URL says. */
+  public JdbcUrl requiring(String name, String value) {
+    String others =
+        forDriver.replaceAll("(?is)(?<=[?&])" + Pattern.quote(name) + "(=[^&]*)?(&|$)", "");
+    properties.setProperty(name, value);
+    return new JdbcUrl(shown, others.replaceFirst("[?&]$", ""), properties, createsTables, listens);
+  }
+
   /** Whether the URL has a value for {@code name}; some drivers take it in any case. */
   public boolean says(String name) {
     return forDriver.matches("(?is).*[?&]" + Pattern.quote(name) + "=.*");

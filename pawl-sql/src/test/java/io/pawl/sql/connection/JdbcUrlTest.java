@@ -51,6 +51,18 @@ class JdbcUrlTest {
   }
 
   @Test
+  void whatPawlNeedsReplacesWhatTheUrlSays() {
+    for (String query :
+        new String[] {"?need=no&a=b", "?a=b&NEED=no", "?need&a=b&need=maybe", "?a=b"}) {
+      JdbcUrl url = parse("jdbc:mysql://db/app" + query).requiring("need", "yes");
+      assertThat(url.forDriver()).isEqualTo("jdbc:mysql://db/app?a=b");
+      assertThat(url.properties()).containsEntry("need", "yes");
+    }
+    assertThat(parse("jdbc:mysql://db/app?need=no").requiring("need", "yes").forDriver())
+        .isEqualTo("jdbc:mysql://db/app");
+  }
+
+  @Test
   void aSlipInOurOwnParametersIsNamed() {
     assertThatThrownBy(() -> parse("jdbc:mysql://db/app?pawl.createTable=false"))
         .isInstanceOf(IllegalArgumentException.class)
