@@ -9,6 +9,8 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.error.StoreException;
 import io.pawl.options.LockOptions;
+import io.pawl.servers.Direction;
+import io.pawl.servers.FaultProxy;
 import io.pawl.spi.Claim;
 import io.pawl.spi.ClaimId;
 import io.pawl.spi.Diagnosable;
@@ -45,6 +47,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -193,6 +196,34 @@ class UpkeepTest {
       long before = Instant.now().minus(HOUR).toEpochMilli();
       assertThat(upkeep.purge(List.of(name("used")), before)).isZero();
       assertThat(stored(database)).isEqualTo(1);
+    }
+  }
+
+  /** As some servers and proxies do, sooner than a page of locks is forgotten. */
+  @ParameterizedTest
+  @EnumSource(names = {"MYSQL", "MARIADB"})
+  void aPurgeGoesOnThoughTheServerEndsSessionsThatLieIdle(TestDatabase database) throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.server());
+        SqlStore store =
+            (SqlStore)
+                Stores.open(
+                    StoreUrl.parse(
+                        database.urlThrough(proxy) + "&sessionVariables=wait_timeout=1"))) {
+      execute(
+          database,
+          IntStream.range(0, 1_100)
+              .mapToObj(i -> "('" + name("idle" + i) + "', 'lock', 1, '[]', 0, '[]', '2020-01-01')")
+              .collect(
+                  Collectors.joining(
+                      ", ",
+                      "INSERT INTO pawl_lock"
+                          + " (name, kind, last_token, holders, queued, withdrawn, used) VALUES ",
+                      "")));
+      proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(30));
+
+      answer(store.purge(Duration.ofDays(1)));
+
+      assertThat(stored(database)).isZero();
     }
   }
 

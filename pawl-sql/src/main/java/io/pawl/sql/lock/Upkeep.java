@@ -311,26 +311,35 @@ public final class Upkeep implements AutoCloseable {
     T of(Connection reader) throws SQLException;
   }
 
+  /** Between two pages there may be a while, after which the server has ended the session. */
   private <T> T read(Question<T> question) {
     refuseClosed();
+    boolean kept = reader != null;
     try {
-      Borrowed open = reader;
-      if (open == null) {
-        open = Borrowed.reader(database);
-        reader = open;
-      }
-      T answer = question.of(open.connection());
-      if (!database.connections().areOurs()) {
-        closeReader(); // the application may need it meanwhile
-      }
-      return answer;
+      return ask(question);
     } catch (SQLException e) {
       failReader();
-      throw database.explain(e);
+      if (!kept) {
+        throw database.explain(e);
+      }
+      return read(question);
     } catch (RuntimeException | Error e) {
       failReader();
       throw e;
     }
+  }
+
+  private <T> T ask(Question<T> question) throws SQLException {
+    Borrowed open = reader;
+    if (open == null) {
+      open = Borrowed.reader(database);
+      reader = open;
+    }
+    T answer = question.of(open.connection());
+    if (!database.connections().areOurs()) {
+      closeReader(); // the application may need it meanwhile
+    }
+    return answer;
   }
 
   /** Before anything is touched: who comes after the close may be beside what is under way. */
