@@ -55,16 +55,19 @@ record Fallback(Method method, boolean takesReason) {
       arguments = Arrays.copyOf(arguments, arguments.length + 1);
       arguments[arguments.length - 1] = reason;
     }
-    return run(behindProxies(call.getThis()), arguments);
+    return run(call.getThis(), arguments);
   }
 
+  /** On the last of the proxies and what is behind them that has the method. */
   private @Nullable Object run(@Nullable Object bean, @Nullable Object[] arguments)
       throws Exception {
-    if (bean instanceof Advised proxy) { // its target may be another one at each call
+    if (bean instanceof Advised proxy) {
       TargetSource targets = proxy.getTargetSource();
-      Object target = targets.getTarget();
+      Object target = targets.getTarget(); // it may be another one at each call
       try {
-        return run(behindProxies(target), arguments);
+        if (target != null && (isOf(target) || !isOf(proxy))) {
+          return run(target, arguments);
+        }
       } finally {
         if (target != null) {
           targets.releaseTarget(target);
@@ -83,6 +86,11 @@ record Fallback(Method method, boolean takesReason) {
       }
       throw new UndeclaredThrowableException(cause);
     }
+  }
+
+  /** Whether it has the method, as a target of a proxy of an interface may not. */
+  private boolean isOf(Object bean) {
+    return method.getDeclaringClass().isInstance(bean);
   }
 
   static @Nullable Object behindProxies(@Nullable Object target) {

@@ -5,15 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pawl.Lease;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -234,5 +239,67 @@ class FallbackTest {
             context ->
                 whileBusy(
                     () -> assertThat(context.getBean(bean, Stock.class).left()).isEqualTo(left)));
+  }
+
+  interface Catalogue {
+    @Locked(name = "orders", waitAtMost = "0s", fallback = "known")
+    int size();
+
+    default int known() {
+      return 7;
+    }
+  }
+
+  static class Books {
+    public int size() {
+      return 1;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Catalogues {
+
+    /** As of an HTTP service or a repository: of its default methods it takes care itself. */
+    private static Object answer(MethodInvocation call) throws Throwable {
+      return call.getMethod().isDefault()
+          ? InvocationHandler.invokeDefault(
+              ((ProxyMethodInvocation) call).getProxy(), call.getMethod(), call.getArguments())
+          : 1;
+    }
+
+    @Bean
+    Catalogue withoutTarget() {
+      return ProxyFactory.getProxy(Catalogue.class, (MethodInterceptor) Catalogues::answer);
+    }
+
+    @Bean
+    Catalogue ofAnotherType() {
+      ProxyFactory factory =
+          new ProxyFactory(Catalogue.class, (MethodInterceptor) Catalogues::answer);
+      factory.setTarget(new Books());
+      return (Catalogue) factory.getProxy();
+    }
+
+    @Bean
+    Catalogue swappedForAnotherType() {
+      ProxyFactory factory =
+          new ProxyFactory(Catalogue.class, (MethodInterceptor) Catalogues::answer);
+      factory.setTargetSource(new HotSwappableTargetSource(new Books()));
+      return (Catalogue) factory.getProxy();
+    }
+  }
+
+  /** Behind such a proxy there is no object that has the fallback. */
+  @ParameterizedTest
+  @ValueSource(strings = {"withoutTarget", "ofAnotherType", "swappedForAnotherType"})
+  void aFallbackOfAnInterfaceRunsOnTheProxyThatImplementsIt(String bean) {
+    TestClients.application()
+        .withUserConfiguration(Catalogues.class)
+        .run(
+            context -> {
+              Catalogue catalogue = context.getBean(bean, Catalogue.class);
+              whileBusy(() -> assertThat(catalogue.size()).isEqualTo(7));
+              assertThat(catalogue.size()).isEqualTo(1);
+            });
   }
 }
