@@ -88,7 +88,9 @@ public final class Leaders implements DestructionAwareBeanPostProcessor, SmartLi
   public Object postProcessAfterInitialization(Object bean, String name) {
     Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
     if (AnnotationUtils.isCandidateClass(type, Leader.class)) {
-      methods(type).forEach((method, leader) -> add(checked(name, bean, method, leader)));
+      List<Found> leaders = new ArrayList<>();
+      methods(type).forEach((method, leader) -> leaders.add(checked(name, bean, method, leader)));
+      add(leaders);
     }
     return bean;
   }
@@ -97,21 +99,24 @@ public final class Leaders implements DestructionAwareBeanPostProcessor, SmartLi
    * A bean that is made after the start stands at once; one that is another bean, as a method of a
    * configuration may return it, stands already.
    */
-  private void add(Found leader) {
+  private void add(List<Found> leaders) {
+    List<Found> added = new ArrayList<>();
     changing.lock();
     try {
-      if (found.stream().anyMatch(leader::isSame)) {
-        return;
+      for (Found leader : leaders) {
+        if (found.stream().noneMatch(leader::isSame)) {
+          found.add(leader);
+          added.add(leader);
+        }
       }
-      found.add(leader);
     } finally {
       changing.unlock();
     }
     if (running) {
       try {
-        stand(leader);
+        added.forEach(this::stand);
       } catch (RuntimeException | Error e) { // and whoever asks for the bean again makes another
-        end(forget(List.of(leader)));
+        end(forget(added));
         throw e;
       }
     }

@@ -99,6 +99,33 @@ class LeaderBeansTest {
             });
   }
 
+  /** The second of its methods cannot be had, as where an election has no such name. */
+  static class Half {
+    @Leader("first")
+    void first() throws InterruptedException {
+      new CountDownLatch(1).await();
+    }
+
+    @Leader(name = "second", lease = "as long as possible")
+    void second() {}
+  }
+
+  @Test
+  void aLateBeanThatIsNotMadeForOneOfItsMethodsDoesNotLeadByAnother() {
+    TestClients.application()
+        .withBean(Half.class, Half::new, bean -> bean.setLazyInit(true))
+        .run(
+            context -> {
+              for (int i = 0; i < 10; i++) { // the order of methods is as it happens to be
+                assertThatThrownBy(() -> context.getBean(Half.class)).isInstanceOf(Exception.class);
+              }
+              await()
+                  .during(Duration.ofMillis(500))
+                  .atMost(Duration.ofSeconds(5))
+                  .until(() -> clients.isFree("first"));
+            });
+  }
+
   /** Who opens a client may wait for its store, and for others who make beans. */
   @Test
   void aLateLeaderKeepsNobodyWaitingWhileItsClientIsOpened() throws Exception {
