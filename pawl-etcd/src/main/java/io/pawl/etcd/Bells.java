@@ -397,16 +397,17 @@ final class Bells {
         lock.from = wasMirrored ? lock.readAt() + 1 : Math.max(lock.from, lock.readAt() + 1);
         lock.told = lock.from - 1; // of what was before, the stream tells nothing
         first = Math.min(first, lock.from);
-        watches.add(new Watch(keys.claims(name), true, lock.from, true));
-        watches.add(new Watch(keys.kind(name), false, lock.from, true));
+        watches.add(new Watch(keys.claims(name), true, lock.from, true, true));
+        watches.add(new Watch(keys.kind(name), false, lock.from, true, true));
       }
     }
     if (wide) {
       stream.forgotten = first - 1;
       watches =
           List.of(
-              new Watch(keys.claims(), true, first, false),
-              new Watch(keys.kinds(), true, first, true));
+              new Watch(keys.claims(), true, first, false, true),
+              // kinds of idle locks run out together, some hundred thousand in one message
+              new Watch(keys.kinds(), true, first, true, false));
       wideStream = stream;
     }
     streams.add(stream);

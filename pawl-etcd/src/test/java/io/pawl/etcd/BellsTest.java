@@ -13,6 +13,7 @@ import io.pawl.spi.ClaimId;
 import io.pawl.spi.StoreUrl;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,6 +24,8 @@ class BellsTest {
 
   /** More than the streams of single locks watch, however fast they are opened. */
   private static final int LOCKS = 20;
+
+  private static final int USED_ONCE = 30 * Txn.MAX_OPS;
 
   private final EtcdServer server = EtcdServer.start(Urls.QUICK);
   private final FaultProxy proxy = FaultProxy.before(server);
@@ -161,6 +164,43 @@ class BellsTest {
     gateway.txn(Txn.of(Txn.delete(first))).join();
 
     await().until(() -> granted.contains(last));
+  }
+
+  /** They ended on one lease, in one revision that no watch could be told in parts. */
+  @Test
+  void p6_someoneGetsIn_kindsThatRunOutDelayNobodyWhoWaitsForManyLocks() {
+    long lease = SharedLease.grant(gateway, 600).join().id();
+    for (int i = 0; i < USED_ONCE; i += Txn.MAX_OPS) {
+      List<Txn.Op> kinds = new ArrayList<>();
+      for (int j = i; j < i + Txn.MAX_OPS; j++) {
+        kinds.add(Txn.put(keys.kind("used once " + j), "lock", lease));
+      }
+      gateway.txn(Txn.of(kinds.toArray(Txn.Op[]::new))).join();
+    }
+    String first = put(waiter(0));
+    String other = put(waiter(1));
+    long revision = write();
+    LocalClaim next = waiter(0);
+    LocalClaim heard = waiter(1);
+    bells.await(next, new Look.Seen.Waits(first, true, revision, 1, 1));
+    bells.await(heard, new Look.Seen.Waits(other, true, revision, 1, 1));
+    for (int i = 2; i < LOCKS; i++) {
+      bells.await(waiter(i), waitsAt(revision));
+    }
+    await().until(() -> bells.firstRevision() == revision + 1);
+    gateway.txn(Txn.of(Txn.delete(other))).join();
+    await()
+        .until(
+            () -> {
+              bells.tick(System.nanoTime());
+              return granted.contains(heard);
+            });
+    proxy.throttle(Direction.TO_CLIENT, 20_000);
+
+    server.post("/v3/lease/revoke", "{\"ID\":\"" + lease + "\"}");
+    gateway.txn(Txn.of(Txn.delete(first))).join();
+
+    await().atMost(Duration.ofSeconds(3)).until(() -> granted.contains(next));
   }
 
   private String put(LocalClaim claim) {

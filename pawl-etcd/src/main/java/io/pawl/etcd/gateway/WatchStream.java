@@ -34,9 +34,10 @@ public final class WatchStream implements AutoCloseable {
    *
    * @param key the prefix, which ends in a slash, or the key
    * @param from the first revision of interest
-   * @param puts whether puts are of interest beside deletions
+   * @param puts whether puts are of interest
+   * @param deletions whether deletions are; at least one of the two
    */
-  public record Watch(String key, boolean isPrefix, long from, boolean puts) {}
+  public record Watch(String key, boolean isPrefix, long from, boolean puts, boolean deletions) {}
 
   /**
    * What happened to a key.
@@ -97,7 +98,11 @@ public final class WatchStream implements AutoCloseable {
         body.append("\",\"range_end\":\"").append(Json.encoded(Txn.end(watch.key())));
       }
       body.append("\",\"start_revision\":\"").append(watch.from());
-      body.append(watch.puts() ? "\"}}\n" : "\",\"filters\":[\"NOPUT\"]}}\n");
+      body.append('"');
+      if (!watch.puts() || !watch.deletions()) {
+        body.append(",\"filters\":[\"").append(watch.puts() ? "NODELETE" : "NOPUT").append("\"]");
+      }
+      body.append("}}\n");
     }
     return body.toString();
   }
