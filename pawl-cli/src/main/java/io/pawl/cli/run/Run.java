@@ -8,6 +8,7 @@ import io.pawl.cli.command.Exit;
 import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Output;
 import io.pawl.error.LeaseLostException;
+import io.pawl.error.StoreException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.options.LockOptions;
 import io.pawl.options.PawlOptions;
@@ -84,7 +85,7 @@ final class Run {
         report.busy(options.lock(), show(store), options.skipIfBusy());
         return options.skipIfBusy() ? Exit.OK : Exit.BUSY;
       }
-      return runUnder(lease.get());
+      return runUnder(pawl, lease.get());
     } catch (InterruptedException e) {
       return Exit.SIGNAL + signals.pending();
     } finally {
@@ -153,7 +154,7 @@ final class Run {
       }
     } finally {
       if (held != null && !isReady) {
-        held.closeAsync();
+        giveBackUnused(pawl, held);
       }
     }
   }
@@ -224,13 +225,13 @@ final class Run {
     }
   }
 
-  private int runUnder(Lease lease) throws InterruptedException {
+  int runUnder(Pawl pawl, Lease lease) throws InterruptedException {
     if (signals.pending() != 0) {
-      lease.closeAsync(); // nothing has run under it, so that its loss is no news
+      giveBackUnused(pawl, lease);
       return Exit.SIGNAL + signals.pending();
     }
     String mark = Long.toHexString(ThreadLocalRandom.current().nextLong() | Long.MIN_VALUE);
-    Process command = start(lease, mark);
+    Process command = start(pawl, lease, mark);
     Watch watch = new Watch(options, lease, report, command, mark);
     watch.start();
     signals.forwardTo(command);
@@ -253,7 +254,7 @@ final class Run {
     return giveBack(lease, exit, watch.hasWarned());
   }
 
-  private Process start(Lease lease, String mark) {
+  private Process start(Pawl pawl, Lease lease, String mark) {
     ProcessBuilder builder = new ProcessBuilder(options.command()).inheritIO();
     Map<String, String> variables = builder.environment();
     String expiresAt = Instant.now().plus(lease.remaining()).toString();
@@ -268,7 +269,7 @@ final class Run {
     try {
       return builder.start();
     } catch (IOException e) {
-      lease.closeAsync();
+      giveBackUnused(pawl, lease);
       throw new Failure(
           Exit.NOT_EXECUTABLE,
           "command '" + options.command().get(0) + "': cannot be executed: " + e.getMessage());
@@ -277,6 +278,23 @@ final class Run {
         lease.closeAsync();
       }
       throw e;
+    }
+  }
+
+  /**
+   * Nothing has run under it: its loss is no news, and it owes no shortest hold, which the store
+   * would keep for one that is merely closed. A host that cannot start the command keeps no other
+   * from it.
+   */
+  private void giveBackUnused(Pawl pawl, Lease lease) {
+    lease.closeAsync();
+    if (options.minHold().isZero()) {
+      return;
+    }
+    try {
+      pawl.evict(lease.lock(), lease.token());
+    } catch (StoreException | UnsupportedOperationException e) {
+      // it stays busy until its shortest hold is over
     }
   }
 
