@@ -39,7 +39,7 @@ class GateKillTest {
   /** Longer than any case: who stands at a step stays there until it is killed. */
   private static final String STAYS = "60s";
 
-  private static final String LEASE_MILLIS = "1000";
+  private static final String LEASE_MILLIS = "5000";
 
   private final FaultProxy toGate = FaultProxy.before(Servers.redis());
   private final FaultProxy toTruth = FaultProxy.before(Servers.mySql());

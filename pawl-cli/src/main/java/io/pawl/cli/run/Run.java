@@ -294,7 +294,7 @@ final class Run {
     try {
       pawl.evict(lease.lock(), lease.token());
     } catch (StoreException | UnsupportedOperationException e) {
-      // it stays busy until its shortest hold is over
+      report.staysBusy(lease, e);
     }
   }
 

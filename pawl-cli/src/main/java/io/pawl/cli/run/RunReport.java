@@ -95,6 +95,10 @@ final class RunReport {
         "some processes of the command cannot be killed; the lock is kept until they end (see ps)");
   }
 
+  void staysBusy(Lease lease, Throwable cause) {
+    say("staysBusy", lease, "stays busy until --min-hold is over: " + Failure.of(cause).message());
+  }
+
   private void event(Json event) {
     tell(() -> output.event(event));
   }
