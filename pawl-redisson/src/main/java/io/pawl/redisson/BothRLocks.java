@@ -3,6 +3,7 @@ package io.pawl.redisson;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.pawl.concurrent.BothLocks;
+import io.pawl.error.StoreException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -43,7 +44,16 @@ final class BothRLocks implements RLock {
             () -> theirs.lock(lease, NANOSECONDS),
             () -> theirs.lockInterruptibly(lease, NANOSECONDS),
             wait -> theirs.tryLock(wait, lease, NANOSECONDS)),
-        ours::isHeldByCurrentThread);
+        () -> isHeldFor(lease));
+  }
+
+  /** Not where it cannot be: both are left then, and asked for again. */
+  private boolean isHeldFor(long leaseNanos) {
+    try {
+      return PawlRLock.isHeldFor(ours, leaseNanos);
+    } catch (StoreException e) {
+      return false;
+    }
   }
 
   private Lock usual() {

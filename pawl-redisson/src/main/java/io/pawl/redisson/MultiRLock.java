@@ -46,14 +46,18 @@ final class MultiRLock implements RLock {
     boolean take(RLock lock, long nanos) throws InterruptedException;
   }
 
-  /** Takes all or none: one may run out, or be lost, while later ones are waited for. */
-  private boolean takeAll(long waitNanos, Step step) throws InterruptedException {
+  /**
+   * Takes all or none: one may run out, or be lost, while later ones are waited for.
+   *
+   * @param leaseNanos how long each is kept from the end of the wait on; 0 or less until it is left
+   */
+  private boolean takeAll(long waitNanos, long leaseNanos, Step step) throws InterruptedException {
     long since = System.nanoTime();
     while (true) {
       if (!tryOnce(since, waitNanos, step)) {
         return false;
       }
-      if (areHeld()) {
+      if (areHeldFor(leaseNanos)) {
         return true;
       }
       leave(locks.size()); // one is lost
@@ -87,9 +91,10 @@ final class MultiRLock implements RLock {
   }
 
   /** Whether none was lost; where one cannot say, all are left. */
-  private boolean areHeld() {
+  private boolean areHeldFor(long leaseNanos) {
     try {
-      return isHeldByCurrentThread();
+      return locks.stream().allMatch(lock -> PawlRLock.isHeldFor(lock, leaseNanos))
+          && isHeldByCurrentThread();
     } catch (RuntimeException | Error e) {
       leave(locks.size());
       throw e;
@@ -131,6 +136,7 @@ final class MultiRLock implements RLock {
     try {
       takeAll(
           UNBOUNDED,
+          leaseNanos,
           (lock, nanos) -> {
             lock.lock(leaseNanos, NANOSECONDS);
             return true;
@@ -164,6 +170,7 @@ final class MultiRLock implements RLock {
   public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
     takeAll(
         UNBOUNDED,
+        unit.toNanos(leaseTime),
         (lock, nanos) -> {
           lock.lockInterruptibly(leaseTime, unit);
           return true;
@@ -173,7 +180,7 @@ final class MultiRLock implements RLock {
   @Override
   public boolean tryLock() {
     try {
-      return takeAll(0, (lock, nanos) -> lock.tryLock());
+      return takeAll(0, 0, (lock, nanos) -> lock.tryLock());
     } catch (InterruptedException e) {
       throw new AssertionError("nothing here waits", e);
     }
@@ -189,6 +196,7 @@ final class MultiRLock implements RLock {
     long lease = unit.toNanos(leaseTime);
     return takeAll(
         Math.max(0, unit.toNanos(waitTime)),
+        lease,
         (lock, nanos) -> lock.tryLock(nanos, lease, NANOSECONDS));
   }
 

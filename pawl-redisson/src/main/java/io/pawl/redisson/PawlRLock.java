@@ -18,6 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PawlRLock implements RFencedLock {
 
+  /** Which part of its time may have passed as a lock is said to be taken. */
+  private static final int MOST_PASSED = 16;
+
+  /** Shorter than any lease: to extend by it renews the lease once, for its whole length. */
+  private static final Duration ONE_RENEWAL = Duration.ofMillis(1);
+
   private final Pawl pawl;
   private final LockOptions options;
   private final LeftToEnd leftToEnd;
@@ -89,6 +95,34 @@ final class PawlRLock implements RFencedLock {
   boolean isTaken() {
     forgetLost();
     return both.readLock().isHeldByCurrentThread() || both.writeLock().isHeldByCurrentThread();
+  }
+
+  /**
+   * Whether the current thread holds {@code lock}, which it has just taken for a time, and then
+   * waited for another: that time begins anew where much of it has passed. A re-entry changes no
+   * time. One round trip where it begins anew.
+   *
+   * @param leaseNanos the time; 0 or less for none
+   */
+  static boolean isHeldFor(RLock lock, long leaseNanos) {
+    RLock ours = lock instanceof BothRLocks both ? both.ours() : lock;
+    if (leaseNanos > 0 && ours instanceof PawlRLock known) {
+      known.beginAnew(leaseNanos);
+    }
+    return lock.isHeldByCurrentThread();
+  }
+
+  private void beginAnew(long leaseNanos) {
+    forgetLost();
+    int entries = both.readLock().getHoldCount() + both.writeLock().getHoldCount();
+    boolean isFirst = entries == 1 && usual.isHeldByCurrentThread();
+    if (isFirst && usual.remaining().toNanos() < leaseNanos - leaseNanos / MOST_PASSED) {
+      try {
+        usual.extend(ONE_RENEWAL);
+      } catch (LeaseLostException e) {
+        forgetLost();
+      }
+    }
   }
 
   private static void forgetLost(JavaLock side) {

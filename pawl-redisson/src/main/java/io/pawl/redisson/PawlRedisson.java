@@ -78,7 +78,9 @@ public final class PawlRedisson {
   /**
    * Returns several locks as one: all are taken, or none. They are taken in the order of their
    * names, and of their stores' addresses where names are alike, each by a trip of its own; {@link
-   * Pawl#lockAll} takes them in one. Of a multi-lock among them each lock has its own place.
+   * Pawl#lockAll} takes them in one. Of a multi-lock among them each lock has its own place. A
+   * lease time begins once the last is taken: for those of which a sixteenth has passed by then at
+   * the cost of another trip each.
    *
    * @throws IllegalArgumentException for no lock
    */

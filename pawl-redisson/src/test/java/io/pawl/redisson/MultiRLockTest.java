@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class MultiRLockTest {
@@ -87,6 +88,46 @@ class MultiRLockTest {
       assertThat(both.isHeldByCurrentThread()).isTrue();
       both.unlock();
     }
+  }
+
+  @Test
+  void aLeaseTimeBeginsOnceTheLastLockIsTaken() {
+    try (Pawl pawl = Pawl.connect("memory:")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      RLock second = after(redisson.getLock("b"), () -> sleep(1_600));
+      RLock both = new MultiRLock(List.of(redisson.getLock("a"), second));
+
+      both.lock(2, TimeUnit.SECONDS);
+
+      assertThat(remaining(pawl, "a")).isGreaterThan(Duration.ofSeconds(1));
+      both.unlock();
+    }
+  }
+
+  @Test
+  void aReentryKeepsTheTimeOfTheFirstEntry() {
+    try (Pawl pawl = Pawl.connect("memory:")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      RLock first = redisson.getLock("a");
+      RLock second = after(redisson.getLock("b"), () -> sleep(1_000));
+      first.lock(4, TimeUnit.SECONDS);
+      RLock both = new MultiRLock(List.of(first, second));
+
+      both.lock(4, TimeUnit.SECONDS);
+
+      assertThat(remaining(pawl, "a")).isLessThan(Duration.ofSeconds(3));
+      both.unlock();
+      first.unlock();
+    }
+  }
+
+  private static void sleep(long millis) {
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  /** Of the current thread's lease. */
+  static Duration remaining(Pawl pawl, String lock) {
+    return pawl.lock(lock).asJavaLock().remaining();
   }
 
   @Test
