@@ -40,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  * holds a lease while it asks for a group gives up the protection from deadlocks, as with any
  * nesting.
  *
+ * <p>A lease {@linkplain LockOptions#renewal without renewal} counts for each lock from its own
+ * grant on, while others may still be waited for: {@link GroupLease#remaining} has what is left.
+ *
  * <p>All methods throw {@link StoreException} when the store fails for longer than the client's
  * {@link PawlOptions#patience}, and {@link IllegalStateException} once the client is closed. Then
  * nothing is held and nothing is in the queue.
