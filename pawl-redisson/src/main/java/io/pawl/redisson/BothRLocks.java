@@ -4,9 +4,11 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.pawl.concurrent.BothLocks;
 import io.pawl.error.StoreException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import org.redisson.api.RExpirable;
 
 /** Pawl's lock and Redisson's. */
 final class BothRLocks implements RLock {
@@ -53,6 +55,13 @@ final class BothRLocks implements RLock {
       return PawlRLock.isHeldFor(ours, leaseNanos);
     } catch (StoreException e) {
       return false;
+    }
+  }
+
+  /** The time of Redisson's, as its own multi-lock sets it when it has all of its locks. */
+  void beginAnewThere(long leaseNanos) {
+    if (theirs instanceof RExpirable known && theirs.isHeldByCurrentThread()) {
+      known.expire(Duration.ofNanos(leaseNanos));
     }
   }
 

@@ -105,24 +105,29 @@ final class PawlRLock implements RFencedLock {
    * @param leaseNanos the time; 0 or less for none
    */
   static boolean isHeldFor(RLock lock, long leaseNanos) {
-    RLock ours = lock instanceof BothRLocks both ? both.ours() : lock;
-    if (leaseNanos > 0 && ours instanceof PawlRLock known) {
-      known.beginAnew(leaseNanos);
+    BothRLocks pair = lock instanceof BothRLocks both ? both : null;
+    RLock ours = pair == null ? lock : pair.ours();
+    boolean anew = leaseNanos > 0 && ours instanceof PawlRLock known && known.beginAnew(leaseNanos);
+    if (anew && pair != null) {
+      pair.beginAnewThere(leaseNanos);
     }
     return lock.isHeldByCurrentThread();
   }
 
-  private void beginAnew(long leaseNanos) {
+  /** Says whether its time has begun anew. */
+  private boolean beginAnew(long leaseNanos) {
     forgetLost();
     int entries = both.readLock().getHoldCount() + both.writeLock().getHoldCount();
     boolean isFirst = entries == 1 && usual.isHeldByCurrentThread();
     if (isFirst && usual.remaining().toNanos() < leaseNanos - leaseNanos / MOST_PASSED) {
       try {
         usual.extend(ONE_RENEWAL);
+        return true;
       } catch (LeaseLostException e) {
         forgetLost();
       }
     }
+    return false;
   }
 
   private static void forgetLost(JavaLock side) {

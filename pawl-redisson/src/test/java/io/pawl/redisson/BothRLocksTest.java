@@ -6,8 +6,10 @@ import io.pawl.Pawl;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RExpirable;
 
 class BothRLocksTest {
 
@@ -22,7 +24,7 @@ class BothRLocksTest {
                 LockSupport.parkNanos(time.toNanos());
                 return true;
               }
-              return null;
+              return method.getName().equals("getHoldCount") ? 1 : null;
             });
   }
 
@@ -37,6 +39,44 @@ class BothRLocksTest {
 
       assertThat(MultiRLockTest.remaining(pawl, "job")).isGreaterThan(Duration.ofSeconds(1));
       both.unlock();
+    }
+  }
+
+  /** Redisson's, each of which is held by whoever asks, for as long as it says at last. */
+  private static org.redisson.api.RLock keeping(AtomicReference<Duration> time) {
+    return (org.redisson.api.RLock)
+        Proxy.newProxyInstance(
+            org.redisson.api.RLock.class.getClassLoader(),
+            new Class<?>[] {org.redisson.api.RLock.class, RExpirable.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "isHeldByCurrentThread", "tryLock" -> true;
+                  case "getHoldCount" -> 1;
+                  case "expire" -> {
+                    time.set((Duration) arguments[0]);
+                    yield true;
+                  }
+                  default -> null;
+                });
+  }
+
+  @Test
+  void theLeaseTimeOfAPairBeginsOnceAllPairsAreTaken() throws Exception {
+    try (Pawl pawl = Pawl.connect("memory:")) {
+      PawlRedisson redisson = PawlRedisson.over(pawl);
+      Entries entries = new Entries();
+      AtomicReference<Duration> time = new AtomicReference<>();
+      RLock first = new BothRLocks(redisson.getLock("a"), keeping(time), entries, "lock a");
+      RLock second =
+          new BothRLocks(
+              redisson.getLock("b"), busyFor(Duration.ofMillis(1_600)), entries, "lock b");
+
+      boolean taken = redisson.getMultiLock(first, second).tryLock(5, 2, TimeUnit.SECONDS);
+
+      assertThat(taken).isTrue();
+      assertThat(time).hasValue(Duration.ofSeconds(2));
+      first.unlock();
+      second.unlock();
     }
   }
 }
