@@ -39,6 +39,14 @@ final class Ballot {
     return held() - (one.status == Status.HELD ? 1 : 0) >= majority;
   }
 
+  /** Whether a majority holds it, each of which keeps it for a lease from after {@code from}. */
+  boolean isKeptSince(long from) {
+    return Arrays.stream(at)
+            .filter(each -> each.status == Status.HELD && each.coveredFrom - from > 0)
+            .count()
+        >= majority;
+  }
+
   /** How many nodes hold it or have it in line, as far as they answer. */
   int inLine() {
     return (int)

@@ -43,7 +43,9 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Loss.</b> A hold that a node ended is not revived by asking there again: what the node
  *       says of it then is given back. A hold that is lost keeps the nodes that it has until the
  *       engine withdraws it: its holder believes in it until he hears, and whoever waits may need
- *       but one of them.
+ *       but one of them. It is lost, too, once no majority has kept it for sure: the engine may not
+ *       have heard of the grant, and others may have been granted larger tokens since, though a
+ *       node that lets the claim in now makes it a majority again.
  * </ul>
  */
 final class QuorumClaim {
@@ -120,6 +122,7 @@ final class QuorumClaim {
   CompletableFuture<Standing> attempt(Claim asked, Bell latest) {
     return under(
         effects -> {
+          endIfNotKept(effects);
           bell = latest;
           boolean downgrades = granted != null && asked.mode() instanceof Mode.Shared;
           if (downgrades && !mode.equals(asked.mode())) {
@@ -148,6 +151,7 @@ final class QuorumClaim {
   Question renew(List<List<NodeClaim>> renewals, long patienceNanos) {
     return under(
         effects -> {
+          endIfNotKept(effects);
           Question question = question(false, patienceNanos);
           boolean takesBack = confirmed;
           confirmed = false;
@@ -281,6 +285,7 @@ final class QuorumClaim {
       boolean attempt) {
     under(
         effects -> {
+          endIfNotKept(effects);
           boolean anew = false;
           if (standing != null) {
             long now = locks.now();
@@ -312,6 +317,7 @@ final class QuorumClaim {
     if (standing instanceof Standing.Held held) {
       under(
           effects -> {
+            endIfNotKept(effects);
             boolean anew = known.isAnother(held);
             if (at[known.node] == known && known.rang(held, locks.now())) {
               if (anew && granted != null) {
@@ -321,6 +327,15 @@ final class QuorumClaim {
             }
             return true;
           });
+    }
+  }
+
+  /** Before what a node says now is taken for what it said all the time. */
+  private void endIfNotKept(List<Runnable> effects) {
+    long shortest = claim.lease().toNanos() / 100 * 99; // by a node's clock, which may be faster
+    if (granted != null && !ended && !ballot.isKeptSince(locks.now() - shortest)) {
+      ended = true;
+      decideAll(effects);
     }
   }
 

@@ -50,7 +50,8 @@ import java.util.stream.Collectors;
  * since the holds of a grant at its majority last as long as the lease. The same node shows that
  * two grants never share a token, shared or not. A node that was behind is raised by its own
  * answer. A node that a holder takes back counts when its own tokens are above the grant's: whoever
- * is granted there later has larger ones still.
+ * is granted there later has larger ones still. This needs a majority at all times: a grant that
+ * none has kept for a moment is over, though the engine, which has not heard of it, asks again.
  *
  * <p><b>Cost.</b> A free lock is taken in one trip to all nodes at once and given back in one, each
  * as fast as the fastest majority and the lock's seat. A grant from the queue costs one more trip,
