@@ -147,7 +147,10 @@ final class Run {
           if (options.patience() != null && waitedNanos() >= answerPatienceNanos) {
             throw e;
           }
-          held = null; // nothing has run under it
+          if (held != null) {
+            giveBackUnused(pawl, held);
+          }
+          held = null;
           again = true;
         }
         Thread.sleep(ANSWER_PAUSE_MILLIS);

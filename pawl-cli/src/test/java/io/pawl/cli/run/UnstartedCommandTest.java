@@ -7,10 +7,16 @@ import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Output;
+import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
+import io.pawl.spi.Claim;
+import io.pawl.spi.ClaimId;
+import io.pawl.spi.Inspectable;
+import io.pawl.spi.Kind;
 import io.pawl.spi.LockStore;
 import io.pawl.spi.Mode;
+import io.pawl.spi.Standing;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -18,8 +24,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,29 +43,38 @@ class UnstartedCommandTest {
 
   @TempDir Path directory;
 
-  private final LockStore store = new MemoryStore();
+  private final MemoryStore store = new MemoryStore();
   private final Signals signals = new Signals(new Thread(() -> {}));
 
   private Run run(String command) {
+    return run(command, null, LEASE, Duration.ofSeconds(5), store);
+  }
+
+  private Run run(
+      String command,
+      @Nullable Duration wait,
+      Duration lease,
+      Duration killAfter,
+      LockStore opened) {
     RunOptions options =
         new RunOptions(
             "x",
             Mode.EXCLUSIVE,
             List.of(command),
             true,
-            null,
+            wait,
             false,
-            LEASE,
+            lease,
             MIN_HOLD,
             Duration.ofDays(1),
-            Duration.ofSeconds(5),
+            killAfter,
             OnLost.TERM,
             "",
             false);
     PrintStream nowhere =
         new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
     Output output = new Output(nowhere, nowhere);
-    return new Run(options, () -> store, Map.of(), output, System::nanoTime, signals);
+    return new Run(options, () -> opened, Map.of(), output, System::nanoTime, signals);
   }
 
   private static Lease acquire(Pawl pawl) throws InterruptedException {
@@ -97,6 +118,57 @@ class UnstartedCommandTest {
       assertThat(run("true").runUnder(pawl, acquire(pawl))).isEqualTo(143);
     }
     assertThat(isFreeForOthers()).isTrue();
+  }
+
+  /** Renews nothing of the claim that asks first: an outage began with its grant. */
+  private static final class Away extends WrappedStore implements Inspectable {
+
+    private final MemoryStore store;
+    private final AtomicReference<@Nullable ClaimId> unheard = new AtomicReference<>();
+
+    Away(MemoryStore store) {
+      super(store);
+      this.store = store;
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimId, Standing>> renew(Collection<Claim> claims) {
+      ClaimId asking = claims.iterator().next().id();
+      unheard.compareAndSet(null, asking);
+      return asking.equals(unheard.get())
+          ? CompletableFuture.failedFuture(new StoreUnavailableException("is away", null))
+          : super.renew(claims);
+    }
+
+    @Override
+    public CompletionStage<List<LockView>> list(int limit) {
+      return store.list(limit);
+    }
+
+    @Override
+    public CompletionStage<Optional<LockView>> show(String lock) {
+      return store.show(lock);
+    }
+
+    @Override
+    public CompletionStage<Boolean> evict(String lock, long token) {
+      return store.evict(lock, token);
+    }
+
+    @Override
+    public CompletionStage<Boolean> setKind(String lock, Kind kind) {
+      return store.setKind(lock, kind);
+    }
+  }
+
+  /** {@code killAfter} is longer than any command line allows, so that the lease is renewed. */
+  @Test
+  void whoLosesItsLeaseBeforeTheCommandStartsIsNotKeptOutByItsOwnShortestHold() throws Exception {
+    Duration lease = Duration.ofMillis(500);
+    Run run = run("true", Duration.ZERO, lease, lease, new Away(store));
+    try (Pawl pawl = Pawl.over(run.open())) {
+      assertThat(run.acquire(pawl)).isPresent();
+    }
   }
 
   @Test
