@@ -17,7 +17,7 @@ public final class BothLocks implements Lock {
 
   /**
    * @param firstIsHeld whether this thread holds the first still: it may have run out while the
-   *     second was waited for
+   *     second was waited for. Where it throws, both are left.
    */
   public BothLocks(Lock first, Lock second, BooleanSupplier firstIsHeld) {
     this.first = first;
@@ -90,15 +90,26 @@ public final class BothLocks implements Lock {
         leaveFirst(failure);
       }
     }
-    if (!taken || firstIsHeld.getAsBoolean()) {
-      return taken;
+    if (!taken) {
+      return false;
     }
+    boolean both = false;
+    try {
+      both = firstIsHeld.getAsBoolean();
+    } finally {
+      if (!both) {
+        leaveBoth();
+      }
+    }
+    return both;
+  }
+
+  private void leaveBoth() {
     try {
       second.unlock();
     } finally {
       leaveLost();
     }
-    return false;
   }
 
   private void leaveLost() {
