@@ -42,7 +42,8 @@ final class Ballot {
   /** Whether a majority holds it, each of which keeps it for a lease from after {@code from}. */
   boolean isKeptSince(long from) {
     return Arrays.stream(at)
-            .filter(each -> each.status == Status.HELD && each.coveredFrom - from > 0)
+            .filter(each -> each.status == Status.HELD && each.coveredFrom != 0)
+            .filter(each -> each.coveredFrom - from > 0)
             .count()
         >= majority;
   }

@@ -3,7 +3,6 @@ package io.pawl.redisson;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.pawl.concurrent.BothLocks;
-import io.pawl.error.StoreException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -46,16 +45,7 @@ final class BothRLocks implements RLock {
             () -> theirs.lock(lease, NANOSECONDS),
             () -> theirs.lockInterruptibly(lease, NANOSECONDS),
             wait -> theirs.tryLock(wait, lease, NANOSECONDS)),
-        () -> isHeldFor(lease));
-  }
-
-  /** Not where it cannot be: both are left then, and asked for again. */
-  private boolean isHeldFor(long leaseNanos) {
-    try {
-      return PawlRLock.isHeldFor(ours, leaseNanos);
-    } catch (StoreException e) {
-      return false;
-    }
+        () -> PawlRLock.isHeldFor(ours, lease));
   }
 
   /** The time of Redisson's, as its own multi-lock sets it when it has all of its locks. */

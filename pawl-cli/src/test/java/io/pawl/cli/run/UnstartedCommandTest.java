@@ -2,11 +2,13 @@ package io.pawl.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.pawl.Lease;
 import io.pawl.Pawl;
 import io.pawl.cli.command.Failure;
 import io.pawl.cli.command.Output;
+import io.pawl.error.StoreDeniedException;
 import io.pawl.error.StoreUnavailableException;
 import io.pawl.memory.MemoryStore;
 import io.pawl.options.LockOptions;
@@ -44,6 +46,7 @@ class UnstartedCommandTest {
   @TempDir Path directory;
 
   private final MemoryStore store = new MemoryStore();
+  private final ByteArrayOutputStream said = new ByteArrayOutputStream();
   private final Signals signals = new Signals(new Thread(() -> {}));
 
   private Run run(String command) {
@@ -71,9 +74,8 @@ class UnstartedCommandTest {
             OnLost.TERM,
             "",
             false);
-    PrintStream nowhere =
-        new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
-    Output output = new Output(nowhere, nowhere);
+    PrintStream terminal = new PrintStream(said, true, StandardCharsets.UTF_8);
+    Output output = new Output(terminal, terminal);
     return new Run(options, () -> opened, Map.of(), output, System::nanoTime, signals);
   }
 
@@ -125,6 +127,7 @@ class UnstartedCommandTest {
 
     private final MemoryStore store;
     private final AtomicReference<@Nullable ClaimId> unheard = new AtomicReference<>();
+    private volatile boolean deniesEvictions;
 
     Away(MemoryStore store) {
       super(store);
@@ -152,7 +155,9 @@ class UnstartedCommandTest {
 
     @Override
     public CompletionStage<Boolean> evict(String lock, long token) {
-      return store.evict(lock, token);
+      return deniesEvictions
+          ? CompletableFuture.failedFuture(new StoreDeniedException("may not evict"))
+          : store.evict(lock, token);
     }
 
     @Override
@@ -169,6 +174,22 @@ class UnstartedCommandTest {
     try (Pawl pawl = Pawl.over(run.open())) {
       assertThat(run.acquire(pawl)).isPresent();
     }
+  }
+
+  @Test
+  void aShortestHoldThatCannotBeEndedIsTold() throws Exception {
+    Away away = new Away(store);
+    away.deniesEvictions = true;
+    signals.received("TERM", 15);
+    try (Pawl pawl = Pawl.over(away)) {
+      Run run = run("true", null, LEASE, Duration.ofSeconds(5), away);
+      assertThat(run.runUnder(pawl, acquire(pawl))).isEqualTo(143);
+    }
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(said.toString(StandardCharsets.UTF_8))
+                    .contains("stays busy until --min-hold is over", "may not evict"));
   }
 
   @Test
