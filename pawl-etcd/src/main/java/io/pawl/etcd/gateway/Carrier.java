@@ -16,6 +16,9 @@ final class Carrier {
   /** How often the token of a request may be refused: rights may change meanwhile. */
   private static final int MOST_AUTHENTICATIONS = 3;
 
+  /** Paths of what sees all that was answered before it was sent. */
+  private static final String ORDERED = "/v3/kv/";
+
   private final Gateway gateway;
   private final Failures failures;
   private volatile @Nullable HttpConnection connection;
@@ -110,6 +113,7 @@ final class Carrier {
       HttpConnection open = connected(deadline);
       HttpConnection.Response response;
       String used;
+      long before = first.path().startsWith(ORDERED) ? gateway.revision() : 0;
       try {
         used =
             stale == null ? gateway.token(open, deadline) : reauthenticated(open, stale, deadline);
@@ -140,7 +144,7 @@ final class Carrier {
           Map<String, Object> reply = parsed(response.body());
           gateway.checkCluster(open.endpoint(), reply);
           gateway.endpoints().reached();
-          gateway.answered(reply);
+          gateway.answered(reply, before);
           return reply;
         } catch (StoreException inTheBody) {
           refusal = inTheBody;

@@ -158,20 +158,11 @@ public final class Gateway implements AutoCloseable {
 
   /**
    * Reads {@code key}, so that a majority confirms its leader once this was called, and returns the
-   * {@linkplain #termOf term} of the answer. Delays no transaction. Finds out whether the revision
-   * went back.
+   * {@linkplain #termOf term} of the answer. Delays no transaction.
    */
   public CompletableFuture<Long> readTerm(String key) {
-    long seen = revision.get();
     return call("/v3/kv/range", "{\"key\":\"" + Json.encoded(key) + "\",\"count_only\":true}")
-        .thenApply(
-            reply -> {
-              long now = revisionOf(reply);
-              if (now < seen && revision.compareAndSet(seen, now)) {
-                history.incrementAndGet();
-              }
-              return termOf(reply);
-            });
+        .thenApply(Gateway::termOf);
   }
 
   private static long revisionOf(Map<String, Object> reply) {
@@ -242,12 +233,32 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  void answered(Map<String, Object> reply) {
+  /** Returns the largest revision of any answer's. */
+  long revision() {
+    return revision.get();
+  }
+
+  /**
+   * Takes notice of an answer's term and revision. Reads and transactions see whatever was answered
+   * before they were sent, so an answer to one of these with a smaller revision shows that the
+   * cluster was restored. An answer of another kind may be behind.
+   *
+   * @param before the {@linkplain #revision largest} when a read or a transaction was sent, else 0
+   */
+  void answered(Map<String, Object> reply, long before) {
     long seen = termOf(reply);
     if (seen != 0) {
       term = seen;
     }
-    revision.accumulateAndGet(revisionOf(reply), Math::max);
+    long now = revisionOf(reply);
+    long largest = revision.accumulateAndGet(now, Math::max);
+    while (now < before && largest >= before) {
+      if (revision.compareAndSet(largest, now)) {
+        history.incrementAndGet();
+        return;
+      }
+      largest = revision.get();
+    }
   }
 
   /**
