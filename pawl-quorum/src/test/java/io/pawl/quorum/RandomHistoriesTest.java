@@ -28,7 +28,6 @@ class RandomHistoriesTest {
 
   private static final int HISTORIES = 400;
   private static final int CLIENTS = 4;
-  private static final int MILLI = 1_000_000;
   private static final long SECOND = 1_000_000_000L;
   private static final Duration LEASE = Duration.ofSeconds(4);
   private static final long PERIOD = LEASE.toNanos() / 3;
@@ -41,7 +40,7 @@ class RandomHistoriesTest {
   private static final class History {
     private final World world = new World();
     private final Random random;
-    private final List<SimulatedNode.Server> servers = new ArrayList<>();
+    private final Network network;
     private final List<Actor> actors = new ArrayList<>();
     private final Set<Actor> inside = new HashSet<>();
     private final List<String> wrongs = new ArrayList<>();
@@ -50,30 +49,14 @@ class RandomHistoriesTest {
     private int grants;
     private int renewals;
 
-    /** Since when no node has been impaired. */
-    private long soundSince = Long.MAX_VALUE;
-
-    private boolean calm;
-
     History(int nodes, long seed) {
       random = new Random(seed);
-      for (int i = 0; i < nodes; i++) {
-        boolean counts = random.nextInt(4) == 0;
-        long ahead = random.nextInt(3) * random.nextInt(random.nextBoolean() ? 300 : 300_000);
-        SimulatedNode.Server server =
-            new SimulatedNode.Server(
-                world, "node " + i, () -> counts ? 0 : 2 * (world.epochMicros() + ahead));
-        server.answersAreLater = this::late;
-        server.bellsAreLater = this::late;
-        server.withdrawalsOvertake = true;
-        server.attemptsOvertake = true;
-        servers.add(server);
-      }
+      network = new Network(world, random, nodes);
       QuorumOptions options =
           QuorumOptions.defaults()
               .nodeTimeout(Duration.ofMillis(random.nextBoolean() ? 500 : 2_000));
       for (int client = 0; client < CLIENTS; client++) {
-        List<SimulatedNode> stores = servers.stream().map(this::node).toList();
+        List<SimulatedNode> stores = network.stores();
         QuorumLocks locks = SimulatedNode.locks(world, stores, options, 3 * seed + client);
         for (int i = 1 + random.nextInt(2); i > 0; i--) {
           actors.add(new Actor("client-" + client, 100_000 * i, locks));
@@ -81,68 +64,19 @@ class RandomHistoriesTest {
       }
     }
 
-    private SimulatedNode node(SimulatedNode.Server server) {
-      long distance = random.nextInt(4) == 0 ? random.nextInt(120) * (long) MILLI : 0;
-      return new SimulatedNode(world, server, () -> distance + onTheWay());
-    }
-
-    private long onTheWay() {
-      int percent = random.nextInt(100);
-      return percent < 80
-          ? MILLI / 20 + random.nextInt(MILLI / 10)
-          : random.nextInt((percent < 98 ? 5 : 40) * MILLI);
-    }
-
-    private long late() {
-      int percent = random.nextInt(100);
-      return percent < 70 ? 0 : random.nextInt((percent < 95 ? 2 : 30) * MILLI);
-    }
-
-    private long within(long nanos) {
-      return (long) (random.nextDouble() * nanos);
-    }
-
-    /** Another minority is impaired, or none. */
-    private void fault() {
-      for (SimulatedNode.Server server : servers) {
-        server.away = false;
-        server.standsStill = false;
-        server.abstains = false;
-        server.losesReplies = false;
-      }
-      soundSince = Math.min(soundSince, world.now());
-      if (calm) {
-        return;
-      }
-      if (random.nextInt(6) == 0) {
-        world.later(within(20 * SECOND), this::fault);
-        return;
-      }
-      for (int i = random.nextInt(servers.size() / 2 + 1); i > 0; i--) {
-        SimulatedNode.Server server = servers.get(random.nextInt(servers.size()));
-        soundSince = Long.MAX_VALUE;
-        switch (random.nextInt(4)) {
-          case 0 -> server.away = true;
-          case 1 -> server.standsStill = true;
-          case 2 -> server.losesReplies = true;
-          default -> server.abstains = true;
-        }
-      }
-      world.later(within(2 * SECOND), this::fault);
-    }
-
     void plays() {
-      actors.forEach(actor -> world.later(within(SECOND / 10), actor::asks));
-      world.later(within(SECOND), this::fault);
+      actors.forEach(actor -> world.later(network.within(SECOND / 10), actor::asks));
+      world.later(
+          network.within(SECOND), () -> network.impairs(network.servers().size() / 2, 2 * SECOND));
       world.run(60 * SECOND);
-      calm = true;
+      network.calms();
       world.run(90 * SECOND);
 
       assertThat(wrongs).isEmpty();
       assertThat(grants).isPositive();
       assertThat(renewals).isPositive();
       assertThat(actors).as("who is not served").allMatch(actor -> actor.claim == null);
-      assertThat(servers).as("what is left").noneMatch(server -> server.isHeld(LOCK));
+      assertThat(network.servers()).as("what is left").noneMatch(server -> server.isHeld(LOCK));
     }
 
     /** Asks, holds and gives back as the engine does, again and again. */
@@ -169,7 +103,7 @@ class RandomHistoriesTest {
       }
 
       void asks() {
-        if (calm) {
+        if (network.isCalm()) {
           return;
         }
         Claim next =
@@ -190,7 +124,7 @@ class RandomHistoriesTest {
         coveredFrom = world.now();
         attempts(next);
         if (random.nextInt(8) == 0) {
-          world.later(within(SECOND / 5), () -> givesUp(next));
+          world.later(network.within(SECOND / 5), () -> givesUp(next));
         }
       }
 
@@ -259,12 +193,12 @@ class RandomHistoriesTest {
       }
 
       private void stays(Claim held) {
-        long stay = within(random.nextBoolean() ? SECOND / 5 : 4 * LEASE.toNanos());
+        long stay = network.within(random.nextBoolean() ? SECOND / 5 : 4 * LEASE.toNanos());
         watches(held);
         world.later(coveredFrom + PERIOD - world.now(), () -> onceMore(held, () -> renews(held)));
         world.later(stay, () -> leaves(held));
         if (isExclusive() && random.nextInt(4) == 0) {
-          world.later(within(stay), () -> downgrades(held));
+          world.later(network.within(stay), () -> downgrades(held));
         }
       }
 
@@ -295,7 +229,7 @@ class RandomHistoriesTest {
       }
 
       private void loses(Claim held, String why) {
-        if (soundSince != Long.MAX_VALUE && world.now() - soundSince > 3 * LEASE.toNanos()) {
+        if (network.isSoundFor(3 * LEASE.toNanos())) {
           wrongs.add(held + " is lost without a fault, " + why + ", at " + world.now());
         }
         leaves(held);
@@ -359,7 +293,7 @@ class RandomHistoriesTest {
         claim = null;
         hold = null;
         withdraws(ended);
-        world.later(within(SECOND / 20), this::asks);
+        world.later(network.within(SECOND / 20), this::asks);
       }
 
       private void withdraws(Claim ended) {

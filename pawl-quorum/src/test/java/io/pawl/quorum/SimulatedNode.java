@@ -95,6 +95,13 @@ final class SimulatedNode implements QuorumNode {
       return !state(lock).holders().isEmpty();
     }
 
+    /** Whether anybody holds or waits whose lease is not over. */
+    boolean isKept(String lock) {
+      LockState state = state(lock);
+      GrantRule.settle(state, millis());
+      return !state.holders().isEmpty() || !state.waiters().isEmpty();
+    }
+
     boolean isHeldBy(String lock, Claim claim) {
       return state(lock).holders().stream()
           .anyMatch(entry -> QuorumLocks.engineId(entry.id()).equals(claim.id()));
