@@ -486,10 +486,11 @@ final class QuorumClaim {
     if (ballot.held() == 0 || yields >= RETRIES || seat.isTaken()) {
       return false;
     }
-    long pause = pauseNanos(1);
-    if (locks.now() + pause + 2 * majorityNanos() - question.until() > 0) {
+    long left = question.until() - locks.now() - 2 * tripNanos();
+    if (left < 0) {
       return false;
     }
+    long pause = Math.min(pauseNanos(1), left);
     rounds.giveBackBut(seat.node(), effects);
     pausing = true;
     locks.after(
@@ -506,6 +507,12 @@ final class QuorumClaim {
                   return true;
                 }));
     return true;
+  }
+
+  /** A majority's answer may have come late to this process alone. */
+  private long tripNanos() {
+    long usual = Math.max(locks.promptNanos(claim), 2 * locks.typicalNanos());
+    return Math.min(majorityNanos(), usual);
   }
 
   private void yieldLater() {

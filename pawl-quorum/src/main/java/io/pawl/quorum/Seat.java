@@ -169,7 +169,8 @@ final class Seat {
   private int next(long now, long usualNanos, boolean othersSuffice) {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
-      if (next != place && mayBe(next)) {
+      boolean asLate = at[next].isSilentFor(promptNanos, now); // maybe it is this process that is
+      if (next != place && mayBe(next) && !asLate) {
         return next;
       }
     }
