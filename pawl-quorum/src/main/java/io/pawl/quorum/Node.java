@@ -41,6 +41,9 @@ final class Node implements AutoCloseable {
   private static final long LONGEST_PAUSE_NANOS = 64_000_000_000L;
   private static final long LEAST_KEPT_NANOS = 60_000_000_000L;
 
+  /** For how long a late answer says that the next one would be late: 10 s. */
+  private static final long LATE_KEPT_NANOS = 10_000_000_000L;
+
   private record Debt(Claim claim, long untilNanos) {}
 
   private final String description;
@@ -59,6 +62,9 @@ final class Node implements AutoCloseable {
 
   /** How long its last answer to an attempt took; for ever where it failed, or is late. */
   private volatile long answerNanos;
+
+  /** Since when that is known. */
+  private volatile long answeredAt;
 
   private volatile Runnable refused = () -> {};
 
@@ -129,6 +135,14 @@ final class Node implements AutoCloseable {
     return isOpen() && answerNanos <= nanos;
   }
 
+  /**
+   * As {@link #isPrompt}, or it was late so long ago that this says nothing: a client that asks
+   * seldom would stand in another line than all others.
+   */
+  boolean mayBePrompt(long nanos) {
+    return isPrompt(nanos) || (isOpen() && time.nanos() - answeredAt > LATE_KEPT_NANOS);
+  }
+
   /** What to do when the store, which is open, has refused an attempt, or not answered it. */
   void whenRefused(Runnable refusal) {
     refused = refusal;
@@ -136,7 +150,12 @@ final class Node implements AutoCloseable {
 
   /** It has not answered in time. */
   void isSlow() {
-    answerNanos = Long.MAX_VALUE;
+    answeredAfter(Long.MAX_VALUE);
+  }
+
+  private void answeredAfter(long nanos) {
+    answeredAt = time.nanos();
+    answerNanos = nanos;
   }
 
   String describe() {
@@ -159,7 +178,7 @@ final class Node implements AutoCloseable {
     return ask(claim.lock(), open -> open.attempt(claim, bell))
         .whenComplete(
             (standing, error) -> {
-              answerNanos = error != null ? Long.MAX_VALUE : time.nanos() - sentAt;
+              answeredAfter(error != null ? Long.MAX_VALUE : time.nanos() - sentAt);
               if (error != null && isOpen() && !closed) {
                 refused.run();
               }

@@ -37,7 +37,7 @@ final class Seat {
     this.first = Math.floorMod(claim.lock().hashCode(), at.length);
     this.place = first;
     this.begunWith = at[first];
-    if (!nodes.get(first).isPrompt(promptNanos)) {
+    if (!nodes.get(first).mayBePrompt(promptNanos)) {
       move(0, 0, false);
     }
   }

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -90,6 +91,17 @@ class AtOnceTest {
                 });
         deafUntil = world.now() + deafNanos;
       }
+
+      /** Asks for another lock while {@code node} stands still. */
+      void meetsASilentNode(int node) {
+        servers.get(node).standsStill = true;
+        Claim other = claim("other");
+        locks.attempt(other, rung -> {});
+        world.run(3_000 * MILLI);
+        servers.get(node).standsStill = false;
+        locks.withdraw(other);
+        world.run(1_000 * MILLI);
+      }
     }
 
     long holders() {
@@ -110,6 +122,20 @@ class AtOnceTest {
         long deaf = i < late ? (long) (share * millis * MILLI) : 0;
         Moment.Client client = moment.clients.get(i);
         moment.world.later(moment.random.nextInt(500) * MICRO, () -> client.tries(deaf));
+      }
+
+      assertThat(moment.holders()).as("moment %d", seed).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void p6_someoneGetsIn_ofThoseThatTryAtOnce_thoughOneFoundANodeSilentAnHourAgo() {
+    for (int seed = 0; seed < MOMENTS; seed++) {
+      Moment moment = new Moment(seed, 2);
+      moment.clients.get(0).meetsASilentNode(Math.floorMod(LOCK.hashCode(), 3));
+      moment.world.run(3_600_000 * MILLI);
+      for (Moment.Client client : moment.clients) {
+        moment.world.later(moment.random.nextInt(500) * MICRO, () -> client.tries(0));
       }
 
       assertThat(moment.holders()).as("moment %d", seed).isEqualTo(1);
