@@ -107,8 +107,13 @@ public final class DistributedLock {
     return requests.tryAcquire().map(Lease::of);
   }
 
-  /** As {@link #tryAcquire()}, but waits for the store's answer for the client's patience more. */
-  Optional<Lease> tryAcquirePatiently() {
+  /**
+   * As {@link #tryAcquire()}, but a store that does not answer is waited for, and asked again, for
+   * the client's patience: for what is tried seldom, as a job is.
+   *
+   * @throws StoreUnavailableException when the store has not answered for the patience and 500 ms
+   */
+  public Optional<Lease> tryAcquirePatiently() {
     return requests.tryAcquirePatiently().map(Lease::of);
   }
 

@@ -48,14 +48,15 @@ public final class PawlLockProvider implements ExtensibleLockProvider {
   }
 
   /**
-   * Takes the lock if it is free. One round trip.
+   * Takes the lock if it is free. One round trip. A store that does not answer is asked again for
+   * the client's patience, 5 s unless set: the task may come but once a day.
    *
    * @param configuration with {@code lockAtMostFor} of up to 7 days; a shorter one than Pawl's
    *     shortest lease, 100 ms, counts as that
    * @return empty where somebody else holds it, or it was released less than {@code lockAtLeastFor}
    *     after it was taken
    * @throws IllegalArgumentException for a time or name that cannot be, before anything is sent
-   * @throws StoreException when the store cannot be asked: nothing is held
+   * @throws StoreException when the store cannot be asked for that long and 500 ms: nothing is held
    * @throws IllegalStateException when the client is closed
    */
   @Override
@@ -78,7 +79,7 @@ public final class PawlLockProvider implements ExtensibleLockProvider {
             .renewal(false)
             .minHold(minHold);
     return pawl.lock(prefix + configuration.getName(), options)
-        .tryAcquire()
+        .tryAcquirePatiently()
         .map(lease -> new PawlLock(lease, configuration, busy, dueUnlocks));
   }
 
