@@ -169,6 +169,9 @@ record Doctor(Wire wire, Servers servers, Failures failures, RedisOptions option
       dry.put("PUBLISH to pawl:bell:*", dryRun("PUBLISH", "pawl:bell:x", ""));
       dry.put("HSET on pawl:lock:*", dryRun("HSET", Keys.of("x"), "a", "b"));
       dry.put("PEXPIREAT on pawl:lock:*", dryRun("PEXPIREAT", Keys.of("x"), "1"));
+      if (servers.mode().equals("cluster")) {
+        dry.put("ASKING, as it has to while slots move", dryRun("ASKING"));
+      }
       List<Object> who = ask("acl whoami", CommandType.ACL, "WHOAMI");
       if (who.isEmpty()) {
         return;

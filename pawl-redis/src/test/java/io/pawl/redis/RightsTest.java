@@ -55,6 +55,10 @@ class RightsTest {
           "+unsubscribe",
           "+scan");
 
+  private static final String[] OF_A_CLUSTER = {
+    "+cluster|slots", "+cluster|nodes", "+cluster|shards", "+info", "+asking"
+  };
+
   private static String[] rules(String... more) {
     List<String> rules = new ArrayList<>(RULES);
     rules.addAll(List.of(more));
@@ -226,6 +230,42 @@ class RightsTest {
   }
 
   @Test
+  void theRightsOfAClusterSufficeWhileASlotMoves() {
+    try (RedisCluster cluster =
+            RedisCluster.start(setup -> setup.user("app", "secret", rules(OF_A_CLUSTER)));
+        RedisStore store = RedisStore.connect(Urls.of(cluster).replace("//", "//app:secret@"))) {
+      Seam seam = new Seam(store);
+      Claim claim = seam.claim("{moves}");
+      Standing.Held held = seam.take(claim);
+      int slot = cluster.slotOf(Keys.of("{moves}"));
+      RedisServer owner = cluster.ownerOf(slot);
+      RedisServer target =
+          cluster.nodes().stream().filter(node -> node != owner).findFirst().orElseThrow();
+      RedisCluster.SlotMove move = cluster.moveSlot(slot, target).begin();
+      assertThat(move.moveKeys(100)).isEqualTo(1);
+
+      assertThat(seam.renew(claim)).isEqualTo(held);
+      assertThat(seam.attempt(seam.claim("{moves}new"))).isInstanceOf(Standing.Held.class);
+      move.finish();
+      assertThat(seam.renew(claim)).isEqualTo(held);
+    }
+  }
+
+  @Test
+  void theDoctorNamesTheRightThatAMoveOfSlotsNeeds() {
+    try (RedisCluster cluster =
+            RedisCluster.start(
+                setup -> setup.user("app", "secret", "allcommands", "allkeys", "allchannels"));
+        RedisStore store = RedisStore.connect(Urls.of(cluster).replace("//", "//app:secret@"))) {
+      assertThat(store.diagnose()).noneMatch(finding -> finding.what().contains("may not"));
+
+      cluster.nodes().forEach(node -> node.call("ACL", "SETUSER", "app", "-asking"));
+
+      assertThat(store.diagnose()).anyMatch(finding -> finding.what().contains("may not ASKING"));
+    }
+  }
+
+  @Test
   void aRightForSomeLocksAloneDeniesTheOthersAlone() {
     try (RedisServer server =
             RedisServer.setup()
@@ -263,6 +303,7 @@ class RightsTest {
             "+cluster|nodes",
             "+cluster|shards",
             "+info",
+            "+asking",
             "+acl|whoami",
             "+acl|dryrun",
             "+cluster|info");
