@@ -10,7 +10,8 @@ import java.util.concurrent.locks.Lock;
  * reentrant. Taken without a lease time it is renewed until it is unlocked; with one it ends after
  * that time, and nobody is told. {@code unlock} throws {@link IllegalMonitorStateException} where
  * this thread does not hold the lock, or not any more. Methods that ask the store throw {@link
- * StoreException} when it cannot be asked for longer than the client's patience. Thread-safe.
+ * StoreException} when it cannot be asked for longer than the client's patience, {@code tryLock}
+ * when it has not answered 500 ms after its wait. Thread-safe.
  *
  * <p>{@link JavaLock} has what this lacks: the lease's validity, its loss, and its extension.
  */
