@@ -486,7 +486,8 @@ final class QuorumClaim {
     if (ballot.held() == 0 || yields >= RETRIES || seat.isTaken()) {
       return false;
     }
-    long left = question.until() - locks.now() - 2 * tripNanos();
+    long answered = 2 * tripNanos() + locks.promptNanos(claim); // the engine waits no longer
+    long left = question.until() - locks.now() - answered;
     if (left < 0) {
       return false;
     }
