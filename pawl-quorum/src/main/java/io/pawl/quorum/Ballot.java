@@ -217,8 +217,14 @@ final class Ballot {
     throw silence();
   }
 
-  /** How a claim stands that is not held, of which the seat decides; null while that is open. */
-  @Nullable Standing ofRequest(Claim claim, NodeClaim seat, long from, boolean overdue) {
+  /**
+   * How a claim stands that is not held, of which the seat decides; null while that is open. One
+   * that does not queue has to try again in time, and others that do wait for it meanwhile.
+   *
+   * @param silentNanos for how long such a claim waits for a node that may make it a majority
+   */
+  @Nullable Standing ofRequest(
+      Claim claim, NodeClaim seat, long from, boolean overdue, long silentNanos, long now) {
     boolean told = seat.isFresh(from);
     if (told && seat.status == Status.WAITING && claim.queues()) {
       return new Standing.Waiting(Duration.ofNanos(Math.max(1_000_000, seat.askAgainNanos)));
@@ -229,12 +235,14 @@ final class Ballot {
     int here = 0;
     int holding = 0;
     int owing = 0;
+    int silent = 0;
     int none = 0;
     int otherKind = 0;
     Kind kind = null;
     for (NodeClaim each : at) {
       if (each.owesSince(from)) {
         owing++;
+        silent += !claim.queues() && each.owesFor(silentNanos, now) ? 1 : 0;
       } else if (!each.isFresh(from)) {
         continue; // failed
       } else if (each.status == Status.HELD) {
@@ -249,7 +257,7 @@ final class Ballot {
         none++;
       }
     }
-    boolean mayBeHeld = isHeldByAMajority() || holding + owing >= majority;
+    boolean mayBeHeld = isHeldByAMajority() || holding + owing - silent >= majority;
     if (!overdue && (mayBeHeld || seat.owesSince(from))) {
       return null;
     }

@@ -416,7 +416,7 @@ final class QuorumClaim {
     try {
       standing =
           held == null
-              ? ballot.ofRequest(claim, seat.node(), question.from(), overdue)
+              ? ofRequest(question, overdue)
               : ended ? Standing.GONE : ofHold(held, question, overdue);
     } catch (StoreException e) {
       inSilence = true;
@@ -447,6 +447,11 @@ final class QuorumClaim {
     }
     Standing told = standing;
     effects.add(() -> question.answer().complete(told));
+  }
+
+  private @Nullable Standing ofRequest(Question question, boolean overdue) {
+    return ballot.ofRequest(
+        claim, seat.node(), question.from(), overdue, locks.lateNanos(claim), locks.now());
   }
 
   private @Nullable Standing ofHold(Standing.Held held, Question question, boolean overdue) {

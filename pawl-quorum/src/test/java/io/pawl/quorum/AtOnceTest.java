@@ -26,7 +26,7 @@ class AtOnceTest {
   private static final long MILLI = 1_000_000;
   private static final String LOCK = "job";
 
-  /** Clients of three nodes in one network. */
+  /** Clients of some nodes in one network. */
   private static final class Moment {
     private final World world = new World();
     private final Random random;
@@ -34,8 +34,12 @@ class AtOnceTest {
     private final List<Client> clients = new ArrayList<>();
 
     Moment(long seed, int count) {
+      this(seed, 3, count);
+    }
+
+    Moment(long seed, int nodes, int count) {
       random = new Random(seed);
-      for (int i = 0; i < 3; i++) {
+      for (int i = 0; i < nodes; i++) {
         long ahead = random.nextInt(300);
         servers.add(
             new SimulatedNode.Server(world, "node " + i, () -> 2 * (world.epochMicros() + ahead)));
@@ -134,6 +138,23 @@ class AtOnceTest {
       Moment moment = new Moment(seed, 2);
       moment.clients.get(0).meetsASilentNode(Math.floorMod(LOCK.hashCode(), 3));
       moment.world.run(3_600_000 * MILLI);
+      for (Moment.Client client : moment.clients) {
+        moment.world.later(moment.random.nextInt(500) * MICRO, () -> client.tries(0));
+      }
+
+      assertThat(moment.holders()).as("moment %d", seed).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3, 1, 2", "3, 1, 5", "5, 1, 3", "5, 2, 2", "5, 2, 5"})
+  void p6_someoneGetsIn_ofThoseThatTryAtOnce_thoughAMinorityIsSilent(
+      int nodes, int silent, int count) {
+    for (int seed = 0; seed < MOMENTS; seed++) {
+      Moment moment = new Moment(seed, nodes, count);
+      for (int i = 0; i < silent; i++) {
+        moment.servers.get((seed + i) % nodes).standsStill = true;
+      }
       for (Moment.Client client : moment.clients) {
         moment.world.later(moment.random.nextInt(500) * MICRO, () -> client.tries(0));
       }
