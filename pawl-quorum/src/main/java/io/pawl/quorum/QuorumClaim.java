@@ -215,6 +215,7 @@ final class QuorumClaim {
           if (granted == null && !ended) {
             boolean silent = seat.isSilent(now);
             if (silent) {
+              compareSeat(effects);
               moveSeat(effects);
             }
             if (silent || seat.isHeld()) {
@@ -223,6 +224,14 @@ final class QuorumClaim {
           }
           return true;
         });
+  }
+
+  private void compareSeat(List<Runnable> effects) {
+    for (int i = 0; i < at.length && seat.isComparedFirst(); i++) {
+      if (at[i].isUnasked()) {
+        join(i, effects);
+      }
+    }
   }
 
   private void moveSeat(List<Runnable> effects) {

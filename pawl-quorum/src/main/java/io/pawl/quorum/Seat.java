@@ -18,6 +18,7 @@ final class Seat {
   private final long promptNanos;
   private final long patienceNanos;
   private final boolean shares;
+  private final boolean queues;
   private int place;
   private int moves;
 
@@ -34,6 +35,7 @@ final class Seat {
     this.promptNanos = promptNanos;
     this.patienceNanos = patienceNanos;
     this.shares = claim.mode() instanceof Mode.Shared;
+    this.queues = claim.queues();
     this.first = Math.floorMod(claim.lock().hashCode(), at.length);
     this.place = first;
     this.begunWith = at[first];
@@ -116,6 +118,14 @@ final class Seat {
     return isHeld() || !(shares || isWaiting() || busy);
   }
 
+  /**
+   * Whether others are to be asked before it is left: who does not queue and left it for one that
+   * has not answered either would be refused there by those who stayed.
+   */
+  boolean isComparedFirst() {
+    return shares && !queues;
+  }
+
   /** Whether the claim holds it since just now. */
   boolean begins() {
     boolean begins = begunWith != node();
@@ -169,7 +179,8 @@ final class Seat {
   private int next(long now, long usualNanos, boolean othersSuffice) {
     for (int i = 0; i < at.length; i++) {
       int next = (first + i) % at.length;
-      boolean asLate = at[next].isSilentFor(promptNanos, now); // maybe it is this process that is
+      long late = isComparedFirst() ? 0 : promptNanos;
+      boolean asLate = at[next].isSilentFor(late, now); // maybe it is this process that is
       if (next != place && mayBe(next) && !asLate) {
         return next;
       }

@@ -52,6 +52,7 @@ class AtOnceTest {
     private final class Client {
       private final String name;
       private final QuorumLocks locks;
+      private Mode mode = Mode.EXCLUSIVE;
       private long deafUntil;
       private boolean holds;
 
@@ -71,7 +72,7 @@ class AtOnceTest {
         return new Claim(
             lock,
             new ClaimId(name, lock.hashCode()),
-            Mode.EXCLUSIVE,
+            mode,
             Duration.ofSeconds(30),
             Duration.ZERO,
             false,
@@ -129,6 +130,23 @@ class AtOnceTest {
       }
 
       assertThat(moment.holders()).as("moment %d", seed).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 80", "3, 80", "2, 300", "3, 300"})
+  void p6_someoneGetsIn_ofReadersAndAWriterThatTryAtOnce_thoughAllHearTheirNodesLate(
+      int count, int millis) {
+    for (int seed = 0; seed < MOMENTS; seed++) {
+      Moment moment = new Moment(seed, count);
+      for (int i = 0; i < count; i++) {
+        long deaf = (long) ((0.3 + 0.7 * moment.random.nextDouble()) * millis * MILLI);
+        Moment.Client client = moment.clients.get(i);
+        client.mode = i == 0 ? Mode.EXCLUSIVE : Mode.SHARED;
+        moment.world.later(moment.random.nextInt(500) * MICRO, () -> client.tries(deaf));
+      }
+
+      assertThat(moment.holders()).as("moment %d", seed).isPositive();
     }
   }
 
