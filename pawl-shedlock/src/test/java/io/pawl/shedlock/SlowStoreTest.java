@@ -88,7 +88,8 @@ class SlowStoreTest {
     LossyWay lossy = new LossyWay(memory, false);
     try (Pawl slow = Pawl.over(lossy);
         Pawl other = Pawl.over(memory)) {
-      CompletableFuture<Void> first = CompletableFuture.runAsync(() -> run(slow));
+      CompletableFuture<Void> first =
+          CompletableFuture.runAsync(() -> run(slow), task -> new Thread(task).start());
       lossy.firstCame.get(60, TimeUnit.SECONDS);
       run(other);
       first.exceptionally(failure -> null).get(60, TimeUnit.SECONDS);
