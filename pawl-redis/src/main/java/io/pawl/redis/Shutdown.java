@@ -27,9 +27,15 @@ final class Shutdown {
     Uninterruptibly.await(stage, TimeUnit.SECONDS.toNanos(SECONDS));
   }
 
-  /** A client of our own, with the threads that it started. */
+  /**
+   * A client of our own, with the threads that it started. Lettuce adds up what has ended in fields
+   * without a lock: if the last thread ends as it is told whom to tell, nobody is told.
+   */
   static void of(AbstractRedisClient client) {
     await(client.shutdownAsync(0, SECONDS, TimeUnit.SECONDS));
-    client.getResources().shutdown(0, SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    client
+        .getResources()
+        .shutdown(0, SECONDS, TimeUnit.SECONDS)
+        .awaitUninterruptibly(2 * SECONDS, TimeUnit.SECONDS);
   }
 }
