@@ -108,10 +108,12 @@ public final class DistributedLock {
   }
 
   /**
-   * As {@link #tryAcquire()}, but a store that does not answer is waited for, and asked again, for
-   * the client's patience: for what is tried seldom, as a job is.
+   * As {@link #tryAcquire()}, but a store that does not answer is waited for, and asked again by
+   * the same claim, for the client's {@linkplain io.pawl.options.PawlOptions#patience patience}:
+   * for what is tried seldom, as a job is. An interrupt is kept for later.
    *
-   * @throws StoreUnavailableException when the store has not answered for the patience and 500 ms
+   * @throws StoreUnavailableException when the store has not answered for the patience and 500 ms,
+   *     or the longer time that {@link io.pawl.spi.LockStore#answerTime} sets
    */
   public Optional<Lease> tryAcquirePatiently() {
     return requests.tryAcquirePatiently().map(Lease::of);

@@ -242,7 +242,9 @@ final class Ballot {
     for (NodeClaim each : at) {
       if (each.owesSince(from)) {
         owing++;
-        silent += !claim.queues() && each.owesFor(silentNanos, now) ? 1 : 0;
+        if (!claim.queues() && each.owesFor(silentNanos, now)) {
+          silent++;
+        }
       } else if (!each.isFresh(from)) {
         continue; // failed
       } else if (each.status == Status.HELD) {

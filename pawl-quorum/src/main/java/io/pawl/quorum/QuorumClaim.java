@@ -215,7 +215,9 @@ final class QuorumClaim {
           if (granted == null && !ended) {
             boolean silent = seat.isSilent(now);
             if (silent) {
-              compareSeat(effects);
+              if (seat.isComparedFirst()) {
+                askTheOthers(effects);
+              }
               moveSeat(effects);
             }
             if (silent || seat.isHeld()) {
@@ -226,8 +228,8 @@ final class QuorumClaim {
         });
   }
 
-  private void compareSeat(List<Runnable> effects) {
-    for (int i = 0; i < at.length && seat.isComparedFirst(); i++) {
+  private void askTheOthers(List<Runnable> effects) {
+    for (int i = 0; i < at.length; i++) {
       if (at[i].isUnasked()) {
         join(i, effects);
       }
